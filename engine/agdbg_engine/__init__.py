@@ -1,0 +1,78 @@
+"""The autograd engine of agdbg: names and semantics of PyTorch on NumPy (and later CuPy) storage.
+
+>>> import agdbg_engine as ag
+>>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4.])
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from . import autograd, ops
+from .autograd import grad
+from .creation import (
+    arange,
+    as_tensor,
+    empty,
+    eye,
+    from_numpy,
+    full,
+    linspace,
+    manual_seed,
+    ones,
+    ones_like,
+    rand,
+    randint,
+    randn,
+    randn_like,
+    randperm,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from .device import device
+from .dtype import (
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_default_dtype,
+    uint8,
+)
+from .dtype import bool as bool
+from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .tensor import Parameter, Tensor
+
+__version__ = "0.1.0"
+
+# Division by zero, overflow and invalid values give inf and nan silently, as in PyTorch, without touching NumPy's
+# error state, which belongs to the user.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"agdbg_engine\.")
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("nn", "optim"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in ops.FUNCTIONS:
+        return ops.FUNCTIONS[name]
+    raise AttributeError(f"module 'agdbg_engine' has no attribute '{name}'")
+
+
+__all__ = [
+    "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "device", "empty",
+    "enable_grad", "eye", "float16", "float32", "float64", "from_numpy", "full", "get_default_dtype", "grad", "int8", "int16", "int32",
+    "int64", "is_grad_enabled", "linspace", "manual_seed", "no_grad", "ones", "ones_like", "ops", "rand", "randint", "randn",
+    "randn_like", "randperm", "set_default_dtype", "set_grad_enabled", "tensor", "uint8", "zeros", "zeros_like",
+]  # fmt: skip

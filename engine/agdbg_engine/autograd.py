@@ -1,0 +1,164 @@
+"""``backward`` and ``grad``: the entry points of the backward engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import errors, events
+from .backward import BackwardPass, Capture
+from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .node import Edge, Node, edge
+from .sites import caller
+from .tensor import Tensor, wrap
+
+__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    *,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add the gradients of ``tensors`` to the ``grad`` of the leaves (or of ``inputs`` only).
+
+    The saved tensors of the graph are freed unless ``retain_graph`` (by default ``create_graph``) is true.
+    Raises :class:`RuntimeError` with PyTorch's text for a root that does not require grad, a non-scalar root without
+    gradient, a graph freed before, a saved tensor modified in place.
+    """
+    roots = _as_tuple(tensors)
+    seeds = _roots(roots, grad_tensors, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    bp = BackwardPass("backward", keep, create_graph, *caller())
+    if inputs is None:
+        bp.start(seeds)
+        bp.run()
+        return
+    wanted = _as_tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    captures = _captures(wanted)
+    bp.start(seeds, captures)
+    bp.run()
+    for t, c in zip(wanted, captures, strict=True):
+        if c.value is not None:
+            _accumulate(t, c.value)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of ``outputs`` with respect to ``inputs``; nothing is accumulated."""
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    seeds = _roots(_as_tuple(outputs), grad_outputs, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    bp = BackwardPass("grad", keep, create_graph, *caller())
+    wanted = _as_tuple(inputs)
+    captures = _captures(wanted)
+    bp.start(seeds, captures)
+    bp.run()
+    return tuple(_result(i, t, c, allow_unused or materialize_grads, materialize_grads) for i, (t, c) in enumerate(zip(wanted, captures, strict=True)))
+
+
+def _result(i: int, t: Tensor, c: Capture, allow_unused: bool, materialize: bool) -> Tensor | None:
+    if c.value is None:
+        if materialize:
+            return wrap(np.zeros(t.shape, t.dtype))
+        if not allow_unused:
+            raise errors.make(
+                RuntimeError,
+                errors.Details("none-grad"),
+                f"One of the differentiated Tensors at index {i} appears to not have been used in the graph. Set allow_unused=True "
+                "if this is the desired behavior.",
+            )
+        return None
+    return c.value if isinstance(c.value, Tensor) else wrap(_own(c.value))
+
+
+def _own(array: Any) -> Any:
+    """A buffer that nobody else holds: a captured gradient may be an alias or broadcast."""
+    return np.array(array) if isinstance(array, np.ndarray | np.generic) else array.copy()
+
+
+def _accumulate(t: Tensor, value: Any) -> None:
+    old = t._grad
+    if isinstance(value, Tensor):
+        t._grad = value if old is None else old + value
+    else:
+        t._accumulate(value, False)
+
+
+def _as_tuple(tensors: Tensors) -> tuple[Tensor, ...]:
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _captures(inputs: tuple[Tensor, ...]) -> list[Capture]:
+    captures = []
+    for t in inputs:
+        node = edge(t)
+        if node is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        captures.append(Capture(node, t._nr))
+    return captures
+
+
+def _roots(roots: tuple[Tensor, ...], gradients: Any, create_graph: bool) -> list[tuple[Node, int, Any]]:
+    """``(node, output number, gradient)`` of every root, checked."""
+    given = (None,) * len(roots) if gradients is None else (gradients,) if isinstance(gradients, Tensor) else tuple(gradients)
+    if len(given) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+    seeds = [_seed(t, g) for t, g in zip(roots, given, strict=True)]
+    found = []
+    for i, (t, seed) in enumerate(zip(roots, seeds, strict=True)):
+        node = edge(t)
+        if node is None:
+            raise _no_grad_fn(i, t)
+        found.append((node, t._nr, seed if create_graph else seed._a))
+    return found
+
+
+def _seed(t: Tensor, g: Tensor | None) -> Tensor:
+    if g is None:
+        if t.requires_grad and t._a.size != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        return wrap(np.ones_like(t._a))
+    if g.shape != t.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[0] has a shape of torch.Size({list(g.shape)}) and output[0] has a shape of "
+            f"torch.Size({list(t.shape)})."
+        )
+    return g
+
+
+def _no_grad_fn(i: int, t: Tensor) -> Exception:
+    error = errors.make(
+        RuntimeError,
+        errors.Details("no-grad-fn", storage=t._storage),
+        f"element {i} of tensors does not require grad and does not have a grad_fn",
+        "nothing it was computed from requires grad, or the path was cut by detach(), .data, no_grad or an integer op",
+    )
+    if events.sink is not None:
+        events.sink.error(error, *caller())
+    return error
+
+
+def get_gradient_edge(t: Tensor) -> Edge:
+    """The node and output number that stand for ``t`` in the graph."""
+    node = edge(t)
+    if node is None:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    return Edge(node, t._nr)

@@ -1,0 +1,110 @@
+"""The engine's errors: PyTorch's type and first line, then what PyTorch does not say: who, on which line, the way out.
+
+Every error made here carries an :class:`Details` as ``error.details`` for instruments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .dtype import scalar_type
+from .sites import where
+
+if TYPE_CHECKING:
+    from .node import Node
+    from .saved import Freed
+    from .storage import Storage
+
+
+@dataclass(frozen=True)
+class Details:
+    """The facts behind an error."""
+
+    kind: str
+    """backward-twice, inplace-modified, leaf-inplace, view-inplace, no-grad-fn, shape or other."""
+    node: Node | None = None
+    slot: int | None = None
+    storage: Storage | None = None
+    expected: int = 0
+    current: int = 0
+
+
+def make(error: type[Exception], details: Details, first_line: str, *more: str) -> Exception:
+    """An error with ``details`` whose message is ``first_line`` and indented further lines."""
+    made = error("\n".join((first_line, *("  " + line for line in more))))
+    made.details = details  # type: ignore[attr-defined]  # read back by details_of
+    return made
+
+
+def details_of(error: BaseException) -> Details:
+    """The facts behind any error; kind ``other`` for one that the engine did not make."""
+    found = getattr(error, "details", None)
+    return found if isinstance(found, Details) else Details("other")
+
+
+BACKWARD_TWICE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "saved tensors after calling backward."
+)
+
+LEAF_INPLACE = "a leaf Variable that requires grad is being used in an in-place operation."
+
+
+def backward_twice(node: Node, freed: Freed) -> Exception:
+    """A saved tensor of ``node`` was needed after a backward call had freed it."""
+    return make(
+        RuntimeError,
+        Details("backward-twice", node, next(iter(range(len(node.slots))), None)),
+        BACKWARD_TWICE,
+        f"{node.name()} was created at {where(node.code, node.lasti)}",
+        f"its saved tensors were freed by {freed.call}() at {where(freed.code, freed.lasti)}",
+        "fix: retain_graph=True in that first call, one backward() of the summed losses, or .detach() what is "
+        "carried over from an earlier iteration",
+    )
+
+
+def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
+    """The tensor saved in ``slot`` of ``node`` was written to after it was saved."""
+    index = node.slots.index(slot)
+    value = getattr(node, "s_" + slot)
+    expected = getattr(node, "v_" + slot)
+    array = value if node.outputs_saved[index] else value._a
+    return make(
+        RuntimeError,
+        Details("inplace-modified", node, index, storage, expected, storage.version),
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{_describe(array)}]{_origin(node, slot, index, value)}, is at version {storage.version}; expected version "
+        f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+        "gradient, with torch.autograd.set_detect_anomaly(True).",
+        f"{node.name()} saved it as '{slot}' at {where(node.code, node.lasti)}",
+        *_writes(storage, expected),
+        "fix: write the in-place op out of place (x = x * 2, not x *= 2), or do it after backward(), "
+        "or let the op work on a clone()",
+    )
+
+
+def _describe(array: Any) -> str:
+    sizes = ", ".join(map(str, array.shape))
+    return f"torch.{scalar_type(array.dtype)}Tensor [{sizes}]"
+
+
+def _origin(node: Node, slot: str, index: int, value: Any) -> str:
+    """``, which is output 0 of ExpBackward0`` as PyTorch says it; nothing for a leaf."""
+    if node.outputs_saved[index]:
+        return f", which is output 0 of {node.name()}"
+    fn = value.grad_fn
+    return "" if fn is None else f", which is output {value._nr} of {fn.name()}"
+
+
+def _writes(storage: Storage, since: int) -> list[str]:
+    """One line for every remembered write after version ``since``."""
+    lines = [
+        f"version {version - 1} -> {version} was written by {op} at {where(code, lasti)}"
+        for version, op, code, lasti in storage.writers
+        if version > since
+    ]
+    missing = storage.version - since - len(lines)
+    return ([f"({missing} earlier writes are not remembered)"] if missing > 0 else []) + lines[-8:]

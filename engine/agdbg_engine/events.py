@@ -1,0 +1,112 @@
+"""What the engine tells about itself: the one global sink and the facts that it receives.
+
+An instrument (a recorder, a stepper) subclasses :class:`Sink` and hands it to :func:`install`. With nobody
+listening the engine pays one test of one module global per op and one per backward pass. A sink must not raise
+into the program: :func:`guarded` wraps one that might, drops it at its first error and reports that error once.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .backward import BackwardPass
+    from .node import Node
+    from .storage import Storage
+    from .tensor import Tensor
+
+
+class Sink:
+    """Receives the engine's facts. Every method does nothing here: override those of interest.
+
+    Tensors and nodes are handed over alive and for the time of the call only: keep numbers, not objects, or the
+    program's memory changes.
+    """
+
+    def node_born(self, node: Node) -> None:
+        """``node`` was built by a forward op; its edges, saved tensors and site are complete."""
+
+    def node_ran(
+        self, bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
+    ) -> None:
+        """``node`` ran as number ``order`` of ``bp``; times are ``time.perf_counter_ns``."""
+
+    def pass_started(self, bp: BackwardPass) -> None:
+        """A ``backward`` or ``grad`` call has planned its nodes and is about to run the first."""
+
+    def pass_finished(self, bp: BackwardPass, error: BaseException | None) -> None:
+        """The call is over; ``error`` is what it raises, if anything."""
+
+    def version_bumped(self, tensor: Tensor, storage: Storage, op: str, node: Node | None, code: CodeType, lasti: int) -> None:
+        """``op`` wrote into ``storage`` through ``tensor``; ``storage.version`` is the new version."""
+
+    def view_created(self, view: Tensor, base: Tensor, op: str, code: CodeType, lasti: int) -> None:
+        """``view`` shares the storage of ``base``."""
+
+    def history_rebased(self, tensor: Tensor, old: Node | None, new: Node, op: str, code: CodeType, lasti: int) -> None:
+        """An in-place op gave ``tensor`` a new ``grad_fn``."""
+
+    def graph_cut(self, tensor: Tensor, how: str, code: CodeType, lasti: int) -> None:
+        """A gradient path ended at ``tensor``: ``how`` is detach, no_grad, data, integer, numpy or item."""
+
+    def tensor_named(self, tensor: Tensor, name: str, kind: str) -> None:
+        """``tensor`` is known to people as ``name``; ``kind`` is parameter, buffer or variable."""
+
+    def grad_mode(self, enabled: bool, code: CodeType, lasti: int) -> None:
+        """Gradient recording was switched in this thread."""
+
+    def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int) -> None:
+        """A hook was ``registered``, ``fired`` or ``removed``."""
+
+    def error(self, error: BaseException, code: CodeType, lasti: int) -> None:
+        """The engine is about to raise ``error`` (see ``agdbg_engine.errors`` for what it carries)."""
+
+
+sink: Sink | None = None
+"""The installed sink, or ``None``. Read it through the module (``events.sink``): it changes."""
+
+
+def install(new: Sink) -> None:
+    """Make ``new`` the sink; raises :class:`RuntimeError` when another one is installed."""
+    global sink
+    if sink is not None and sink is not new:
+        raise RuntimeError(f"an event sink is already installed: {sink!r}; call events.remove() first")
+    sink = new
+
+
+def remove() -> None:
+    """Take the sink away; harmless when there is none."""
+    global sink
+    sink = None
+
+
+def guarded(inner: Sink) -> Sink:
+    """A sink that forwards to ``inner`` until ``inner`` raises, then is removed and the error printed once."""
+    outer = Sink()
+    for name in _METHODS:
+        setattr(outer, name, _guard(getattr(inner, name)))
+    return outer
+
+
+_METHODS = tuple(n for n, f in vars(Sink).items() if callable(f) and not n.startswith("_"))
+
+
+def _guard(method: Callable[..., None]) -> Callable[..., None]:
+    def call(*args: Any) -> None:
+        try:
+            method(*args)
+        except Exception:
+            drop(method)
+
+    return call
+
+
+def drop(instrument: object) -> None:
+    """Remove the sink because ``instrument`` raised: print the error being handled to stderr, go on."""
+    remove()
+    print(f"agdbg: an instrument failed and was removed, the program goes on: {instrument!r}", file=sys.stderr)
+    traceback.print_exc(file=sys.stderr)

@@ -1,0 +1,256 @@
+"""Nodes of the graph that backward walks, and the edges between them.
+
+A node keeps its edges in flat slots (``n0``, ``n1``, or a tuple ``next`` from three on) and its saved tensors in
+slots of their own: at hundreds of bytes a node, one object per edge would double the graph. :attr:`Node.next_functions`
+and :func:`agdbg_engine.saved.saved_slots` make the readable views on demand.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from types import CodeType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from . import events
+from .meta import AutogradMeta
+from .sites import caller
+
+if TYPE_CHECKING:
+    from .saved import Freed
+    from .tensor import Tensor
+
+next_seq = itertools.count().__next__
+"""Sequence numbers: one global count, so that every consumer has a higher number than its producers."""
+
+LEAF_SEQ = 2**64 - 1
+"""PyTorch's sequence number of an AccumulateGrad: it runs as soon as it is ready."""
+
+Buffers = dict[Any, Any]
+"""Gradients on their way, by node for output 0 and by ``(node, output number)`` for the others."""
+
+
+class Edge(NamedTuple):
+    """An input of a node: the ``output_nr``-th output of ``node``, or nothing."""
+
+    node: Node | None
+    output_nr: int
+
+
+class Node:
+    """One recorded op. Subclasses are generated from the op table; ``run`` and ``grads`` hold its derivative."""
+
+    __slots__ = ("__weakref__", "code", "hooks", "lasti", "nrs", "seq", "tag")
+
+    arity: ClassVar[int] = 0
+    slots: ClassVar[tuple[str, ...]] = ()
+    """Names of the saved tensors, in slot order."""
+    outputs_saved: ClassVar[tuple[bool, ...]] = ()
+    """For every slot whether it holds a result of the op (kept as a bare buffer: no reference cycle)."""
+    consts: ClassVar[tuple[str, ...]] = ()
+    """Names of the saved numbers, shapes and dtypes."""
+    leaf: ClassVar[bool] = False
+    keeps: ClassVar[bool] = False
+    """Whether somebody may keep this node's incoming gradient, so that it matters who else holds it."""
+    multi: ClassVar[bool] = False
+    """Whether the op has several differentiable outputs."""
+    op_name: ClassVar[str] = "Node"
+
+    seq: int
+    code: CodeType
+    lasti: int
+    hooks: NodeHooks | None
+    nrs: tuple[int, ...] | None
+    """Output numbers of the edges; ``None`` when all are 0, which is nearly always."""
+    tag: int
+    """Number given by an instrument (unset until then)."""
+
+    def name(self) -> str:
+        """PyTorch's name of the node, e.g. ``MulBackward0``."""
+        return self.op_name
+
+    def _sequence_nr(self) -> int:
+        """Creation order; the executor runs the highest first."""
+        return self.seq
+
+    def next_nodes(self) -> tuple[Node | None, ...]:
+        """The producers, one per differentiable input; ``None`` where no gradient is needed."""
+        raise NotImplementedError
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        """``(node, output_nr)`` per input."""
+        nodes = self.next_nodes()
+        return tuple(Edge(n, nr) for n, nr in zip(nodes, self.nrs or (0,) * len(nodes), strict=True))
+
+    def run(self, g: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Freed | None) -> None:
+        """Fast path: compute the gradients of ``g`` (a buffer), add them into ``buffers``, release if ``freed``."""
+        raise NotImplementedError
+
+    def grads(self, g: Any) -> tuple[Any, ...]:
+        """The gradients of ``g`` (a buffer; a list of them for several outputs) by input, saved tensors checked."""
+        raise NotImplementedError
+
+    def grads_graph(self, g: Any) -> tuple[Any, ...]:
+        """As :meth:`grads` on tensors, recording: for ``create_graph``."""
+        raise NotImplementedError
+
+    def release(self, freed: Freed) -> None:
+        """Drop the saved tensors, leaving ``freed`` in their slots to tell who did it."""
+
+    def output_storage(self, storage: Any) -> None:
+        """The result got a storage object: remember it where the op saved its result."""
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_inputs, grad_outputs)`` after the node ran; a tuple it returns replaces the former."""
+        return RemovableHandle(node_hooks(self).post, hook, self, "post")
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_outputs)`` before the node runs; a tuple it returns replaces them."""
+        return RemovableHandle(node_hooks(self).pre, hook, self, "pre")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            from .saved import saved_attribute
+
+            return saved_attribute(self, name[len("_saved_") :])
+        raise AttributeError(f"'{self.op_name}' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        return f"<{self.op_name} object at {id(self):#x}>"
+
+
+class Node1(Node):
+    """A node with one differentiable input."""
+
+    __slots__ = ("n0",)
+    arity = 1
+    n0: Node | None
+
+    def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
+        return (self.n0,)
+
+
+class Node2(Node):
+    """A node with two differentiable inputs."""
+
+    __slots__ = ("n0", "n1")
+    arity = 2
+    n0: Node | None
+    n1: Node | None
+
+    def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
+        return (self.n0, self.n1)
+
+
+class NodeN(Node):
+    """A node with any number of differentiable inputs."""
+
+    __slots__ = ("next",)
+    arity = 3
+    next: tuple[Node | None, ...]
+
+    def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
+        return self.next
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: adds the gradient to ``variable.grad``."""
+
+    __slots__ = ("variable",)
+    leaf = True
+    keeps = True
+    op_name = "AccumulateGrad"
+    variable: Tensor
+
+    def __init__(self, variable: Tensor) -> None:
+        self.variable = variable
+        self.seq = LEAF_SEQ
+        self.code, self.lasti = caller()
+        self.nrs = None
+        meta = variable._meta
+        assert meta is not None
+        self.hooks = None
+        if meta.leaf_hooks is not None:
+            node_hooks(self).tensor[0] = meta.leaf_hooks
+        meta.accumulator = weakref.ref(self)
+        if events.sink is not None:
+            events.sink.node_born(self)
+
+    def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
+        return ()
+
+    def run(self, g: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Freed | None) -> None:  # noqa: D102
+        self.variable._accumulate(g, self not in shared)
+
+
+class TensorHooks:
+    """Hooks on one tensor, kept by the node that produces it (or by the leaf)."""
+
+    __slots__ = ("hooks", "retain")
+
+    def __init__(self) -> None:
+        self.hooks: dict[int, Callable[..., Any]] = {}
+        self.retain: weakref.ref[Tensor] | None = None
+
+
+class NodeHooks:
+    """All hooks of one node: per output, before it, after it."""
+
+    __slots__ = ("post", "pre", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, TensorHooks] = {}
+        self.pre: dict[int, Callable[..., Any]] = {}
+        self.post: dict[int, Callable[..., Any]] = {}
+
+
+def node_hooks(node: Node) -> NodeHooks:
+    """The hooks of ``node``, made at first use."""
+    if node.hooks is None:
+        node.hooks = NodeHooks()
+    return node.hooks
+
+
+class RemovableHandle:
+    """Returned by every ``register_*``: :meth:`remove` takes the hook away again."""
+
+    _next_id = itertools.count().__next__
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], node: Node | None, kind: str) -> None:
+        self.id = RemovableHandle._next_id()
+        self._hooks = hooks
+        hooks[self.id] = hook
+        if events.sink is not None:
+            events.sink.hook("registered", kind, node, *caller())
+
+    def remove(self) -> None:
+        """Forget the hook; harmless when done twice."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def edge(t: Tensor) -> Node | None:
+    """The node that a consumer of ``t`` connects to: the slow way, for leaves and views.
+
+    A leaf's AccumulateGrad is made at its first use and lives as long as a graph holds it.
+    """
+    meta = t._meta
+    if meta is None:
+        if t._fn is not None or not t._rg:
+            return t._fn
+        meta = t._meta = AutogradMeta()
+    if meta.view is not None:
+        return meta.view.grad_fn(t)
+    if t._fn is not None:
+        return t._fn
+    if not t._rg:
+        return None
+    node = meta.accumulator() if meta.accumulator is not None else None
+    return AccumulateGrad(t) if node is None else node

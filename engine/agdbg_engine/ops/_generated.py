@@ -1,0 +1,8264 @@
+"""Generated from the op table by ``python scripts/generate_ops.py``. Do not edit."""
+# ruff: noqa
+# mypy: ignore-errors
+
+from numpy import asarray, generic
+
+from .. import events
+from ..backward import add as b_add
+from ..backward import route_run as b_route_run
+from ..device import array_module
+from ..grad_mode import mode
+from ..node import Node1, Node2, NodeN, edge, next_seq
+from ..saved import stale
+from ..sites import INTERNAL, _getframe, user_frame
+from ..tensor import Tensor
+from ..view import as_view
+from . import formulas as f_
+from . import graph as o_
+from . import kernels as k_
+from . import prepare as p_
+from .kernels import abs as k_abs
+from .kernels import add as k_add
+from .kernels import addmm as k_addmm
+from .kernels import amax as k_amax
+from .kernels import amin as k_amin
+from .kernels import bmm as k_bmm
+from .kernels import clamp as k_clamp
+from .kernels import clone as k_clone
+from .kernels import copy as k_copy
+from .kernels import cos as k_cos
+from .kernels import div as k_div
+from .kernels import dot as k_dot
+from .kernels import exp as k_exp
+from .kernels import expand as k_expand
+from .kernels import expm1 as k_expm1
+from .kernels import fill as k_fill
+from .kernels import floor as k_floor
+from .kernels import gather as k_gather
+from .kernels import gather_backward as k_gather_backward
+from .kernels import ger as k_ger
+from .kernels import index as k_index
+from .kernels import index_backward as k_index_backward
+from .kernels import index_put as k_index_put
+from .kernels import leaky_relu as k_leaky_relu
+from .kernels import log as k_log
+from .kernels import log1p as k_log1p
+from .kernels import log_softmax_dim as k_log_softmax_dim
+from .kernels import logsumexp as k_logsumexp
+from .kernels import masked_fill as k_masked_fill
+from .kernels import maximum as k_maximum
+from .kernels import mean_all as k_mean_all
+from .kernels import mean_dim as k_mean_dim
+from .kernels import minimum as k_minimum
+from .kernels import mm as k_mm
+from .kernels import mm_left as k_mm_left
+from .kernels import mse_loss_raw as k_mse_loss_raw
+from .kernels import mul as k_mul
+from .kernels import mv as k_mv
+from .kernels import neg as k_neg
+from .kernels import nll_loss_raw as k_nll_loss_raw
+from .kernels import nll_loss_raw_backward as k_nll_loss_raw_backward
+from .kernels import numel as k_numel
+from .kernels import permute_to as k_permute_to
+from .kernels import pow as k_pow
+from .kernels import reciprocal as k_reciprocal
+from .kernels import relu as k_relu
+from .kernels import reshape as k_reshape
+from .kernels import rsqrt as k_rsqrt
+from .kernels import select as k_select
+from .kernels import select_backward as k_select_backward
+from .kernels import sigmoid as k_sigmoid
+from .kernels import sign as k_sign
+from .kernels import silu as k_silu
+from .kernels import sin as k_sin
+from .kernels import slice as k_slice
+from .kernels import slice_backward as k_slice_backward
+from .kernels import softmax_dim as k_softmax_dim
+from .kernels import softplus as k_softplus
+from .kernels import sqrt as k_sqrt
+from .kernels import squeeze_all as k_squeeze_all
+from .kernels import squeeze_dim as k_squeeze_dim
+from .kernels import sub as k_sub
+from .kernels import sum_all as k_sum_all
+from .kernels import sum_dim as k_sum_dim
+from .kernels import sum_to as k_sum_to
+from .kernels import t as k_t
+from .kernels import tanh as k_tanh
+from .kernels import to_copy as k_to_copy
+from .kernels import transpose as k_transpose
+from .kernels import unsqueeze as k_unsqueeze
+from .kernels import view as k_view
+from .kernels import where as k_where
+from .kernels import zero as k_zero
+from .kernels import zeros_of as k_zeros_of
+
+new = object.__new__
+NUMBERS = frozenset((float, int, bool, complex))
+
+
+class AddBackward0(Node2):
+    __slots__ = ('fit',)
+    op_name = 'AddBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            gi = g
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+                if n.keeps:
+                    shared.add(n)
+        n = self.n1
+        if n is not None:
+            gi = g
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+                if n.keeps:
+                    shared.add(n)
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = g
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            g1 = g
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = g
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            g1 = g
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+
+class AddBackward0_other(Node1):
+    __slots__ = ()
+    op_name = 'AddBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = g
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g
+        return (g0,)
+
+
+def add(self, other):
+    try:
+        if isinstance(other, Tensor):
+            a_self = self._a
+            a_other = other._a
+            if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
+                return p_.mixed(add, ['self', 'other'], {'self': self, 'other': other})
+            r = k_add(a_self, a_other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or other._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(AddBackward0)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, other._nr,) if self._nr or other._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if events.sink is not None and (self._rg or other._rg):
+                    p_.cut((self, other,))
+            return out
+        if type(other) in NUMBERS:
+            a_self = self._a
+            r = k_add(a_self, other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(AddBackward0_other)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return add(self, p_.operand('add', 'other', other))
+    except Exception as error:
+        raise p_.explain('add', error, self=self, other=other) from None
+
+
+def jvp_add(self_, other, result, self_t, other_t):
+    return self_t + other_t
+
+
+class SubBackward0(Node2):
+    __slots__ = ('fit',)
+    op_name = 'SubBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            gi = g
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+                if n.keeps:
+                    shared.add(n)
+        n = self.n1
+        if n is not None:
+            gi = -g
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = g
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            g1 = -g
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = g
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            g1 = -g
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+
+class SubBackward0_other(Node1):
+    __slots__ = ()
+    op_name = 'SubBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = g
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g
+        return (g0,)
+
+
+def sub(self, other):
+    try:
+        if isinstance(other, Tensor):
+            a_self = self._a
+            a_other = other._a
+            if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
+                return p_.mixed(sub, ['self', 'other'], {'self': self, 'other': other})
+            r = k_sub(a_self, a_other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or other._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(SubBackward0)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, other._nr,) if self._nr or other._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if events.sink is not None and (self._rg or other._rg):
+                    p_.cut((self, other,))
+            return out
+        if type(other) in NUMBERS:
+            a_self = self._a
+            r = k_sub(a_self, other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(SubBackward0_other)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return sub(self, p_.operand('sub', 'other', other))
+    except Exception as error:
+        raise p_.explain('sub', error, self=self, other=other) from None
+
+
+def jvp_sub(self_, other, result, self_t, other_t):
+    return self_t - other_t
+
+
+class RsubBackward0(Node2):
+    __slots__ = ('fit',)
+    op_name = 'RsubBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            gi = -g
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            gi = g
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+                if n.keeps:
+                    shared.add(n)
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = -g
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            g1 = g
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = -g
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            g1 = g
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+
+class RsubBackward1_other(Node1):
+    __slots__ = ()
+    op_name = 'RsubBackward1'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = -g
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = -g
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = -g
+        return (g0,)
+
+
+def rsub(self, other):
+    try:
+        if isinstance(other, Tensor):
+            a_self = self._a
+            a_other = other._a
+            if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
+                return p_.mixed(rsub, ['self', 'other'], {'self': self, 'other': other})
+            r = a_other - a_self
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or other._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(RsubBackward0)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, other._nr,) if self._nr or other._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if events.sink is not None and (self._rg or other._rg):
+                    p_.cut((self, other,))
+            return out
+        if type(other) in NUMBERS:
+            a_self = self._a
+            r = other - a_self
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(RsubBackward1_other)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return rsub(self, p_.operand('rsub', 'other', other))
+    except Exception as error:
+        raise p_.explain('rsub', error, self=self, other=other) from None
+
+
+def jvp_rsub(self_, other, result, self_t, other_t):
+    return other_t - self_t
+
+
+class MulBackward0(Node2):
+    __slots__ = ('s_self', 's_other', 'v_self', 'v_other', 'fit')
+    op_name = 'MulBackward0'
+    slots = ('self', 'other')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            gi = g * other
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            gi = g * self_
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_other = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            g0 = g * other
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            g1 = g * self_
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            g0 = g * other
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            g1 = g * self_
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_other = freed
+
+
+class MulBackward0_other(Node1):
+    __slots__ = ('c_other',)
+    op_name = 'MulBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('other',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g * self.c_other
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = g * self.c_other
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g * self.c_other
+        return (g0,)
+
+
+def mul(self, other):
+    try:
+        if isinstance(other, Tensor):
+            a_self = self._a
+            a_other = other._a
+            if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
+                return p_.mixed(mul, ['self', 'other'], {'self': self, 'other': other})
+            r = k_mul(a_self, a_other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or other._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(MulBackward0)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, other._nr,) if self._nr or other._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    if n1 is not None:
+                        n.s_self = self
+                        st = self._storage
+                        n.v_self = 0 if st is None else st.version
+                    else:
+                        n.s_self = None
+                        n.v_self = 0
+                    if n0 is not None:
+                        n.s_other = other
+                        st = other._storage
+                        n.v_other = 0 if st is None else st.version
+                    else:
+                        n.s_other = None
+                        n.v_other = 0
+                    n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if events.sink is not None and (self._rg or other._rg):
+                    p_.cut((self, other,))
+            return out
+        if type(other) in NUMBERS:
+            a_self = self._a
+            r = k_mul(a_self, other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(MulBackward0_other)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.c_other = other
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return mul(self, p_.operand('mul', 'other', other))
+    except Exception as error:
+        raise p_.explain('mul', error, self=self, other=other) from None
+
+
+def jvp_mul(self_, other, result, self_t, other_t):
+    return self_t * other + self_ * other_t
+
+
+class DivBackward0(Node2):
+    __slots__ = ('s_self', 's_other', 'v_self', 'v_other', 'fit')
+    op_name = 'DivBackward0'
+    slots = ('self', 'other')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            gi = g / other
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            gi = -g * (self_ / other / other)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_other = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            g0 = g / other
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            g1 = -g * (self_ / other / other)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            g0 = g / other
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            g1 = -g * (self_ / other / other)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_other = freed
+
+
+class DivBackward0_other(Node1):
+    __slots__ = ('c_other',)
+    op_name = 'DivBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('other',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g / self.c_other
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = g / self.c_other
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g / self.c_other
+        return (g0,)
+
+
+def div(self, other):
+    try:
+        if isinstance(other, Tensor):
+            a_self = self._a
+            a_other = other._a
+            if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
+                return p_.mixed(div, ['self', 'other'], {'self': self, 'other': other})
+            r = k_div(a_self, a_other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or other._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(DivBackward0)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, other._nr,) if self._nr or other._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    if n1 is not None:
+                        n.s_self = self
+                        st = self._storage
+                        n.v_self = 0 if st is None else st.version
+                    else:
+                        n.s_self = None
+                        n.v_self = 0
+                    n.s_other = other
+                    st = other._storage
+                    n.v_other = 0 if st is None else st.version
+                    n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg or other._rg):
+                    p_.cut((self, other,))
+            return out
+        if type(other) in NUMBERS:
+            a_self = self._a
+            r = k_div(a_self, other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(DivBackward0_other)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.c_other = other
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return div(self, p_.operand('div', 'other', other))
+    except Exception as error:
+        raise p_.explain('div', error, self=self, other=other) from None
+
+
+def jvp_div(self_, other, result, self_t, other_t):
+    return (self_t - other_t * result) / other
+
+
+class PowBackward1(Node2):
+    __slots__ = ('s_self', 's_exponent', 's_result', 'v_self', 'v_exponent', 'v_result', 'fit', 'o_storage')
+    op_name = 'PowBackward1'
+    slots = ('self', 'exponent', 'result')
+    outputs_saved = (False, False, True)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            exponent = self.s_exponent
+            st = exponent._storage
+            if st is not None and st.version != self.v_exponent:
+                stale(self, 'exponent', st)
+            exponent = exponent._a
+            gi = f_.pow_grad_base(k_, g, self_, exponent)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            exponent = self.s_exponent
+            st = exponent._storage
+            if st is not None and st.version != self.v_exponent:
+                stale(self, 'exponent', st)
+            exponent = exponent._a
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                stale(self, 'result', st)
+            result = self.s_result
+            gi = f_.pow_grad_exponent(k_, g, self_, exponent, result)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_exponent = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            exponent = self.s_exponent
+            st = exponent._storage
+            if st is not None and st.version != self.v_exponent:
+                stale(self, 'exponent', st)
+            exponent = exponent._a
+            g0 = f_.pow_grad_base(k_, g, self_, exponent)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            exponent = self.s_exponent
+            st = exponent._storage
+            if st is not None and st.version != self.v_exponent:
+                stale(self, 'exponent', st)
+            exponent = exponent._a
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                stale(self, 'result', st)
+            result = self.s_result
+            g1 = f_.pow_grad_exponent(k_, g, self_, exponent, result)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            exponent = self.s_exponent
+            st = exponent._storage
+            if st is not None and st.version != self.v_exponent:
+                stale(self, 'exponent', st)
+            g0 = f_.pow_grad_base(o_, g, self_, exponent)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            exponent = self.s_exponent
+            st = exponent._storage
+            if st is not None and st.version != self.v_exponent:
+                stale(self, 'exponent', st)
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                stale(self, 'result', st)
+            result = o_.output_of(self)
+            g1 = f_.pow_grad_exponent(o_, g, self_, exponent, result)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_exponent = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+class PowBackward0_exponent(Node1):
+    __slots__ = ('s_self', 'v_self', 'c_exponent')
+    op_name = 'PowBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('exponent',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = f_.pow_grad_base(k_, g, self_, self.c_exponent)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = f_.pow_grad_base(k_, g, self_, self.c_exponent)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = f_.pow_grad_base(o_, g, self_, self.c_exponent)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+class PowBackward2_self(Node1):
+    __slots__ = ('s_exponent', 's_result', 'v_exponent', 'v_result', 'c_self', 'o_storage')
+    op_name = 'PowBackward2'
+    slots = ('exponent', 'result')
+    outputs_saved = (False, True)
+    consts = ('self',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        exponent = self.s_exponent
+        st = exponent._storage
+        if st is not None and st.version != self.v_exponent:
+            stale(self, 'exponent', st)
+        exponent = exponent._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = f_.pow_grad_exponent(k_, g, self.c_self, exponent, result)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_exponent = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        exponent = self.s_exponent
+        st = exponent._storage
+        if st is not None and st.version != self.v_exponent:
+            stale(self, 'exponent', st)
+        exponent = exponent._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = f_.pow_grad_exponent(k_, g, self.c_self, exponent, result)
+        return (g0,)
+
+    def grads_graph(self, g):
+        exponent = self.s_exponent
+        st = exponent._storage
+        if st is not None and st.version != self.v_exponent:
+            stale(self, 'exponent', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = f_.pow_grad_exponent(o_, g, self.c_self, exponent, result)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_exponent = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def pow(self, exponent):
+    try:
+        if isinstance(exponent, Tensor) and isinstance(self, Tensor):
+            a_self = self._a
+            a_exponent = exponent._a
+            if a_self.dtype is not a_exponent.dtype and a_self.dtype != a_exponent.dtype:
+                return p_.mixed(pow, ['self', 'exponent'], {'self': self, 'exponent': exponent})
+            r = k_pow(a_self, a_exponent)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or exponent._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (exponent._fn if exponent._meta is None else edge(exponent)) if exponent._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(PowBackward1)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, exponent._nr,) if self._nr or exponent._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                    n.s_exponent = exponent
+                    st = exponent._storage
+                    n.v_exponent = 0 if st is None else st.version
+                    n.s_result = r
+                    n.v_result = 0
+                    n.o_storage = None
+                    n.fit = None if a_self.shape == a_exponent.shape else (a_self.shape, a_exponent.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if events.sink is not None and (self._rg or exponent._rg):
+                    p_.cut((self, exponent,))
+            return out
+        if type(exponent) in NUMBERS:
+            a_self = self._a
+            r = k_pow(a_self, exponent)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(PowBackward0_exponent)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                    n.c_exponent = exponent
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        if type(self) in NUMBERS:
+            a_exponent = exponent._a
+            r = k_pow(self, a_exponent)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (exponent._rg) and mode.grad:
+                n0 = exponent._fn if exponent._meta is None else edge(exponent)
+                if n0 is not None:
+                    n = new(PowBackward2_self)
+                    n.n0 = n0
+                    n.nrs = (exponent._nr,) if exponent._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.s_exponent = exponent
+                    st = exponent._storage
+                    n.v_exponent = 0 if st is None else st.version
+                    n.s_result = r
+                    n.v_result = 0
+                    n.o_storage = None
+                    n.c_self = self
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_exponent.dtype:
+                    out._a = p_.weak(r, a_exponent)
+                if events.sink is not None and (exponent._rg):
+                    p_.cut((exponent,))
+            return out
+        return pow(p_.operand('pow', 'self', self), p_.operand('pow', 'exponent', exponent))
+    except Exception as error:
+        raise p_.explain('pow', error, self=self, exponent=exponent) from None
+
+
+def jvp_pow(self_, exponent, result, self_t, exponent_t):
+    return f_.pow_grad_base(k_, self_t, self_, exponent) + f_.pow_grad_exponent(k_, exponent_t, self_, exponent, result)
+
+
+class MaximumBackward0(Node2):
+    __slots__ = ('s_self', 's_other', 'v_self', 'v_other', 'fit')
+    op_name = 'MaximumBackward0'
+    slots = ('self', 'other')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            gi = k_masked_fill(k_where(self_ == other, g / 2, g), self_ < other, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            gi = k_masked_fill(k_where(self_ == other, g / 2, g), self_ > other, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_other = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            g0 = k_masked_fill(k_where(self_ == other, g / 2, g), self_ < other, 0)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            g1 = k_masked_fill(k_where(self_ == other, g / 2, g), self_ > other, 0)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            g0 = o_.masked_fill(o_.where(self_ == other, g / 2, g), self_ < other, 0)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            g1 = o_.masked_fill(o_.where(self_ == other, g / 2, g), self_ > other, 0)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_other = freed
+
+
+def maximum(self, other):
+    try:
+        a_self = self._a
+        a_other = other._a
+        if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
+            return p_.mixed(maximum, ['self', 'other'], {'self': self, 'other': other})
+        r = k_maximum(a_self, a_other)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or other._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(MaximumBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, other._nr,) if self._nr or other._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_other = other
+                st = other._storage
+                n.v_other = 0 if st is None else st.version
+                n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or other._rg):
+                p_.cut((self, other,))
+        return out
+    except Exception as error:
+        raise p_.explain('maximum', error, self=self, other=other) from None
+
+
+def jvp_maximum(self_, other, result, self_t, other_t):
+    return k_where(self_ == other, (self_t + other_t) / 2, k_where(self_ > other, self_t, other_t))
+
+
+class MinimumBackward0(Node2):
+    __slots__ = ('s_self', 's_other', 'v_self', 'v_other', 'fit')
+    op_name = 'MinimumBackward0'
+    slots = ('self', 'other')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            gi = k_masked_fill(k_where(self_ == other, g / 2, g), self_ > other, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            gi = k_masked_fill(k_where(self_ == other, g / 2, g), self_ < other, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_other = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            g0 = k_masked_fill(k_where(self_ == other, g / 2, g), self_ > other, 0)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            other = other._a
+            g1 = k_masked_fill(k_where(self_ == other, g / 2, g), self_ < other, 0)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            g0 = o_.masked_fill(o_.where(self_ == other, g / 2, g), self_ > other, 0)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            other = self.s_other
+            st = other._storage
+            if st is not None and st.version != self.v_other:
+                stale(self, 'other', st)
+            g1 = o_.masked_fill(o_.where(self_ == other, g / 2, g), self_ < other, 0)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_other = freed
+
+
+def minimum(self, other):
+    try:
+        a_self = self._a
+        a_other = other._a
+        if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
+            return p_.mixed(minimum, ['self', 'other'], {'self': self, 'other': other})
+        r = k_minimum(a_self, a_other)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or other._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(MinimumBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, other._nr,) if self._nr or other._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_other = other
+                st = other._storage
+                n.v_other = 0 if st is None else st.version
+                n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or other._rg):
+                p_.cut((self, other,))
+        return out
+    except Exception as error:
+        raise p_.explain('minimum', error, self=self, other=other) from None
+
+
+def jvp_minimum(self_, other, result, self_t, other_t):
+    return k_where(self_ == other, (self_t + other_t) / 2, k_where(self_ < other, self_t, other_t))
+
+
+class NegBackward0(Node1):
+    __slots__ = ()
+    op_name = 'NegBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = -g
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = -g
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = -g
+        return (g0,)
+
+
+def neg(self):
+    try:
+        a_self = self._a
+        r = k_neg(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(NegBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('neg', error, self=self) from None
+
+
+def jvp_neg(self_, result, self_t):
+    return -self_t
+
+
+class ExpBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'o_storage')
+    op_name = 'ExpBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = g * result
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = g * result
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = g * result
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def exp(self):
+    try:
+        a_self = self._a
+        r = k_exp(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ExpBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('exp', error, self=self) from None
+
+
+def jvp_exp(self_, result, self_t):
+    return self_t * result
+
+
+class Expm1Backward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'o_storage')
+    op_name = 'Expm1Backward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = g * (result + 1)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = g * (result + 1)
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = g * (result + 1)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def expm1(self):
+    try:
+        a_self = self._a
+        r = k_expm1(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(Expm1Backward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('expm1', error, self=self) from None
+
+
+def jvp_expm1(self_, result, self_t):
+    return self_t * (result + 1)
+
+
+class LogBackward0(Node1):
+    __slots__ = ('s_self', 'v_self')
+    op_name = 'LogBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = g / self_
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = g / self_
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = g / self_
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def log(self):
+    try:
+        a_self = self._a
+        r = k_log(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(LogBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('log', error, self=self) from None
+
+
+def jvp_log(self_, result, self_t):
+    return self_t / self_
+
+
+class Log1PBackward0(Node1):
+    __slots__ = ('s_self', 'v_self')
+    op_name = 'Log1PBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = g / (self_ + 1)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = g / (self_ + 1)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = g / (self_ + 1)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def log1p(self):
+    try:
+        a_self = self._a
+        r = k_log1p(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(Log1PBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('log1p', error, self=self) from None
+
+
+def jvp_log1p(self_, result, self_t):
+    return self_t / (self_ + 1)
+
+
+class SqrtBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'o_storage')
+    op_name = 'SqrtBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = g / (2 * result)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = g / (2 * result)
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = g / (2 * result)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def sqrt(self):
+    try:
+        a_self = self._a
+        r = k_sqrt(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SqrtBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('sqrt', error, self=self) from None
+
+
+def jvp_sqrt(self_, result, self_t):
+    return self_t / (2 * result)
+
+
+class RsqrtBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'o_storage')
+    op_name = 'RsqrtBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = g * -0.5 * (result * result * result)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = g * -0.5 * (result * result * result)
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = g * -0.5 * (result * result * result)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def rsqrt(self):
+    try:
+        a_self = self._a
+        r = k_rsqrt(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(RsqrtBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('rsqrt', error, self=self) from None
+
+
+def jvp_rsqrt(self_, result, self_t):
+    return self_t * -0.5 * (result * result * result)
+
+
+class ReciprocalBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'o_storage')
+    op_name = 'ReciprocalBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = -g * (result * result)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = -g * (result * result)
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = -g * (result * result)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def reciprocal(self):
+    try:
+        a_self = self._a
+        r = k_reciprocal(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ReciprocalBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('reciprocal', error, self=self) from None
+
+
+def jvp_reciprocal(self_, result, self_t):
+    return -self_t * (result * result)
+
+
+class AbsBackward0(Node1):
+    __slots__ = ('s_self', 'v_self')
+    op_name = 'AbsBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = g * k_sign(self_)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = g * k_sign(self_)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = g * o_.sign(self_)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def abs(self):
+    try:
+        a_self = self._a
+        r = k_abs(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(AbsBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('abs', error, self=self) from None
+
+
+def jvp_abs(self_, result, self_t):
+    return self_t * k_sign(self_)
+
+
+class SignBackward0(Node1):
+    __slots__ = ()
+    op_name = 'SignBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g * 0.0
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = g * 0.0
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g * 0.0
+        return (g0,)
+
+
+def sign(self):
+    try:
+        a_self = self._a
+        r = k_sign(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SignBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('sign', error, self=self) from None
+
+
+def jvp_sign(self_, result, self_t):
+    return self_t * 0.0
+
+
+class FloorBackward0(Node1):
+    __slots__ = ()
+    op_name = 'FloorBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g * 0.0
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = g * 0.0
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g * 0.0
+        return (g0,)
+
+
+def floor(self):
+    try:
+        a_self = self._a
+        r = k_floor(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(FloorBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('floor', error, self=self) from None
+
+
+def jvp_floor(self_, result, self_t):
+    return self_t * 0.0
+
+
+class SinBackward0(Node1):
+    __slots__ = ('s_self', 'v_self')
+    op_name = 'SinBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = g * k_cos(self_)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = g * k_cos(self_)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = g * o_.cos(self_)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def sin(self):
+    try:
+        a_self = self._a
+        r = k_sin(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SinBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('sin', error, self=self) from None
+
+
+def jvp_sin(self_, result, self_t):
+    return self_t * k_cos(self_)
+
+
+class CosBackward0(Node1):
+    __slots__ = ('s_self', 'v_self')
+    op_name = 'CosBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = g * -k_sin(self_)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = g * -k_sin(self_)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = g * -o_.sin(self_)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def cos(self):
+    try:
+        a_self = self._a
+        r = k_cos(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(CosBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('cos', error, self=self) from None
+
+
+def jvp_cos(self_, result, self_t):
+    return self_t * -k_sin(self_)
+
+
+class TanhBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'o_storage')
+    op_name = 'TanhBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = g * (1 - result * result)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = g * (1 - result * result)
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = g * (1 - result * result)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def tanh(self):
+    try:
+        a_self = self._a
+        r = k_tanh(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(TanhBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('tanh', error, self=self) from None
+
+
+def jvp_tanh(self_, result, self_t):
+    return self_t * (1 - result * result)
+
+
+class SigmoidBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'o_storage')
+    op_name = 'SigmoidBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = g * (1 - result) * result
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = g * (1 - result) * result
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = g * (1 - result) * result
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def sigmoid(self):
+    try:
+        a_self = self._a
+        r = k_sigmoid(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SigmoidBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('sigmoid', error, self=self) from None
+
+
+def jvp_sigmoid(self_, result, self_t):
+    return self_t * (1 - result) * result
+
+
+class ReluBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'o_storage')
+    op_name = 'ReluBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = k_where(result <= 0, 0, g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = k_where(result <= 0, 0, g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = o_.where(result <= 0, 0, g)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def relu(self):
+    try:
+        a_self = self._a
+        r = k_relu(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ReluBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('relu', error, self=self) from None
+
+
+def jvp_relu(self_, result, self_t):
+    return k_where(result <= 0, 0, self_t)
+
+
+class LeakyReluBackward0(Node1):
+    __slots__ = ('s_self', 'v_self', 'c_negative_slope')
+    op_name = 'LeakyReluBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('negative_slope',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = k_where(self_ > 0, g, g * self.c_negative_slope)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = k_where(self_ > 0, g, g * self.c_negative_slope)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = o_.where(self_ > 0, g, g * self.c_negative_slope)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def leaky_relu(self, negative_slope=0.01):
+    try:
+        a_self = self._a
+        r = k_leaky_relu(a_self, negative_slope)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(LeakyReluBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.c_negative_slope = negative_slope
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('leaky_relu', error, self=self) from None
+
+
+def jvp_leaky_relu(self_, negative_slope, result, self_t):
+    return k_where(self_ > 0, self_t, self_t * negative_slope)
+
+
+class SoftplusBackward0(Node1):
+    __slots__ = ('s_self', 'v_self', 'c_beta', 'c_threshold')
+    op_name = 'SoftplusBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('beta', 'threshold')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = k_where(self_ * self.c_beta > self.c_threshold, g, g * k_sigmoid(self_ * self.c_beta))
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = k_where(self_ * self.c_beta > self.c_threshold, g, g * k_sigmoid(self_ * self.c_beta))
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = o_.where(self_ * self.c_beta > self.c_threshold, g, g * o_.sigmoid(self_ * self.c_beta))
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def softplus(self, beta=1.0, threshold=20.0):
+    try:
+        a_self = self._a
+        r = k_softplus(a_self, beta, threshold)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SoftplusBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.c_beta = beta
+                n.c_threshold = threshold
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('softplus', error, self=self) from None
+
+
+def jvp_softplus(self_, beta, threshold, result, self_t):
+    return k_where(self_ * beta > threshold, self_t, self_t * k_sigmoid(self_ * beta))
+
+
+class SiluBackward0(Node1):
+    __slots__ = ('s_self', 'v_self')
+    op_name = 'SiluBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = g * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = g * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = g * (o_.sigmoid(self_) * (1 + self_ * (1 - o_.sigmoid(self_))))
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def silu(self):
+    try:
+        a_self = self._a
+        r = k_silu(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SiluBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('silu', error, self=self) from None
+
+
+def jvp_silu(self_, result, self_t):
+    return self_t * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
+
+
+class ClampBackward1(Node1):
+    __slots__ = ('s_self', 'v_self', 'c_max', 'c_min')
+    op_name = 'ClampBackward1'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('max', 'min')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = k_masked_fill(g, f_.outside(k_, self_, self.c_min, self.c_max), 0)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = k_masked_fill(g, f_.outside(k_, self_, self.c_min, self.c_max), 0)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = o_.masked_fill(g, f_.outside(o_, self_, self.c_min, self.c_max), 0)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def clamp(self, min=None, max=None):
+    try:
+        a_self = self._a
+        r = k_clamp(a_self, min, max)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ClampBackward1)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.c_max = max
+                n.c_min = min
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('clamp', error, self=self) from None
+
+
+def jvp_clamp(self_, min, max, result, self_t):
+    return k_masked_fill(self_t, f_.outside(k_, self_, min, max), 0)
+
+
+class WhereBackward0(Node2):
+    __slots__ = ('s_condition', 'v_condition', 'fit')
+    op_name = 'WhereBackward0'
+    slots = ('condition',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            condition = self.s_condition
+            st = condition._storage
+            if st is not None and st.version != self.v_condition:
+                stale(self, 'condition', st)
+            condition = condition._a
+            gi = k_where(condition, g, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            condition = self.s_condition
+            st = condition._storage
+            if st is not None and st.version != self.v_condition:
+                stale(self, 'condition', st)
+            condition = condition._a
+            gi = k_where(condition, 0, g)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_condition = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            condition = self.s_condition
+            st = condition._storage
+            if st is not None and st.version != self.v_condition:
+                stale(self, 'condition', st)
+            condition = condition._a
+            g0 = k_where(condition, g, 0)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            condition = self.s_condition
+            st = condition._storage
+            if st is not None and st.version != self.v_condition:
+                stale(self, 'condition', st)
+            condition = condition._a
+            g1 = k_where(condition, 0, g)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            condition = self.s_condition
+            st = condition._storage
+            if st is not None and st.version != self.v_condition:
+                stale(self, 'condition', st)
+            g0 = o_.where(condition, g, 0)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            condition = self.s_condition
+            st = condition._storage
+            if st is not None and st.version != self.v_condition:
+                stale(self, 'condition', st)
+            g1 = o_.where(condition, 0, g)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_condition = freed
+
+
+class WhereBackward0_self(Node1):
+    __slots__ = ('s_condition', 'v_condition', 'fit')
+    op_name = 'WhereBackward0'
+    slots = ('condition',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        condition = self.s_condition
+        st = condition._storage
+        if st is not None and st.version != self.v_condition:
+            stale(self, 'condition', st)
+        condition = condition._a
+        gi = k_where(condition, 0, g)
+        if self.fit is not None:
+            gi = k_sum_to(gi, self.fit[0])
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_condition = freed
+
+    def grads(self, g):
+        condition = self.s_condition
+        st = condition._storage
+        if st is not None and st.version != self.v_condition:
+            stale(self, 'condition', st)
+        condition = condition._a
+        g0 = k_where(condition, 0, g)
+        if self.fit is not None:
+            g0 = k_sum_to(g0, self.fit[0])
+        return (g0,)
+
+    def grads_graph(self, g):
+        condition = self.s_condition
+        st = condition._storage
+        if st is not None and st.version != self.v_condition:
+            stale(self, 'condition', st)
+        g0 = o_.where(condition, 0, g)
+        if self.fit is not None:
+            g0 = o_.sum_to(g0, self.fit[0])
+        return (g0,)
+
+    def release(self, freed):
+        self.s_condition = freed
+
+
+class WhereBackward0_other(Node1):
+    __slots__ = ('s_condition', 'v_condition', 'fit')
+    op_name = 'WhereBackward0'
+    slots = ('condition',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        condition = self.s_condition
+        st = condition._storage
+        if st is not None and st.version != self.v_condition:
+            stale(self, 'condition', st)
+        condition = condition._a
+        gi = k_where(condition, g, 0)
+        if self.fit is not None:
+            gi = k_sum_to(gi, self.fit[0])
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_condition = freed
+
+    def grads(self, g):
+        condition = self.s_condition
+        st = condition._storage
+        if st is not None and st.version != self.v_condition:
+            stale(self, 'condition', st)
+        condition = condition._a
+        g0 = k_where(condition, g, 0)
+        if self.fit is not None:
+            g0 = k_sum_to(g0, self.fit[0])
+        return (g0,)
+
+    def grads_graph(self, g):
+        condition = self.s_condition
+        st = condition._storage
+        if st is not None and st.version != self.v_condition:
+            stale(self, 'condition', st)
+        g0 = o_.where(condition, g, 0)
+        if self.fit is not None:
+            g0 = o_.sum_to(g0, self.fit[0])
+        return (g0,)
+
+    def release(self, freed):
+        self.s_condition = freed
+
+
+def where(condition, self, other):
+    try:
+        if isinstance(self, Tensor) and isinstance(other, Tensor):
+            a_condition = condition._a
+            a_self = self._a
+            a_other = other._a
+            if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
+                return p_.mixed(where, ['self', 'other'], {'condition': condition, 'self': self, 'other': other})
+            r = k_where(a_condition, a_self, a_other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or other._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(WhereBackward0)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, other._nr,) if self._nr or other._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.s_condition = condition
+                    st = condition._storage
+                    n.v_condition = 0 if st is None else st.version
+                    n.fit = None if a_self.shape == a_other.shape == r.shape else (a_self.shape, a_other.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if events.sink is not None and (self._rg or other._rg):
+                    p_.cut((self, other,))
+            return out
+        if type(self) in NUMBERS:
+            a_condition = condition._a
+            a_other = other._a
+            r = k_where(a_condition, self, a_other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (other._rg) and mode.grad:
+                n0 = other._fn if other._meta is None else edge(other)
+                if n0 is not None:
+                    n = new(WhereBackward0_self)
+                    n.n0 = n0
+                    n.nrs = (other._nr,) if other._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.s_condition = condition
+                    st = condition._storage
+                    n.v_condition = 0 if st is None else st.version
+                    n.fit = None if a_other.shape == r.shape else (a_other.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_other.dtype:
+                    out._a = p_.weak(r, a_other)
+                if events.sink is not None and (other._rg):
+                    p_.cut((other,))
+            return out
+        if type(other) in NUMBERS:
+            a_condition = condition._a
+            a_self = self._a
+            r = k_where(a_condition, a_self, other)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(WhereBackward0_other)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.s_condition = condition
+                    st = condition._storage
+                    n.v_condition = 0 if st is None else st.version
+                    n.fit = None if a_self.shape == r.shape else (a_self.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return where(condition, p_.operand('where', 'self', self), p_.operand('where', 'other', other))
+    except Exception as error:
+        raise p_.explain('where', error, condition=condition, self=self, other=other) from None
+
+
+def jvp_where(condition, self_, other, result, self_t, other_t):
+    return k_where(condition, self_t, other_t)
+
+
+class MaskedFillBackward0(Node1):
+    __slots__ = ('s_mask', 'v_mask')
+    op_name = 'MaskedFillBackward0'
+    slots = ('mask',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        mask = self.s_mask
+        st = mask._storage
+        if st is not None and st.version != self.v_mask:
+            stale(self, 'mask', st)
+        mask = mask._a
+        gi = k_masked_fill(g, mask, 0)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_mask = freed
+
+    def grads(self, g):
+        mask = self.s_mask
+        st = mask._storage
+        if st is not None and st.version != self.v_mask:
+            stale(self, 'mask', st)
+        mask = mask._a
+        g0 = k_masked_fill(g, mask, 0)
+        return (g0,)
+
+    def grads_graph(self, g):
+        mask = self.s_mask
+        st = mask._storage
+        if st is not None and st.version != self.v_mask:
+            stale(self, 'mask', st)
+        g0 = o_.masked_fill(g, mask, 0)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_mask = freed
+
+
+def masked_fill(self, mask, value):
+    try:
+        a_self = self._a
+        a_mask = mask._a
+        r = k_masked_fill(a_self, a_mask, value)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(MaskedFillBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_mask = mask
+                st = mask._storage
+                n.v_mask = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('masked_fill', error, self=self, mask=mask) from None
+
+
+def jvp_masked_fill(self_, mask, value, result, self_t):
+    return k_masked_fill(self_t, mask, 0)
+
+
+class CopyBackwards(Node2):
+    __slots__ = ('c_self_shape', 'c_src_dtype', 'c_src_shape')
+    op_name = 'CopyBackwards'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape', 'src_dtype', 'src_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            gi = k_zeros_of(self.c_self_shape, g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            gi = f_.fit_to(k_, g, self.c_src_shape, self.c_src_dtype)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = k_zeros_of(self.c_self_shape, g)
+        if self.n1 is not None:
+            g1 = f_.fit_to(k_, g, self.c_src_shape, self.c_src_dtype)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = o_.zeros_of(self.c_self_shape, g)
+        if self.n1 is not None:
+            g1 = f_.fit_to(o_, g, self.c_src_shape, self.c_src_dtype)
+        return (g0, g1,)
+
+
+def copy(self, src):
+    try:
+        a_self = self._a
+        a_src = src._a
+        r = k_copy(a_self, a_src)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or src._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (src._fn if src._meta is None else edge(src)) if src._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(CopyBackwards)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, src._nr,) if self._nr or src._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                n.c_src_dtype = a_src.dtype
+                n.c_src_shape = a_src.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or src._rg):
+                p_.cut((self, src,))
+        return out
+    except Exception as error:
+        raise p_.explain('copy', error, self=self, src=src) from None
+
+
+def jvp_copy(self_, src, result, self_t, src_t):
+    self_shape = self_.shape
+    self_dtype = self_.dtype
+    return f_.fit_to(k_, src_t, self_shape, self_dtype)
+
+
+class FillBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'FillBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_zeros_of(self.c_self_shape, g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+
+def fill(self, value):
+    try:
+        a_self = self._a
+        r = k_fill(a_self, value)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(FillBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('fill', error, self=self) from None
+
+
+def jvp_fill(self_, value, result, self_t):
+    self_shape = self_.shape
+    return k_zeros_of(self_shape, self_t)
+
+
+class ZeroBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'ZeroBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_zeros_of(self.c_self_shape, g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+
+def zero(self):
+    try:
+        a_self = self._a
+        r = k_zero(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ZeroBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('zero', error, self=self) from None
+
+
+def jvp_zero(self_, result, self_t):
+    self_shape = self_.shape
+    return k_zeros_of(self_shape, self_t)
+
+
+class CloneBackward0(Node1):
+    __slots__ = ()
+    op_name = 'CloneBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = g
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g
+        return (g0,)
+
+
+def clone(self):
+    try:
+        a_self = self._a
+        r = k_clone(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(CloneBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('clone', error, self=self) from None
+
+
+def jvp_clone(self_, result, self_t):
+    return k_clone(self_t)
+
+
+class ToCopyBackward0(Node1):
+    __slots__ = ('c_self_dtype',)
+    op_name = 'ToCopyBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_dtype',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_to_copy(g, self.c_self_dtype)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_to_copy(g, self.c_self_dtype)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.to_copy(g, self.c_self_dtype)
+        return (g0,)
+
+
+def to_copy(self, dtype):
+    try:
+        a_self = self._a
+        r = k_to_copy(a_self, dtype)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ToCopyBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_dtype = a_self.dtype
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('to_copy', error, self=self) from None
+
+
+def jvp_to_copy(self_, dtype, result, self_t):
+    return k_to_copy(self_t, dtype)
+
+
+class SumBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'SumBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_expand(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_expand(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.expand(g, self.c_self_shape)
+        return (g0,)
+
+
+def sum_all(self):
+    try:
+        a_self = self._a
+        r = k_sum_all(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SumBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('sum_all', error, self=self) from None
+
+
+def jvp_sum_all(self_, result, self_t):
+    return k_sum_all(self_t)
+
+
+class SumBackward1(Node1):
+    __slots__ = ('c_dim', 'c_keepdim', 'c_self_shape')
+    op_name = 'SumBackward1'
+    slots = ()
+    outputs_saved = ()
+    consts = ('dim', 'keepdim', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = f_.expand_dims(o_, g, self.c_self_shape, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+
+def sum_dim(self, dim, keepdim=False):
+    try:
+        a_self = self._a
+        r = k_sum_dim(a_self, dim, keepdim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SumBackward1)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('sum_dim', error, self=self) from None
+
+
+def jvp_sum_dim(self_, dim, keepdim, result, self_t):
+    return k_sum_dim(self_t, dim, keepdim)
+
+
+class MeanBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'MeanBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_expand(g / k_numel(self.c_self_shape), self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_expand(g / k_numel(self.c_self_shape), self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.expand(g / o_.numel(self.c_self_shape), self.c_self_shape)
+        return (g0,)
+
+
+def mean_all(self):
+    try:
+        a_self = self._a
+        r = k_mean_all(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(MeanBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('mean_all', error, self=self) from None
+
+
+def jvp_mean_all(self_, result, self_t):
+    return k_mean_all(self_t)
+
+
+class MeanBackward1(Node1):
+    __slots__ = ('c_dim', 'c_keepdim', 'c_self_shape')
+    op_name = 'MeanBackward1'
+    slots = ()
+    outputs_saved = ()
+    consts = ('dim', 'keepdim', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = f_.expand_dims(k_, g / k_numel(self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = f_.expand_dims(k_, g / k_numel(self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = f_.expand_dims(o_, g / o_.numel(self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+
+def mean_dim(self, dim, keepdim=False):
+    try:
+        a_self = self._a
+        r = k_mean_dim(a_self, dim, keepdim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(MeanBackward1)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('mean_dim', error, self=self) from None
+
+
+def jvp_mean_dim(self_, dim, keepdim, result, self_t):
+    return k_mean_dim(self_t, dim, keepdim)
+
+
+class AmaxBackward0(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'o_storage')
+    op_name = 'AmaxBackward0'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
+    consts = ('dim', 'keepdim')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = f_.extreme_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = f_.extreme_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = f_.extreme_grad(o_, g, self_, result, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def amax(self, dim=(), keepdim=False):
+    try:
+        a_self = self._a
+        r = k_amax(a_self, dim, keepdim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(AmaxBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('amax', error, self=self) from None
+
+
+def jvp_amax(self_, dim, keepdim, result, self_t):
+    return f_.extreme_tangent(k_, self_t, self_, result, dim, keepdim)
+
+
+class AminBackward0(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'o_storage')
+    op_name = 'AminBackward0'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
+    consts = ('dim', 'keepdim')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = f_.extreme_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = f_.extreme_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = f_.extreme_grad(o_, g, self_, result, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def amin(self, dim=(), keepdim=False):
+    try:
+        a_self = self._a
+        r = k_amin(a_self, dim, keepdim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(AminBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('amin', error, self=self) from None
+
+
+def jvp_amin(self_, dim, keepdim, result, self_t):
+    return f_.extreme_tangent(k_, self_t, self_, result, dim, keepdim)
+
+
+class MaxBackward1(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'o_storage')
+    op_name = 'MaxBackward1'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = f_.extreme_grad(k_, g, self_, result, (), False)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = f_.extreme_grad(k_, g, self_, result, (), False)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = f_.extreme_grad(o_, g, self_, result, (), False)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def max_all(self):
+    try:
+        a_self = self._a
+        r = k_amax(a_self, (), False)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(MaxBackward1)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('max_all', error, self=self) from None
+
+
+def jvp_max_all(self_, result, self_t):
+    return f_.extreme_tangent(k_, self_t, self_, result, (), False)
+
+
+class MinBackward1(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'o_storage')
+    op_name = 'MinBackward1'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = f_.extreme_grad(k_, g, self_, result, (), False)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = f_.extreme_grad(k_, g, self_, result, (), False)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = f_.extreme_grad(o_, g, self_, result, (), False)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def min_all(self):
+    try:
+        a_self = self._a
+        r = k_amin(a_self, (), False)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(MinBackward1)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('min_all', error, self=self) from None
+
+
+def jvp_min_all(self_, result, self_t):
+    return f_.extreme_tangent(k_, self_t, self_, result, (), False)
+
+
+class LogsumexpBackward0(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'c_self_shape', 'o_storage')
+    op_name = 'LogsumexpBackward0'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
+    consts = ('dim', 'keepdim', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * k_exp(self_ - f_.expand_dims(k_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * k_exp(self_ - f_.expand_dims(k_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = f_.expand_dims(o_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * o_.exp(self_ - f_.expand_dims(o_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def logsumexp(self, dim, keepdim=False):
+    try:
+        a_self = self._a
+        r = k_logsumexp(a_self, dim, keepdim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(LogsumexpBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('logsumexp', error, self=self) from None
+
+
+def jvp_logsumexp(self_, dim, keepdim, result, self_t):
+    self_shape = self_.shape
+    return k_sum_dim(self_t * k_exp(self_ - f_.expand_dims(k_, result, self_shape, dim, keepdim)), dim, keepdim)
+
+
+class SoftmaxBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'c_dim', 'o_storage')
+    op_name = 'SoftmaxBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ('dim',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = result * (g - k_sum_dim(g * result, self.c_dim, True))
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = result * (g - k_sum_dim(g * result, self.c_dim, True))
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = result * (g - o_.sum_dim(g * result, self.c_dim, True))
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def softmax_dim(self, dim):
+    try:
+        a_self = self._a
+        r = k_softmax_dim(a_self, dim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SoftmaxBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.c_dim = dim
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('softmax_dim', error, self=self) from None
+
+
+def jvp_softmax_dim(self_, dim, result, self_t):
+    return result * (self_t - k_sum_dim(self_t * result, dim, True))
+
+
+class LogSoftmaxBackward0(Node1):
+    __slots__ = ('s_result', 'v_result', 'c_dim', 'o_storage')
+    op_name = 'LogSoftmaxBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ('dim',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = g - k_exp(result) * k_sum_dim(g, self.c_dim, True)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = g - k_exp(result) * k_sum_dim(g, self.c_dim, True)
+        return (g0,)
+
+    def grads_graph(self, g):
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = g - o_.exp(result) * o_.sum_dim(g, self.c_dim, True)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def log_softmax_dim(self, dim):
+    try:
+        a_self = self._a
+        r = k_log_softmax_dim(a_self, dim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(LogSoftmaxBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.c_dim = dim
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if r.dtype is not a_self.dtype:
+                out._a = p_.weak(r, a_self)
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('log_softmax_dim', error, self=self) from None
+
+
+def jvp_log_softmax_dim(self_, dim, result, self_t):
+    return self_t - k_sum_dim(k_exp(result) * self_t, dim, True)
+
+
+class NllLossBackward0(Node1):
+    __slots__ = ('s_target', 'v_target', 'c_reduction', 'c_self_shape')
+    op_name = 'NllLossBackward0'
+    slots = ('target',)
+    outputs_saved = (False,)
+    consts = ('reduction', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        target = self.s_target
+        st = target._storage
+        if st is not None and st.version != self.v_target:
+            stale(self, 'target', st)
+        target = target._a
+        gi = k_nll_loss_raw_backward(g, target, self.c_self_shape, self.c_reduction)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_target = freed
+
+    def grads(self, g):
+        target = self.s_target
+        st = target._storage
+        if st is not None and st.version != self.v_target:
+            stale(self, 'target', st)
+        target = target._a
+        g0 = k_nll_loss_raw_backward(g, target, self.c_self_shape, self.c_reduction)
+        return (g0,)
+
+    def grads_graph(self, g):
+        target = self.s_target
+        st = target._storage
+        if st is not None and st.version != self.v_target:
+            stale(self, 'target', st)
+        g0 = o_.nll_loss_raw_backward(g, target, self.c_self_shape, self.c_reduction)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_target = freed
+
+
+def nll_loss_raw(self, target, reduction):
+    try:
+        a_self = self._a
+        a_target = target._a
+        r = k_nll_loss_raw(a_self, a_target, reduction)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(NllLossBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_target = target
+                st = target._storage
+                n.v_target = 0 if st is None else st.version
+                n.c_reduction = reduction
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('nll_loss_raw', error, self=self, target=target) from None
+
+
+def jvp_nll_loss_raw(self_, target, reduction, result, self_t):
+    return k_nll_loss_raw(self_t, target, reduction)
+
+
+class NllLossBackwardBackward0(Node1):
+    __slots__ = ('s_target', 'v_target', 'c_reduction')
+    op_name = 'NllLossBackwardBackward0'
+    slots = ('target',)
+    outputs_saved = (False,)
+    consts = ('reduction',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        target = self.s_target
+        st = target._storage
+        if st is not None and st.version != self.v_target:
+            stale(self, 'target', st)
+        target = target._a
+        gi = k_nll_loss_raw(g, target, self.c_reduction)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_target = freed
+
+    def grads(self, g):
+        target = self.s_target
+        st = target._storage
+        if st is not None and st.version != self.v_target:
+            stale(self, 'target', st)
+        target = target._a
+        g0 = k_nll_loss_raw(g, target, self.c_reduction)
+        return (g0,)
+
+    def grads_graph(self, g):
+        target = self.s_target
+        st = target._storage
+        if st is not None and st.version != self.v_target:
+            stale(self, 'target', st)
+        g0 = o_.nll_loss_raw(g, target, self.c_reduction)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_target = freed
+
+
+def nll_loss_raw_backward(grad_output, target, shape, reduction):
+    try:
+        a_grad_output = grad_output._a
+        a_target = target._a
+        r = k_nll_loss_raw_backward(a_grad_output, a_target, shape, reduction)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (grad_output._rg) and mode.grad:
+            n0 = grad_output._fn if grad_output._meta is None else edge(grad_output)
+            if n0 is not None:
+                n = new(NllLossBackwardBackward0)
+                n.n0 = n0
+                n.nrs = (grad_output._nr,) if grad_output._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_target = target
+                st = target._storage
+                n.v_target = 0 if st is None else st.version
+                n.c_reduction = reduction
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (grad_output._rg):
+                p_.cut((grad_output,))
+        return out
+    except Exception as error:
+        raise p_.explain('nll_loss_raw_backward', error, grad_output=grad_output, target=target) from None
+
+
+def jvp_nll_loss_raw_backward(grad_output, target, shape, reduction, result, grad_output_t):
+    return k_nll_loss_raw_backward(grad_output_t, target, shape, reduction)
+
+
+class MseLossBackward0(Node2):
+    __slots__ = ('s_self', 's_target', 'v_self', 'v_target', 'c_reduction')
+    op_name = 'MseLossBackward0'
+    slots = ('self', 'target')
+    outputs_saved = (False, False)
+    consts = ('reduction',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            target = self.s_target
+            st = target._storage
+            if st is not None and st.version != self.v_target:
+                stale(self, 'target', st)
+            target = target._a
+            gi = f_.mse_grad(k_, g, self_, target, self.c_reduction)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            target = self.s_target
+            st = target._storage
+            if st is not None and st.version != self.v_target:
+                stale(self, 'target', st)
+            target = target._a
+            gi = -f_.mse_grad(k_, g, self_, target, self.c_reduction)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_target = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            target = self.s_target
+            st = target._storage
+            if st is not None and st.version != self.v_target:
+                stale(self, 'target', st)
+            target = target._a
+            g0 = f_.mse_grad(k_, g, self_, target, self.c_reduction)
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            target = self.s_target
+            st = target._storage
+            if st is not None and st.version != self.v_target:
+                stale(self, 'target', st)
+            target = target._a
+            g1 = -f_.mse_grad(k_, g, self_, target, self.c_reduction)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            target = self.s_target
+            st = target._storage
+            if st is not None and st.version != self.v_target:
+                stale(self, 'target', st)
+            g0 = f_.mse_grad(o_, g, self_, target, self.c_reduction)
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            target = self.s_target
+            st = target._storage
+            if st is not None and st.version != self.v_target:
+                stale(self, 'target', st)
+            g1 = -f_.mse_grad(o_, g, self_, target, self.c_reduction)
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_target = freed
+
+
+def mse_loss_raw(self, target, reduction):
+    try:
+        a_self = self._a
+        a_target = target._a
+        r = k_mse_loss_raw(a_self, a_target, reduction)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or target._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (target._fn if target._meta is None else edge(target)) if target._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(MseLossBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, target._nr,) if self._nr or target._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_target = target
+                st = target._storage
+                n.v_target = 0 if st is None else st.version
+                n.c_reduction = reduction
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or target._rg):
+                p_.cut((self, target,))
+        return out
+    except Exception as error:
+        raise p_.explain('mse_loss_raw', error, self=self, target=target) from None
+
+
+def jvp_mse_loss_raw(self_, target, reduction, result, self_t, target_t):
+    return f_.mse_tangent(k_, self_, target, self_t - target_t, reduction)
+
+
+class MmBackward0(Node2):
+    __slots__ = ('s_self', 's_mat2', 'v_self', 'v_mat2')
+    op_name = 'MmBackward0'
+    slots = ('self', 'mat2')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            mat2 = mat2._a
+            gi = k_mm(g, k_t(mat2))
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            gi = k_mm_left(self_, g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_mat2 = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            mat2 = mat2._a
+            g0 = k_mm(g, k_t(mat2))
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            g1 = k_mm_left(self_, g)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            g0 = o_.mm(g, o_.t(mat2))
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            g1 = o_.mm_left(self_, g)
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_mat2 = freed
+
+
+def mm(self, mat2):
+    try:
+        a_self = self._a
+        a_mat2 = mat2._a
+        r = k_mm(a_self, a_mat2)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or mat2._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (mat2._fn if mat2._meta is None else edge(mat2)) if mat2._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(MmBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, mat2._nr,) if self._nr or mat2._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n1 is not None:
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                else:
+                    n.s_self = None
+                    n.v_self = 0
+                if n0 is not None:
+                    n.s_mat2 = mat2
+                    st = mat2._storage
+                    n.v_mat2 = 0 if st is None else st.version
+                else:
+                    n.s_mat2 = None
+                    n.v_mat2 = 0
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or mat2._rg):
+                p_.cut((self, mat2,))
+        return out
+    except Exception as error:
+        raise p_.explain('mm', error, self=self, mat2=mat2) from None
+
+
+def jvp_mm(self_, mat2, result, self_t, mat2_t):
+    return k_mm(self_t, mat2) + k_mm(self_, mat2_t)
+
+
+class MvBackward0(Node2):
+    __slots__ = ('s_self', 's_vec', 'v_self', 'v_vec')
+    op_name = 'MvBackward0'
+    slots = ('self', 'vec')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            vec = self.s_vec
+            st = vec._storage
+            if st is not None and st.version != self.v_vec:
+                stale(self, 'vec', st)
+            vec = vec._a
+            gi = k_ger(g, vec)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            gi = k_mv(k_t(self_), g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_vec = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            vec = self.s_vec
+            st = vec._storage
+            if st is not None and st.version != self.v_vec:
+                stale(self, 'vec', st)
+            vec = vec._a
+            g0 = k_ger(g, vec)
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            g1 = k_mv(k_t(self_), g)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            vec = self.s_vec
+            st = vec._storage
+            if st is not None and st.version != self.v_vec:
+                stale(self, 'vec', st)
+            g0 = o_.ger(g, vec)
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            g1 = o_.mv(o_.t(self_), g)
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_vec = freed
+
+
+def mv(self, vec):
+    try:
+        a_self = self._a
+        a_vec = vec._a
+        r = k_mv(a_self, a_vec)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or vec._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (vec._fn if vec._meta is None else edge(vec)) if vec._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(MvBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, vec._nr,) if self._nr or vec._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n1 is not None:
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                else:
+                    n.s_self = None
+                    n.v_self = 0
+                if n0 is not None:
+                    n.s_vec = vec
+                    st = vec._storage
+                    n.v_vec = 0 if st is None else st.version
+                else:
+                    n.s_vec = None
+                    n.v_vec = 0
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or vec._rg):
+                p_.cut((self, vec,))
+        return out
+    except Exception as error:
+        raise p_.explain('mv', error, self=self, vec=vec) from None
+
+
+def jvp_mv(self_, vec, result, self_t, vec_t):
+    return k_mv(self_t, vec) + k_mv(self_, vec_t)
+
+
+class DotBackward0(Node2):
+    __slots__ = ('s_self', 's_tensor', 'v_self', 'v_tensor')
+    op_name = 'DotBackward0'
+    slots = ('self', 'tensor')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            tensor = self.s_tensor
+            st = tensor._storage
+            if st is not None and st.version != self.v_tensor:
+                stale(self, 'tensor', st)
+            tensor = tensor._a
+            gi = g * tensor
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            gi = g * self_
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_tensor = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            tensor = self.s_tensor
+            st = tensor._storage
+            if st is not None and st.version != self.v_tensor:
+                stale(self, 'tensor', st)
+            tensor = tensor._a
+            g0 = g * tensor
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            g1 = g * self_
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            tensor = self.s_tensor
+            st = tensor._storage
+            if st is not None and st.version != self.v_tensor:
+                stale(self, 'tensor', st)
+            g0 = g * tensor
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            g1 = g * self_
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_tensor = freed
+
+
+def dot(self, tensor):
+    try:
+        a_self = self._a
+        a_tensor = tensor._a
+        r = k_dot(a_self, a_tensor)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or tensor._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (tensor._fn if tensor._meta is None else edge(tensor)) if tensor._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(DotBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, tensor._nr,) if self._nr or tensor._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n1 is not None:
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                else:
+                    n.s_self = None
+                    n.v_self = 0
+                if n0 is not None:
+                    n.s_tensor = tensor
+                    st = tensor._storage
+                    n.v_tensor = 0 if st is None else st.version
+                else:
+                    n.s_tensor = None
+                    n.v_tensor = 0
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or tensor._rg):
+                p_.cut((self, tensor,))
+        return out
+    except Exception as error:
+        raise p_.explain('dot', error, self=self, tensor=tensor) from None
+
+
+def jvp_dot(self_, tensor, result, self_t, tensor_t):
+    return k_dot(self_t, tensor) + k_dot(self_, tensor_t)
+
+
+class GerBackward0(Node2):
+    __slots__ = ('s_self', 's_vec2', 'v_self', 'v_vec2')
+    op_name = 'GerBackward0'
+    slots = ('self', 'vec2')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            vec2 = self.s_vec2
+            st = vec2._storage
+            if st is not None and st.version != self.v_vec2:
+                stale(self, 'vec2', st)
+            vec2 = vec2._a
+            gi = k_mv(g, vec2)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            gi = k_mv(k_t(g), self_)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_vec2 = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            vec2 = self.s_vec2
+            st = vec2._storage
+            if st is not None and st.version != self.v_vec2:
+                stale(self, 'vec2', st)
+            vec2 = vec2._a
+            g0 = k_mv(g, vec2)
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            g1 = k_mv(k_t(g), self_)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            vec2 = self.s_vec2
+            st = vec2._storage
+            if st is not None and st.version != self.v_vec2:
+                stale(self, 'vec2', st)
+            g0 = o_.mv(g, vec2)
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            g1 = o_.mv(o_.t(g), self_)
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_vec2 = freed
+
+
+def ger(self, vec2):
+    try:
+        a_self = self._a
+        a_vec2 = vec2._a
+        r = k_ger(a_self, a_vec2)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or vec2._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (vec2._fn if vec2._meta is None else edge(vec2)) if vec2._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(GerBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, vec2._nr,) if self._nr or vec2._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n1 is not None:
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                else:
+                    n.s_self = None
+                    n.v_self = 0
+                if n0 is not None:
+                    n.s_vec2 = vec2
+                    st = vec2._storage
+                    n.v_vec2 = 0 if st is None else st.version
+                else:
+                    n.s_vec2 = None
+                    n.v_vec2 = 0
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or vec2._rg):
+                p_.cut((self, vec2,))
+        return out
+    except Exception as error:
+        raise p_.explain('ger', error, self=self, vec2=vec2) from None
+
+
+def jvp_ger(self_, vec2, result, self_t, vec2_t):
+    return k_ger(self_t, vec2) + k_ger(self_, vec2_t)
+
+
+class BmmBackward0(Node2):
+    __slots__ = ('s_self', 's_mat2', 'v_self', 'v_mat2')
+    op_name = 'BmmBackward0'
+    slots = ('self', 'mat2')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            mat2 = mat2._a
+            gi = k_bmm(g, k_transpose(mat2, 1, 2))
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            gi = k_bmm(k_transpose(self_, 1, 2), g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_mat2 = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            mat2 = mat2._a
+            g0 = k_bmm(g, k_transpose(mat2, 1, 2))
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            g1 = k_bmm(k_transpose(self_, 1, 2), g)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            g0 = o_.bmm(g, o_.transpose(mat2, 1, 2))
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            g1 = o_.bmm(o_.transpose(self_, 1, 2), g)
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_mat2 = freed
+
+
+def bmm(self, mat2):
+    try:
+        a_self = self._a
+        a_mat2 = mat2._a
+        r = k_bmm(a_self, a_mat2)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or mat2._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (mat2._fn if mat2._meta is None else edge(mat2)) if mat2._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(BmmBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, mat2._nr,) if self._nr or mat2._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n1 is not None:
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                else:
+                    n.s_self = None
+                    n.v_self = 0
+                if n0 is not None:
+                    n.s_mat2 = mat2
+                    st = mat2._storage
+                    n.v_mat2 = 0 if st is None else st.version
+                else:
+                    n.s_mat2 = None
+                    n.v_mat2 = 0
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or mat2._rg):
+                p_.cut((self, mat2,))
+        return out
+    except Exception as error:
+        raise p_.explain('bmm', error, self=self, mat2=mat2) from None
+
+
+def jvp_bmm(self_, mat2, result, self_t, mat2_t):
+    return k_bmm(self_t, mat2) + k_bmm(self_, mat2_t)
+
+
+class AddmmBackward0(NodeN):
+    __slots__ = ('s_mat1', 's_mat2', 'v_mat1', 'v_mat2', 'c_self_shape')
+    op_name = 'AddmmBackward0'
+    slots = ('mat1', 'mat2')
+    outputs_saved = (False, False)
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.next[0]
+        if n is not None:
+            gi = k_sum_to(g, self.c_self_shape)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+                if n.keeps:
+                    shared.add(n)
+        n = self.next[1]
+        if n is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            mat2 = mat2._a
+            gi = k_mm(g, k_t(mat2))
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.next[2]
+        if n is not None:
+            mat1 = self.s_mat1
+            st = mat1._storage
+            if st is not None and st.version != self.v_mat1:
+                stale(self, 'mat1', st)
+            mat1 = mat1._a
+            gi = k_mm_left(mat1, g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_mat1 = self.s_mat2 = freed
+
+    def grads(self, g):
+        g0 = g1 = g2 = None
+        if self.next[0] is not None:
+            g0 = k_sum_to(g, self.c_self_shape)
+        if self.next[1] is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            mat2 = mat2._a
+            g1 = k_mm(g, k_t(mat2))
+        if self.next[2] is not None:
+            mat1 = self.s_mat1
+            st = mat1._storage
+            if st is not None and st.version != self.v_mat1:
+                stale(self, 'mat1', st)
+            mat1 = mat1._a
+            g2 = k_mm_left(mat1, g)
+        return (g0, g1, g2,)
+
+    def grads_graph(self, g):
+        g0 = g1 = g2 = None
+        if self.next[0] is not None:
+            g0 = o_.sum_to(g, self.c_self_shape)
+        if self.next[1] is not None:
+            mat2 = self.s_mat2
+            st = mat2._storage
+            if st is not None and st.version != self.v_mat2:
+                stale(self, 'mat2', st)
+            g1 = o_.mm(g, o_.t(mat2))
+        if self.next[2] is not None:
+            mat1 = self.s_mat1
+            st = mat1._storage
+            if st is not None and st.version != self.v_mat1:
+                stale(self, 'mat1', st)
+            g2 = o_.mm_left(mat1, g)
+        return (g0, g1, g2,)
+
+    def release(self, freed):
+        self.s_mat1 = self.s_mat2 = freed
+
+
+def addmm(self, mat1, mat2):
+    try:
+        a_self = self._a
+        a_mat1 = mat1._a
+        a_mat2 = mat2._a
+        r = k_addmm(a_self, a_mat1, a_mat2)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or mat1._rg or mat2._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (mat1._fn if mat1._meta is None else edge(mat1)) if mat1._rg else None
+            n2 = (mat2._fn if mat2._meta is None else edge(mat2)) if mat2._rg else None
+            if n0 is not None or n1 is not None or n2 is not None:
+                n = new(AddmmBackward0)
+                n.next = (n0, n1, n2)
+                n.nrs = (self._nr, mat1._nr, mat2._nr,) if self._nr or mat1._nr or mat2._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n2 is not None:
+                    n.s_mat1 = mat1
+                    st = mat1._storage
+                    n.v_mat1 = 0 if st is None else st.version
+                else:
+                    n.s_mat1 = None
+                    n.v_mat1 = 0
+                if n1 is not None:
+                    n.s_mat2 = mat2
+                    st = mat2._storage
+                    n.v_mat2 = 0 if st is None else st.version
+                else:
+                    n.s_mat2 = None
+                    n.v_mat2 = 0
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or mat1._rg or mat2._rg):
+                p_.cut((self, mat1, mat2,))
+        return out
+    except Exception as error:
+        raise p_.explain('addmm', error, self=self, mat1=mat1, mat2=mat2) from None
+
+
+def jvp_addmm(self_, mat1, mat2, result, self_t, mat1_t, mat2_t):
+    self_shape = self_.shape
+    return k_sum_to(self_t, self_shape) + k_mm(mat1_t, mat2) + k_mm(mat1, mat2_t)
+
+
+class ViewBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'ViewBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_reshape(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_reshape(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.reshape(g, self.c_self_shape)
+        return (g0,)
+
+
+def view(self, shape):
+    try:
+        a_self = self._a
+        r = k_view(a_self, shape)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ViewBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'view', lambda b: view(b, shape), lambda b: k_view(b, shape))
+    except Exception as error:
+        raise p_.explain('view', error, self=self) from None
+
+
+def jvp_view(self_, shape, result, self_t):
+    return k_view(self_t, shape)
+
+
+class ExpandBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'ExpandBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_sum_to(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_sum_to(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.sum_to(g, self.c_self_shape)
+        return (g0,)
+
+
+def expand(self, shape):
+    try:
+        a_self = self._a
+        r = k_expand(a_self, shape)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ExpandBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'expand', lambda b: expand(b, shape), lambda b: k_expand(b, shape))
+    except Exception as error:
+        raise p_.explain('expand', error, self=self) from None
+
+
+def jvp_expand(self_, shape, result, self_t):
+    return k_expand(self_t, shape)
+
+
+class TBackward0(Node1):
+    __slots__ = ()
+    op_name = 'TBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_t(g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_t(g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.t(g)
+        return (g0,)
+
+
+def t(self):
+    try:
+        a_self = self._a
+        r = k_t(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(TBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 't', lambda b: t(b), lambda b: k_t(b))
+    except Exception as error:
+        raise p_.explain('t', error, self=self) from None
+
+
+def jvp_t(self_, result, self_t):
+    return k_t(self_t)
+
+
+class TransposeBackward0(Node1):
+    __slots__ = ('c_dim0', 'c_dim1')
+    op_name = 'TransposeBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('dim0', 'dim1')
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_transpose(g, self.c_dim0, self.c_dim1)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_transpose(g, self.c_dim0, self.c_dim1)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.transpose(g, self.c_dim0, self.c_dim1)
+        return (g0,)
+
+
+def transpose(self, dim0, dim1):
+    try:
+        a_self = self._a
+        r = k_transpose(a_self, dim0, dim1)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(TransposeBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_dim0 = dim0
+                n.c_dim1 = dim1
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'transpose', lambda b: transpose(b, dim0, dim1), lambda b: k_transpose(b, dim0, dim1))
+    except Exception as error:
+        raise p_.explain('transpose', error, self=self) from None
+
+
+def jvp_transpose(self_, dim0, dim1, result, self_t):
+    return k_transpose(self_t, dim0, dim1)
+
+
+class PermuteBackward0(Node1):
+    __slots__ = ('c_dims',)
+    op_name = 'PermuteBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('dims',)
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_permute_to(g, f_.inverse_permutation(k_, self.c_dims))
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_permute_to(g, f_.inverse_permutation(k_, self.c_dims))
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.permute_to(g, f_.inverse_permutation(o_, self.c_dims))
+        return (g0,)
+
+
+def permute_to(self, dims):
+    try:
+        a_self = self._a
+        r = k_permute_to(a_self, dims)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(PermuteBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_dims = dims
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'permute_to', lambda b: permute_to(b, dims), lambda b: k_permute_to(b, dims))
+    except Exception as error:
+        raise p_.explain('permute_to', error, self=self) from None
+
+
+def jvp_permute_to(self_, dims, result, self_t):
+    return k_permute_to(self_t, dims)
+
+
+class UnsqueezeBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'UnsqueezeBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_reshape(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_reshape(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.reshape(g, self.c_self_shape)
+        return (g0,)
+
+
+def unsqueeze(self, dim):
+    try:
+        a_self = self._a
+        r = k_unsqueeze(a_self, dim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(UnsqueezeBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'unsqueeze', lambda b: unsqueeze(b, dim), lambda b: k_unsqueeze(b, dim))
+    except Exception as error:
+        raise p_.explain('unsqueeze', error, self=self) from None
+
+
+def jvp_unsqueeze(self_, dim, result, self_t):
+    return k_unsqueeze(self_t, dim)
+
+
+class SqueezeBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'SqueezeBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_reshape(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_reshape(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.reshape(g, self.c_self_shape)
+        return (g0,)
+
+
+def squeeze_all(self):
+    try:
+        a_self = self._a
+        r = k_squeeze_all(a_self)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SqueezeBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'squeeze_all', lambda b: squeeze_all(b), lambda b: k_squeeze_all(b))
+    except Exception as error:
+        raise p_.explain('squeeze_all', error, self=self) from None
+
+
+def jvp_squeeze_all(self_, result, self_t):
+    return k_squeeze_all(self_t)
+
+
+class SqueezeBackward1(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'SqueezeBackward1'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_reshape(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_reshape(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.reshape(g, self.c_self_shape)
+        return (g0,)
+
+
+def squeeze_dim(self, dim):
+    try:
+        a_self = self._a
+        r = k_squeeze_dim(a_self, dim)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SqueezeBackward1)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'squeeze_dim', lambda b: squeeze_dim(b, dim), lambda b: k_squeeze_dim(b, dim))
+    except Exception as error:
+        raise p_.explain('squeeze_dim', error, self=self) from None
+
+
+def jvp_squeeze_dim(self_, dim, result, self_t):
+    return k_squeeze_dim(self_t, dim)
+
+
+class SelectBackward0(Node1):
+    __slots__ = ('c_dim', 'c_index', 'c_self_shape')
+    op_name = 'SelectBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('dim', 'index', 'self_shape')
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_select_backward(g, self.c_self_shape, self.c_dim, self.c_index)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_select_backward(g, self.c_self_shape, self.c_dim, self.c_index)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.select_backward(g, self.c_self_shape, self.c_dim, self.c_index)
+        return (g0,)
+
+
+def select(self, dim, index):
+    try:
+        a_self = self._a
+        r = k_select(a_self, dim, index)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SelectBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_dim = dim
+                n.c_index = index
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'select', lambda b: select(b, dim, index), lambda b: k_select(b, dim, index))
+    except Exception as error:
+        raise p_.explain('select', error, self=self) from None
+
+
+def jvp_select(self_, dim, index, result, self_t):
+    return k_select(self_t, dim, index)
+
+
+class SliceBackward0(Node1):
+    __slots__ = ('c_dim', 'c_end', 'c_self_shape', 'c_start', 'c_step')
+    op_name = 'SliceBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('dim', 'end', 'self_shape', 'start', 'step')
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_slice_backward(g, self.c_self_shape, self.c_dim, self.c_start, self.c_end, self.c_step)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_slice_backward(g, self.c_self_shape, self.c_dim, self.c_start, self.c_end, self.c_step)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.slice_backward(g, self.c_self_shape, self.c_dim, self.c_start, self.c_end, self.c_step)
+        return (g0,)
+
+
+def slice(self, dim=0, start=None, end=None, step=1):
+    try:
+        a_self = self._a
+        r = k_slice(a_self, dim, start, end, step)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SliceBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_dim = dim
+                n.c_end = end
+                n.c_self_shape = a_self.shape
+                n.c_start = start
+                n.c_step = step
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'slice', lambda b: slice(b, dim, start, end, step), lambda b: k_slice(b, dim, start, end, step))
+    except Exception as error:
+        raise p_.explain('slice', error, self=self) from None
+
+
+def jvp_slice(self_, dim, start, end, step, result, self_t):
+    return k_slice(self_t, dim, start, end, step)
+
+
+class SumToSizeBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'SumToSizeBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_expand(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_expand(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.expand(g, self.c_self_shape)
+        return (g0,)
+
+
+def sum_to(self, shape):
+    try:
+        a_self = self._a
+        r = k_sum_to(a_self, shape)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SumToSizeBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('sum_to', error, self=self) from None
+
+
+def jvp_sum_to(self_, shape, result, self_t):
+    return k_sum_to(self_t, shape)
+
+
+class SelectBackwardBackward0(Node1):
+    __slots__ = ('c_dim', 'c_index')
+    op_name = 'SelectBackwardBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('dim', 'index')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_select(g, self.c_dim, self.c_index)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_select(g, self.c_dim, self.c_index)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.select(g, self.c_dim, self.c_index)
+        return (g0,)
+
+
+def select_backward(self, shape, dim, index):
+    try:
+        a_self = self._a
+        r = k_select_backward(a_self, shape, dim, index)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SelectBackwardBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_dim = dim
+                n.c_index = index
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('select_backward', error, self=self) from None
+
+
+def jvp_select_backward(self_, shape, dim, index, result, self_t):
+    return k_select_backward(self_t, shape, dim, index)
+
+
+class SliceBackwardBackward0(Node1):
+    __slots__ = ('c_dim', 'c_end', 'c_start', 'c_step')
+    op_name = 'SliceBackwardBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('dim', 'end', 'start', 'step')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_slice(g, self.c_dim, self.c_start, self.c_end, self.c_step)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_slice(g, self.c_dim, self.c_start, self.c_end, self.c_step)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.slice(g, self.c_dim, self.c_start, self.c_end, self.c_step)
+        return (g0,)
+
+
+def slice_backward(self, shape, dim, start, end, step):
+    try:
+        a_self = self._a
+        r = k_slice_backward(a_self, shape, dim, start, end, step)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(SliceBackwardBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_dim = dim
+                n.c_end = end
+                n.c_start = start
+                n.c_step = step
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('slice_backward', error, self=self) from None
+
+
+def jvp_slice_backward(self_, shape, dim, start, end, step, result, self_t):
+    return k_slice_backward(self_t, shape, dim, start, end, step)
+
+
+class IndexBackward0(Node1):
+    __slots__ = ('c_indices', 'c_self_shape')
+    op_name = 'IndexBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('indices', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_index_backward(g, self.c_self_shape, self.c_indices)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_index_backward(g, self.c_self_shape, self.c_indices)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.index_backward(g, self.c_self_shape, self.c_indices)
+        return (g0,)
+
+
+def index(self, indices):
+    try:
+        a_self = self._a
+        r = k_index(a_self, indices)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(IndexBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_indices = indices
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('index', error, self=self) from None
+
+
+def jvp_index(self_, indices, result, self_t):
+    return k_index(self_t, indices)
+
+
+class IndexBackwardBackward0(Node1):
+    __slots__ = ('c_indices',)
+    op_name = 'IndexBackwardBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('indices',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_index(g, self.c_indices)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_index(g, self.c_indices)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.index(g, self.c_indices)
+        return (g0,)
+
+
+def index_backward(self, shape, indices):
+    try:
+        a_self = self._a
+        r = k_index_backward(a_self, shape, indices)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(IndexBackwardBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_indices = indices
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('index_backward', error, self=self) from None
+
+
+def jvp_index_backward(self_, shape, indices, result, self_t):
+    return k_index_backward(self_t, shape, indices)
+
+
+class IndexPutBackward0(Node2):
+    __slots__ = ('c_indices', 'c_values_shape')
+    op_name = 'IndexPutBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('indices', 'values_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            gi = k_index_put(g, self.c_indices, 0.0)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            gi = k_sum_to(k_index(g, self.c_indices), self.c_values_shape)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = k_index_put(g, self.c_indices, 0.0)
+        if self.n1 is not None:
+            g1 = k_sum_to(k_index(g, self.c_indices), self.c_values_shape)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = o_.index_put(g, self.c_indices, 0.0)
+        if self.n1 is not None:
+            g1 = o_.sum_to(o_.index(g, self.c_indices), self.c_values_shape)
+        return (g0, g1,)
+
+
+class IndexPutBackward0_values(Node1):
+    __slots__ = ('c_indices',)
+    op_name = 'IndexPutBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('indices',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_index_put(g, self.c_indices, 0.0)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_index_put(g, self.c_indices, 0.0)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.index_put(g, self.c_indices, 0.0)
+        return (g0,)
+
+
+def index_put(self, indices, values):
+    try:
+        if isinstance(values, Tensor):
+            a_self = self._a
+            a_values = values._a
+            r = k_index_put(a_self, indices, a_values)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or values._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (values._fn if values._meta is None else edge(values)) if values._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(IndexPutBackward0)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, values._nr,) if self._nr or values._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.c_indices = indices
+                    n.c_values_shape = a_values.shape
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if events.sink is not None and (self._rg or values._rg):
+                    p_.cut((self, values,))
+            return out
+        if type(values) in NUMBERS:
+            a_self = self._a
+            r = k_index_put(a_self, indices, values)
+            if isinstance(r, generic):
+                r = asarray(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(IndexPutBackward0_values)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.c_indices = indices
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak(r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return index_put(self, indices, p_.operand('index_put', 'values', values))
+    except Exception as error:
+        raise p_.explain('index_put', error, self=self, values=values) from None
+
+
+def jvp_index_put(self_, indices, values, result, self_t, values_t):
+    return k_index_put(self_t, indices, values_t)
+
+
+class GatherBackward0(Node1):
+    __slots__ = ('s_index', 'v_index', 'c_dim', 'c_self_shape')
+    op_name = 'GatherBackward0'
+    slots = ('index',)
+    outputs_saved = (False,)
+    consts = ('dim', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        index = self.s_index
+        st = index._storage
+        if st is not None and st.version != self.v_index:
+            stale(self, 'index', st)
+        index = index._a
+        gi = k_gather_backward(g, self.c_self_shape, self.c_dim, index)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_index = freed
+
+    def grads(self, g):
+        index = self.s_index
+        st = index._storage
+        if st is not None and st.version != self.v_index:
+            stale(self, 'index', st)
+        index = index._a
+        g0 = k_gather_backward(g, self.c_self_shape, self.c_dim, index)
+        return (g0,)
+
+    def grads_graph(self, g):
+        index = self.s_index
+        st = index._storage
+        if st is not None and st.version != self.v_index:
+            stale(self, 'index', st)
+        g0 = o_.gather_backward(g, self.c_self_shape, self.c_dim, index)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_index = freed
+
+
+def gather(self, dim, index):
+    try:
+        a_self = self._a
+        a_index = index._a
+        r = k_gather(a_self, dim, a_index)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(GatherBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_index = index
+                st = index._storage
+                n.v_index = 0 if st is None else st.version
+                n.c_dim = dim
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('gather', error, self=self, index=index) from None
+
+
+def jvp_gather(self_, dim, index, result, self_t):
+    return k_gather(self_t, dim, index)
+
+
+class GatherBackwardBackward0(Node1):
+    __slots__ = ('s_index', 'v_index', 'c_dim')
+    op_name = 'GatherBackwardBackward0'
+    slots = ('index',)
+    outputs_saved = (False,)
+    consts = ('dim',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        index = self.s_index
+        st = index._storage
+        if st is not None and st.version != self.v_index:
+            stale(self, 'index', st)
+        index = index._a
+        gi = k_gather(g, self.c_dim, index)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_index = freed
+
+    def grads(self, g):
+        index = self.s_index
+        st = index._storage
+        if st is not None and st.version != self.v_index:
+            stale(self, 'index', st)
+        index = index._a
+        g0 = k_gather(g, self.c_dim, index)
+        return (g0,)
+
+    def grads_graph(self, g):
+        index = self.s_index
+        st = index._storage
+        if st is not None and st.version != self.v_index:
+            stale(self, 'index', st)
+        g0 = o_.gather(g, self.c_dim, index)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_index = freed
+
+
+def gather_backward(self, shape, dim, index):
+    try:
+        a_self = self._a
+        a_index = index._a
+        r = k_gather_backward(a_self, shape, dim, a_index)
+        if isinstance(r, generic):
+            r = asarray(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(GatherBackwardBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_index = index
+                st = index._storage
+                n.v_index = 0 if st is None else st.version
+                n.c_dim = dim
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('gather_backward', error, self=self, index=index) from None
+
+
+def jvp_gather_backward(self_, shape, dim, index, result, self_t):
+    return k_gather_backward(self_t, shape, dim, index)

@@ -1,0 +1,59 @@
+"""Changing dtype: differentiable copies, and the shorthand methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtype as dtypes
+from .. import events
+from ..device import device as Device
+from ..device import device_of
+from ..sites import caller
+from ..tensor import Tensor, wrap
+from . import _generated as g
+
+
+def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+    """This tensor in another dtype (or on another device); itself when nothing changes and ``copy`` is false."""
+    for a in args:
+        if isinstance(a, Tensor):
+            dtype, device = a.dtype, a.device
+        elif isinstance(a, Device) or (isinstance(a, str) and a.partition(":")[0] in ("cpu", "cuda")):
+            device = a
+        else:
+            dtype = a
+    if device is not None and Device(device) != device_of(self._a):
+        raise RuntimeError(f"moving a tensor from {self.device} to {Device(device)} is not supported yet: only the CPU is")
+    target = self.dtype if dtype is None else np.dtype(dtype)
+    if target == self.dtype:
+        return g.clone(self) if copy else self
+    if not dtypes.is_differentiable(target):
+        if events.sink is not None and self._rg and self.requires_grad:
+            events.sink.graph_cut(self, "integer", *caller())
+        return wrap(self._a.astype(target))
+    return g.to_copy(self, target)
+
+
+def _method(name: str, dtype: Any) -> Any:
+    def cast(self: Tensor) -> Tensor:
+        return to(self, dtype)
+
+    cast.__name__ = cast.__qualname__ = name
+    cast.__doc__ = f"This tensor as {dtype}."
+    return cast
+
+
+CASTS = {
+    name: _method(name, dtype)
+    for name, dtype in (
+        ("half", dtypes.float16), ("float", dtypes.float32), ("double", dtypes.float64), ("long", dtypes.int64),
+        ("int", dtypes.int32), ("bool", dtypes.bool),
+    )
+}  # fmt: skip
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor in the dtype of ``other``."""
+    return to(self, other.dtype)

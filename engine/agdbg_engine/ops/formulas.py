@@ -1,0 +1,85 @@
+"""Pieces of derivative formulas that are too long for a table row, written once for buffers and for tensors.
+
+``F`` is the namespace the formula runs in: :mod:`.kernels` on buffers, :mod:`.graph` on tensors (recorded).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Shape = tuple[int, ...]
+Dims = int | tuple[int, ...] | None
+
+
+def pow_grad_base(F: Any, g: Any, x: Any, exponent: Any) -> Any:
+    """Gradient of ``x ** exponent`` in x; 0 where the exponent is 0."""
+    if type(exponent) in (int, float):
+        return F.zeros_of(g.shape, g) if exponent == 0 else g * (exponent * F.pow(x, exponent - 1))
+    return F.where(exponent == 0, 0.0, g * (exponent * F.pow(x, exponent - 1)))
+
+
+def pow_grad_exponent(F: Any, g: Any, x: Any, exponent: Any, result: Any) -> Any:
+    """Gradient of ``x ** exponent`` in the exponent; 0 at ``0 ** exponent`` with exponent >= 0."""
+    if type(x) in (int, float):
+        zero = exponent >= 0 if x == 0 else exponent != exponent
+        return F.where(zero, 0.0, g * (result * _log(x)))
+    zero = (x == 0) & (exponent >= 0)
+    return F.where(zero, 0.0, g * (result * F.log(x)))
+
+
+def _log(x: float) -> float:
+    import math
+
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+def outside(F: Any, x: Any, low: Any, high: Any) -> Any:
+    """Where x lies outside [low, high], bounds excluded."""
+    if low is None:
+        return x > high
+    return x < low if high is None else (x < low) | (x > high)
+
+
+def extreme_grad(F: Any, g: Any, x: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
+    """Gradient of amax / amin: shared evenly among ties."""
+    mask = F.to_copy(x == expand_dims(F, result, x.shape, dim, keepdim), x.dtype)
+    return mask * (expand_dims(F, g, x.shape, dim, keepdim) / F.sum_dim(mask, dim, True))
+
+
+def extreme_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
+    """Tangent of amax / amin: the mean of the tangents of the ties."""
+    mask = F.to_copy(x == expand_dims(F, result, x.shape, dim, keepdim), x.dtype)
+    return F.sum_dim(x_t * mask, dim, keepdim) / F.sum_dim(mask, dim, keepdim)
+
+
+def mse_grad(F: Any, g: Any, x: Any, target: Any, reduction: str) -> Any:
+    """Gradient of the squared error in x."""
+    return (x - target) * (g * (2 / F.numel(x.shape) if reduction == "mean" else 2.0))
+
+
+def mse_tangent(F: Any, x: Any, target: Any, d_t: Any, reduction: str) -> Any:
+    """Tangent of the squared error for the tangent ``d_t`` of ``x - target``."""
+    t = 2.0 * (x - target) * d_t
+    if reduction == "none":
+        return t
+    return F.sum_all(t) if reduction == "sum" else F.mean_all(t)
+
+
+def fit_to(F: Any, g: Any, shape: Shape, dtype: Any) -> Any:
+    """``g`` summed, or broadcast, to ``shape`` and cast to ``dtype``."""
+    fitted = F.expand(g, shape) if F.numel(g.shape) < F.numel(shape) else F.sum_to(g, shape)
+    return F.to_copy(fitted, dtype)
+
+
+def expand_dims(F: Any, x: Any, shape: Shape, dim: Dims, keepdim: bool) -> Any:
+    """Undo a reduction along ``dim``: put size-1 dimensions back if they were dropped, then broadcast."""
+    if not keepdim and len(x.shape):
+        gone = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim or ())}
+        x = F.reshape(x, tuple(1 if d in gone else s for d, s in enumerate(shape)))
+    return F.expand(x, shape)
+
+
+def inverse_permutation(F: Any, dims: Shape) -> Shape:
+    """The order of dimensions that undoes ``dims``."""
+    n = len(dims)
+    return tuple(sorted(range(n), key=lambda i: dims[i] % n))

@@ -1,0 +1,440 @@
+"""Turns the op table into code: ``python scripts/generate_ops.py`` (``--check`` fails when it is stale).
+
+One Python frame per op, forward and backward, is what the speed of the engine rests on; written by hand that would be
+the same sixty lines for every row. The result, ``_generated.py``, is ordinary code that a debugger can step
+through. ``--bare`` leaves out the test for an event sink (what the benchmark of the cost of instrumentation compares with).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import formulas
+from .row import Row, names_in
+from .table import TABLE
+
+HEADER = '''"""Generated from the op table by ``python scripts/generate_ops.py``. Do not edit."""
+# ruff: noqa
+# mypy: ignore-errors
+
+from numpy import asarray, generic
+
+from .. import events
+from ..backward import add as b_add
+from ..backward import route_run as b_route_run
+from ..device import array_module
+from ..grad_mode import mode
+from ..node import Node1, Node2, NodeN, edge, next_seq
+from ..saved import stale
+from ..sites import INTERNAL, _getframe, user_frame
+from ..tensor import Tensor
+from ..view import as_view
+from . import formulas as f_
+from . import graph as o_
+from . import kernels as k_
+from . import prepare as p_
+{imports}
+
+new = object.__new__
+NUMBERS = frozenset((float, int, bool, complex))
+'''
+
+
+class Variant:
+    """One row with some arguments given as numbers: one node class and one branch of the function."""
+
+    def __init__(self, row: Row, numbers: tuple[str, ...]) -> None:
+        self.row = row
+        self.numbers = numbers
+        self.node = row.scalars[numbers[0]] if numbers else row.node
+        self.cls = self.node + "".join(f"_{n}" for n in numbers)
+        self.tensors = tuple(t for t in row.tensors if t not in numbers)
+        self.edges = tuple(d for d in row.differentiable if d not in numbers)
+        self.fits = row.elementwise and len(self.tensors) > 1
+        named: dict[str, set[str]] = {e: names_in(row.grads[e] or "") for e in self.edges}
+        everything = set().union(*named.values()) if named else set()
+        self.users = {n: tuple(e for e in self.edges if n in named[e]) for n in everything}
+        self.saved = tuple(t for t in self.tensors if t in everything)
+        self.saves_result = "result" in everything
+        self.consts = tuple(sorted(n for n in everything if n not in self.tensors and n not in ("g", "result")))
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Names of the saved tensors."""
+        return (*self.saved, "result") if self.saves_result else self.saved
+
+    def const_value(self, name: str) -> str:
+        """Source of a saved shape, dtype, number or argument."""
+        for suffix in ("_shape", "_dtype"):
+            if name.endswith(suffix) and name.removesuffix(suffix) in self.tensors:
+                return f"a_{name.removesuffix(suffix)}.{suffix[1:]}"
+        return name
+
+
+def variants(row: Row) -> list[Variant]:
+    """The forms of a row: all tensors, then each allowed number."""
+    return [Variant(row, ()), *(Variant(row, (s,)) for s in row.scalars)]
+
+
+class Rewrite(ast.NodeTransformer):
+    """Points the names of a formula at the locals, constants and functions of generated code."""
+
+    def __init__(self, variant: Variant | None, on_tensors: bool) -> None:
+        self.variant = variant
+        self.space = "o_" if on_tensors else "k_"
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: D102
+        self.generic_visit(node)
+        assert isinstance(node.func, ast.Name)
+        name = node.func.id
+        if hasattr(formulas, name):
+            node.func = _dotted("f_", name)
+            node.args.insert(0, ast.Name(self.space))
+        else:
+            node.func = ast.Name(f"k_{name}") if self.space == "k_" else _dotted("o_", name)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: D102
+        if self.variant is not None and node.id in self.variant.consts:
+            return _dotted("self", "c_" + node.id)
+        if node.id == "self":
+            return ast.Name("self_")
+        return node
+
+
+def _dotted(a: str, b: str) -> ast.Attribute:
+    return ast.Attribute(ast.Name(a), b)
+
+
+def rewrite(formula: str, variant: Variant | None, on_tensors: bool = False) -> str:
+    """Source of a formula inside a node's method."""
+    tree = Rewrite(variant, on_tensors).visit(ast.parse(formula, mode="eval"))
+    return ast.unparse(tree)
+
+
+def _local(name: str) -> str:
+    return "self_" if name == "self" else name
+
+
+# ----- the node class -----
+
+
+def node_class(v: Variant) -> Iterator[str]:
+    """Source lines of the node class of a variant."""
+    arity = len(v.edges)
+    own = [f"s_{s}" for s in v.slots] + [f"v_{s}" for s in v.slots] + [f"c_{c}" for c in v.consts]
+    own += ["fit"] * v.fits + ["o_storage"] * v.saves_result
+    yield f"class {v.cls}({('Node1', 'Node2')[arity - 1] if arity < 3 else 'NodeN'}):"
+    yield f"    __slots__ = {tuple(own)!r}"
+    yield f"    op_name = {v.node!r}"
+    yield f"    slots = {v.slots!r}"
+    yield f"    outputs_saved = {tuple(s == 'result' for s in v.slots)!r}"
+    yield f"    consts = {v.consts!r}"
+    if v.row.view:
+        yield "    keeps = True"
+    yield ""
+    yield from _run(v)
+    yield from _grads(v, "grads", on_tensors=False)
+    yield from _grads(v, "grads_graph", on_tensors=True)
+    if v.slots:
+        yield "    def release(self, freed):"
+        yield from _release(v, "        ")
+        yield ""
+    if v.saves_result:
+        yield "    def output_storage(self, storage):"
+        yield "        if self.o_storage is None:"
+        yield "            self.o_storage = storage"
+        yield ""
+    yield ""
+
+
+def _release(v: Variant, pad: str) -> Iterator[str]:
+    yield pad + " = ".join([*(f"self.s_{s}" for s in v.slots), *["self.o_storage"] * v.saves_result, "freed"])
+
+
+def _unpack(v: Variant, edges: tuple[str, ...], pad: str, on_tensors: bool) -> Iterator[str]:
+    """Check and fetch what the formulas of ``edges`` read."""
+    for s in v.saved:
+        if not set(v.users[s]) & set(edges):
+            continue
+        yield f"{pad}{_local(s)} = self.s_{s}"
+        yield f"{pad}st = {_local(s)}._storage"
+        yield f"{pad}if st is not None and st.version != self.v_{s}:"
+        yield f"{pad}    stale(self, {s!r}, st)"
+        if not on_tensors:
+            yield f"{pad}{_local(s)} = {_local(s)}._a"
+    if v.saves_result and set(v.users["result"]) & set(edges):
+        yield f"{pad}st = self.o_storage"
+        yield f"{pad}if st is not None and st.version != self.v_result:"
+        yield f"{pad}    stale(self, 'result', st)"
+        yield f"{pad}result = {'o_.output_of(self)' if on_tensors else 'self.s_result'}"
+
+
+def _gradient(v: Variant, i: int, pad: str, target: str, on_tensors: bool) -> Iterator[str]:
+    e = v.edges[i]
+    yield from _unpack(v, (e,), pad, on_tensors)
+    yield f"{pad}{target} = {rewrite(v.row.grads[e] or '', v, on_tensors)}"
+    if v.fits:
+        yield f"{pad}if self.fit is not None:"
+        yield f"{pad}    {target} = {'o_.sum_to' if on_tensors else 'k_sum_to'}({target}, self.fit[{i}])"
+
+
+def _edge(v: Variant, i: int) -> str:
+    return f"self.n{i}" if len(v.edges) < 3 else f"self.next[{i}]"
+
+
+def _run(v: Variant) -> Iterator[str]:
+    yield "    def run(self, g, buffers, shared, summed, freed):"
+    yield "        if self.nrs is not None:"
+    yield "            return b_route_run(self, g, buffers, shared, summed, freed)"
+    for i, e in enumerate(v.edges):
+        pad = " " * 8
+        yield f"{pad}n = {_edge(v, i)}"
+        if len(v.edges) > 1:
+            yield f"{pad}if n is not None:"
+            pad += "    "
+        yield from _gradient(v, i, pad, "gi", on_tensors=False)
+        yield f"{pad}if n in buffers:"
+        yield f"{pad}    b_add(buffers, n, gi, shared, summed)"
+        yield f"{pad}else:"
+        yield f"{pad}    buffers[n] = gi"
+        if e in v.row.alias:
+            sole = len(v.edges) == 1 and v.row.view  # a view's gradient is as fresh as what came in
+            yield f"{pad}    if n.keeps{' and self in shared' if sole else ''}:"
+            yield f"{pad}        shared.add(n)"
+    if v.slots:
+        yield "        if freed is not None:"
+        yield from _release(v, " " * 12)
+    yield ""
+
+
+def _grads(v: Variant, name: str, on_tensors: bool) -> Iterator[str]:
+    yield f"    def {name}(self, g):"
+    if len(v.edges) == 1:
+        yield from _gradient(v, 0, " " * 8, "g0", on_tensors)
+    else:
+        yield "        " + " = ".join(f"g{i}" for i in range(len(v.edges))) + " = None"
+        for i in range(len(v.edges)):
+            yield f"        if {_edge(v, i)} is not None:"
+            yield from _gradient(v, i, " " * 12, f"g{i}", on_tensors)
+    yield f"        return ({', '.join(f'g{i}' for i in range(len(v.edges)))},)"
+    yield ""
+
+
+# ----- the function -----
+
+
+def function(row: Row) -> Iterator[str]:
+    """Source lines of the op: checks, value, node."""
+    head = ", ".join(f"{a}={row.defaults[a]}" if a in row.defaults else a for a in row.args)
+    yield f"def {row.name}({head}):"
+    yield "    try:"
+    if row.scalars:
+        numberable = tuple(row.scalars)
+        yield f"        if {' and '.join(f'isinstance({s}, Tensor)' for s in numberable)}:"
+        for v in variants(row):
+            if v.numbers:
+                yield f"        if type({v.numbers[0]}) in NUMBERS:"
+            yield from _branch(v, " " * 12)
+        call = ", ".join(f"p_.operand({row.name!r}, {a!r}, {a})" if a in row.scalars else a for a in row.args)
+        yield f"        return {row.name}({call})"
+    else:
+        yield from _branch(Variant(row, ()), " " * 8)
+    yield "    except Exception as error:"
+    tensors = ", ".join(f"{t}={t}" for t in row.tensors)
+    yield f"        raise p_.explain({row.name!r}, error, {tensors}) from None"
+    yield ""
+    yield ""
+
+
+def _branch(v: Variant, pad: str) -> Iterator[str]:
+    row = v.row
+    for t in v.tensors:
+        yield f"{pad}a_{t} = {t}._a"
+    mixed = [t for t in v.tensors if row.elementwise and row.grads[t] is not None]
+    for a, b in zip(mixed, mixed[1:], strict=False):
+        args = ", ".join(x for x in row.args)
+        yield f"{pad}if a_{a}.dtype is not a_{b}.dtype and a_{a}.dtype != a_{b}.dtype:"
+        yield f"{pad}    return p_.mixed({row.name}, {mixed!r}, {{{', '.join(f'{x!r}: {x}' for x in row.args)}}})"
+    yield f"{pad}r = {_value(v)}"
+    yield f"{pad}if isinstance(r, generic):"
+    yield f"{pad}    r = asarray(r)"
+    yield f"{pad}out = new(Tensor)"
+    yield f"{pad}out._a = r"
+    yield f"{pad}out._storage = out._grad = out._meta = None"
+    yield f"{pad}out._nr = 0"
+    rg = " or ".join(f"{e}._rg" for e in v.edges)
+    weak = bool(v.numbers) or row.floats
+    yield f"{pad}if ({rg}) and mode.grad:"
+    yield from _record(v, pad + "    ")
+    yield f"{pad}else:"
+    yield f"{pad}    out._fn = None"
+    yield f"{pad}    out._rg = False"
+    if weak and v.edges:
+        first = v.edges[0]
+        yield f"{pad}    if r.dtype is not a_{first}.dtype:"
+        yield f"{pad}        out._a = p_.weak(r, a_{first})"
+    yield f"{pad}    if events.sink is not None and ({rg}):"
+    yield f"{pad}        p_.cut(({', '.join(v.edges)},))"
+    if row.view:
+        rest = "".join(f", {a}" for a in row.args[1:])
+        yield f"{pad}return as_view(out, self, {row.name!r}, lambda b: {row.name}(b{rest}), lambda b: k_{row.name}(b{rest}))"
+    else:
+        yield f"{pad}return out"
+
+
+def _value(v: Variant) -> str:
+    row = v.row
+    if not row.forward:
+        return f"k_{row.name}({', '.join('a_' + a if a in v.tensors else a for a in row.args)})"
+    tree = ast.parse(row.forward, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            node.func.id = "k_" + node.func.id
+        elif isinstance(node, ast.Name) and node.id in v.tensors:
+            node.id = "a_" + node.id
+    return ast.unparse(tree)
+
+
+def _record(v: Variant, pad: str) -> Iterator[str]:
+    for i, e in enumerate(v.edges):
+        fetch = f"{e}._fn if {e}._meta is None else edge({e})"
+        yield f"{pad}n{i} = {fetch}" if len(v.edges) == 1 else f"{pad}n{i} = ({fetch}) if {e}._rg else None"
+    yield f"{pad}if {' or '.join(f'n{i} is not None' for i in range(len(v.edges)))}:"
+    inner = pad + "    "
+    yield f"{inner}n = new({v.cls})"
+    if len(v.edges) < 3:
+        for i in range(len(v.edges)):
+            yield f"{inner}n.n{i} = n{i}"
+    else:
+        yield f"{inner}n.next = ({', '.join(f'n{i}' for i in range(len(v.edges)))})"
+    numbers = ", ".join(f"{e}._nr" for e in v.edges)
+    yield f"{inner}n.nrs = ({numbers},) if {' or '.join(f'{e}._nr' for e in v.edges)} else None"
+    yield f"{inner}n.seq = next_seq()"
+    yield f"{inner}frame = _getframe(1)"
+    yield f"{inner}code = frame.f_code"
+    yield f"{inner}if code.co_filename in INTERNAL:"
+    yield f"{inner}    frame = user_frame(frame)"
+    yield f"{inner}    code = frame.f_code"
+    yield f"{inner}n.code = code"
+    yield f"{inner}n.lasti = frame.f_lasti"
+    yield f"{inner}n.hooks = None"
+    for s in v.saved:
+        yield from _save(v, s, inner)
+    if v.saves_result:
+        yield f"{inner}n.s_result = r"
+        yield f"{inner}n.v_result = 0"
+        yield f"{inner}n.o_storage = None"
+    for c in v.consts:
+        yield f"{inner}n.c_{c} = {v.const_value(c)}"
+    if v.fits:
+        yield from _fit(v, inner)
+    yield f"{inner}out._fn = n"
+    yield f"{inner}out._rg = True"
+    yield f"{inner}if events.sink is not None:"
+    yield f"{inner}    events.sink.node_born(n)"
+    yield f"{pad}else:"
+    yield f"{pad}    out._fn = None"
+    yield f"{pad}    out._rg = False"
+
+
+def _save(v: Variant, s: str, pad: str) -> Iterator[str]:
+    users = [i for i, e in enumerate(v.edges) if e in v.users[s]]
+    inner = pad
+    if len(users) < len(v.edges):
+        yield f"{pad}if {' or '.join(f'n{i} is not None' for i in users)}:"
+        inner += "    "
+    yield f"{inner}n.s_{s} = {s}"
+    yield f"{inner}st = {s}._storage"
+    yield f"{inner}n.v_{s} = 0 if st is None else st.version"
+    if len(users) < len(v.edges):
+        yield f"{pad}else:"
+        yield f"{inner}n.s_{s} = None"
+        yield f"{inner}n.v_{s} = 0"
+
+
+def _fit(v: Variant, pad: str) -> Iterator[str]:
+    shapes = ", ".join(f"a_{e}.shape" for e in v.edges)
+    if len(v.tensors) == 2 and v.tensors == v.edges:
+        same = f"a_{v.tensors[0]}.shape == a_{v.tensors[1]}.shape"
+    else:
+        same = " == ".join([*(f"a_{e}.shape" for e in v.edges), "r.shape"])
+    yield f"{pad}n.fit = None if {same} else ({shapes},)"
+
+
+# ----- tangents and the module -----
+
+
+def jvp(row: Row) -> Iterator[str]:
+    """Source of ``jvp_<name>(args, result, tangents)`` on buffers."""
+    tangents = [f"{t}_t" for t in row.differentiable]
+    args = ["self_" if a == "self" else a for a in row.args]
+    yield f"def jvp_{row.name}({', '.join([*args, 'result', *tangents])}):"
+    if row.jvp == "linear":
+        call = ", ".join(f"{a}_t" if a in row.differentiable else _local(a) for a in row.args)
+        formula = _value_linear(row, call)
+    else:
+        formula = rewrite(row.jvp, None)
+    for t in row.tensors:
+        for suffix in ("_shape", "_dtype"):
+            if t + suffix in names_in(row.jvp):
+                yield f"    {t}{suffix} = {_local(t)}.{suffix[1:]}"
+    yield f"    return {formula}"
+    yield ""
+    yield ""
+
+
+def _value_linear(row: Row, call: str) -> str:
+    return f"k_{row.name}({call})"
+
+
+def module(bare: bool = False) -> str:
+    """Source of ``_generated.py``."""
+    lines: list[str] = []
+    for row in TABLE:
+        for v in variants(row):
+            lines.extend(node_class(v))
+        lines.extend(function(row))
+        lines.extend(jvp(row))
+    if bare:
+        lines = list(_without_sink(lines))
+    text = "\n".join(lines)
+    kernels = sorted({w for w in _words(text) if w.startswith("k_") and len(w) > 2})
+    imports = "\n".join(f"from .kernels import {w[2:]} as {w}" for w in kernels)
+    return HEADER.format(imports=imports) + "\n\n" + text.rstrip() + "\n"
+
+
+def _without_sink(lines: list[str]) -> Iterator[str]:
+    skip = False
+    for line in lines:
+        if skip:
+            skip = False
+        elif "if events.sink is not None" in line:
+            skip = True
+        else:
+            yield line
+
+
+def _words(text: str) -> Iterator[str]:
+    return (m.group() for m in re.finditer(r"\b[a-zA-Z_]\w*", text))
+
+
+HERE = Path(__file__).parent
+
+
+def main(argv: list[str]) -> int:
+    """Write the generated files, or with ``--check`` report whether they are up to date."""
+    if "--bare" in argv:
+        print(module(bare=True), end="")
+        return 0
+    outputs = {HERE / "_generated.py": module()}
+    if "--check" in argv:
+        stale = [p.name for p, text in outputs.items() if p.read_text() != text]
+        print("\n".join(f"{name} is stale: run python scripts/generate_ops.py" for name in stale))
+        return 1 if stale else 0
+    for path, text in outputs.items():
+        path.write_text(text)
+    return 0

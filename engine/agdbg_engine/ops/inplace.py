@@ -1,0 +1,71 @@
+"""In-place forms: the out-of-place op, its value written back, its node made the history of the written tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import errors
+from ..dtype import category, scalar_type
+from ..grad_mode import mode
+from ..sites import caller
+from ..tensor import Tensor, check_inplace, wrap
+from ..view import rebase_history
+
+
+def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[Any, ...]) -> Tensor:
+    """``t.name(*args)``: refused before any byte changes where PyTorch refuses it.
+
+    The op runs on a twin of ``t`` that has its history; where the op saved its input, the twin keeps the old values.
+    """
+    check_inplace(t, mode.grad)
+    twin = _twin(t)
+    result = function(twin, *args)
+    _check_result(t, result)
+    node = result._fn
+    if node is not None and "self" in node.slots and node.s_self is twin:
+        twin._a = t._a.copy()
+    t._a[...] = result._a
+    code, lasti = caller()
+    t._bump(name, node, code, lasti)
+    if node is not None:
+        if "result" in node.slots:
+            storage = t._shared_storage()
+            node.s_result, node.v_result, node.o_storage = t._a, storage.version, storage  # type: ignore[attr-defined]
+        rebase_history(t, node, name, code, lasti)
+    return t
+
+
+def _twin(t: Tensor) -> Tensor:
+    """Same buffer and history as ``t``, a storage of its own: what the op sees as its input."""
+    twin = wrap(t._a)
+    twin._fn, twin._nr, twin._rg = t.grad_fn, t._nr, bool(t._rg and t.requires_grad)
+    if twin._rg and twin._fn is None:
+        twin._rg = False  # a leaf is only written with gradients off: nothing is recorded for it
+    return twin
+
+
+def _check_result(t: Tensor, result: Tensor) -> None:
+    if result._a.shape != t._a.shape:
+        raise errors.make(
+            RuntimeError,
+            errors.Details("shape"),
+            f"output with shape {list(t.shape)} doesn't match the broadcast shape {list(result.shape)}",
+        )
+    if category(result.dtype) > category(t.dtype):
+        raise RuntimeError(
+            f"result type {scalar_type(result.dtype)} can't be cast to the desired output type {scalar_type(t.dtype)}"
+        )
+
+
+def method(name: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The method ``name_`` of an op."""
+
+    def write(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if kwargs:
+            return inplace(self, name, lambda t, *a: function(t, *a, **kwargs), args)
+        return inplace(self, name, function, args)
+
+    write.__name__ = write.__qualname__ = name
+    write.__doc__ = f"In-place form of :func:`{function.__name__}`."
+    return write

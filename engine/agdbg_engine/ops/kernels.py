@@ -1,0 +1,405 @@
+"""Values of ops on bare buffers (NumPy or CuPy), by the op's name: what formulas call when no graph is recorded.
+
+Ufuncs are NumPy's own and travel to the library of their inputs by its dispatch protocol. Division by zero and
+the like is silent, as in PyTorch, through a warnings filter for this package (see ``agdbg_engine/__init__.py``).
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+from numpy import (  # noqa: F401 - the kernels of the ops of these names
+    abs,
+    add,
+    cos,
+    exp,
+    expm1,
+    floor,
+    log,
+    log1p,
+    maximum,
+    minimum,
+    reciprocal,
+    sign,
+    sin,
+    sqrt,
+    tanh,
+)
+from numpy import divide as div  # noqa: F401
+from numpy import multiply as mul  # noqa: F401
+from numpy import negative as neg  # noqa: F401
+from numpy import power as _power
+from numpy import subtract as sub  # noqa: F401
+
+from ..device import array_module
+
+ndarray = np.ndarray
+_slice = builtins.slice
+Shape = tuple[int, ...]
+Dims = int | tuple[int, ...] | None
+
+# ----- functions of one tensor -----
+
+
+def rsqrt(x: Any) -> Any:
+    """1 / sqrt(x)."""
+    return 1 / np.sqrt(x)
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)); the overflow of exp gives the right 0."""
+    return np.reciprocal(1 + np.exp(-x))
+
+
+def relu(x: Any) -> Any:
+    """max(x, 0), NaN kept."""
+    return np.maximum(x, 0)
+
+
+def leaky_relu(x: Any, negative_slope: float) -> Any:
+    """x where positive, else ``negative_slope * x``."""
+    return np.where(x > 0, x, x * negative_slope)
+
+
+def softplus(x: Any, beta: float, threshold: float) -> Any:
+    """log(1 + exp(beta x)) / beta, and x itself above the threshold."""
+    bx = x * beta
+    return np.where(bx > threshold, x, np.log1p(np.exp(np.minimum(bx, threshold))) / beta)
+
+
+def silu(x: Any) -> Any:
+    """X * sigmoid(x)."""
+    return x * sigmoid(x)
+
+
+def clamp(x: Any, low: float | None, high: float | None) -> Any:
+    """X limited to [low, high]; NaN kept."""
+    if low is not None:
+        x = np.maximum(x, x.dtype.type(low))
+    return x if high is None else np.minimum(x, x.dtype.type(high))
+
+
+# ----- powers -----
+
+
+def pow(x: Any, exponent: Any) -> Any:
+    """x ** exponent; the frequent square is a product."""
+    if type(exponent) in (int, float):
+        if exponent == 2:
+            return x * x
+        if exponent == 0.5:
+            return np.sqrt(x)
+    return _power(x, exponent)
+
+
+# ----- choosing -----
+
+where = np.where
+
+
+def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+    """X with ``value`` where ``mask``."""
+    return np.where(mask, x.dtype.type(value), x)
+
+
+def copy(x: Any, src: Any) -> Any:
+    """``src`` in the shape and dtype of ``x``."""
+    return np.broadcast_to(src, x.shape).astype(x.dtype)
+
+
+def fill(x: Any, value: Any) -> Any:
+    """A buffer like ``x`` full of ``value``."""
+    return np.full_like(x, value)
+
+
+def zero(x: Any) -> Any:
+    """A buffer like ``x`` full of zeros."""
+    return np.zeros_like(x)
+
+
+def zeros_of(shape: Shape, like: Any) -> Any:
+    """Zeros of ``shape`` in the dtype and library of ``like``."""
+    return array_module(like).zeros(shape, like.dtype)
+
+
+def clone(x: Any) -> Any:
+    """A copy that keeps the layout."""
+    return x.copy("K") if isinstance(x, ndarray) else x.copy()
+
+
+def to_copy(x: Any, dtype: Any) -> Any:
+    """A copy in another dtype."""
+    return x.astype(dtype)
+
+
+# ----- reductions -----
+
+
+def numel(shape: Shape, dim: Dims = None) -> int:
+    """Number of elements of ``shape``, or of its dimensions ``dim``."""
+    if dim is not None and dim != ():
+        shape = tuple(shape[d] for d in ((dim,) if isinstance(dim, int) else dim))
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+def sum_all(x: Any) -> Any:
+    """Sum of all elements; integers in int64."""
+    return np.add.reduce(x, None, np.int64 if x.dtype.kind in "bui" else None)
+
+
+def sum_dim(x: Any, dim: Dims, keepdim: bool) -> Any:
+    """Sum along ``dim`` (all dimensions when empty)."""
+    return np.add.reduce(x, None if dim == () else dim, np.int64 if x.dtype.kind in "bui" else None, None, keepdim)
+
+
+def mean_all(x: Any) -> Any:
+    """Mean of all elements."""
+    return np.add.reduce(x, None) / x.dtype.type(x.size)
+
+
+def mean_dim(x: Any, dim: Dims, keepdim: bool) -> Any:
+    """Mean along ``dim``."""
+    return np.add.reduce(x, None if dim == () else dim, None, None, keepdim) / x.dtype.type(numel(x.shape, dim))
+
+
+def amax(x: Any, dim: Dims, keepdim: bool) -> Any:
+    """Largest element along ``dim``."""
+    return x.max(axis=None if dim == () else dim, keepdims=keepdim)
+
+
+def amin(x: Any, dim: Dims, keepdim: bool) -> Any:
+    """Smallest element along ``dim``."""
+    return x.min(axis=None if dim == () else dim, keepdims=keepdim)
+
+
+def logsumexp(x: Any, dim: Dims, keepdim: bool) -> Any:
+    """log of the sum of exponentials along ``dim``, shifted by the maximum so that it never overflows."""
+    axis = None if dim == () else dim
+    top = x.max(axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    out = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
+    return out if keepdim else out.reshape(_reduced(x.shape, dim))
+
+
+def _reduced(shape: Shape, dim: Dims) -> Shape:
+    if dim is None or dim == ():
+        return ()
+    gone = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)}
+    return tuple(s for d, s in enumerate(shape) if d not in gone)
+
+
+# ----- softmax and losses -----
+
+
+def softmax_dim(x: Any, dim: int) -> Any:
+    """exp(x) / sum(exp(x)) along ``dim``."""
+    e = np.exp(x - np.maximum.reduce(x, dim, keepdims=True))
+    return e / np.add.reduce(e, dim, keepdims=True)
+
+
+def log_softmax_dim(x: Any, dim: int) -> Any:
+    """X - log(sum(exp(x))) along ``dim``."""
+    shifted = x - np.maximum.reduce(x, dim, keepdims=True)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), dim, keepdims=True))
+
+
+def nll_loss_raw(x: Any, target: Any, reduction: str) -> Any:
+    """Minus ``x[i, target[i]]``: by row, their sum or their mean. ``x`` is (N, C), ``target`` (N,)."""
+    picked = -x[_rows(target), target]
+    return picked if reduction == "none" else picked.sum() if reduction == "sum" else picked.sum() / x.dtype.type(picked.size)
+
+
+def nll_loss_raw_backward(g: Any, target: Any, shape: Shape, reduction: str) -> Any:
+    """The transpose of :func:`nll_loss_raw`: scatters ``-g``."""
+    out = array_module(g).zeros(shape, g.dtype)
+    out[_rows(target), target] = -g / target.size if reduction == "mean" else -g
+    return out
+
+
+def _rows(target: Any) -> Any:
+    return array_module(target).arange(target.shape[0])
+
+
+def mse_loss_raw(x: Any, target: Any, reduction: str) -> Any:
+    """(x - target) ** 2: elements, sum or mean."""
+    d = x - target
+    if reduction == "none":
+        return d * d
+    total = np.add.reduce(d * d, None)
+    return total if reduction == "sum" else total / x.dtype.type(d.size)
+
+
+# ----- matrices -----
+
+
+def mm(a: Any, b: Any) -> Any:
+    """(n, k) @ (k, m)."""
+    return a.dot(b)
+
+
+def mm_left(a: Any, g: Any) -> Any:
+    """``a.T @ g``: gradient of ``mm(a, b)`` in b."""
+    return a.T.dot(g)
+
+
+def mv(a: Any, v: Any) -> Any:
+    """(n, k) @ (k,)."""
+    return a.dot(v)
+
+
+dot = mv
+
+
+def ger(u: Any, v: Any) -> Any:
+    """Outer product."""
+    return u[:, None] * v
+
+
+bmm = np.matmul
+
+
+def addmm(bias: Any, a: Any, b: Any) -> Any:
+    """Bias + a @ b, with one temporary."""
+    out = a.dot(b)
+    out += bias
+    return out
+
+
+# ----- views -----
+
+
+def view(x: Any, shape: Shape) -> Any:
+    """X seen in another shape; ValueError where that needs a copy."""
+    return x.reshape(shape, copy=False) if isinstance(x, ndarray) else x.reshape(shape)
+
+
+def reshape(x: Any, shape: Shape) -> Any:
+    """X in another shape, copied where it must be."""
+    return x.reshape(shape)
+
+
+def expand(x: Any, shape: Shape) -> Any:
+    """X broadcast to ``shape`` without copying; -1 keeps a size."""
+    if x.ndim == 0 and isinstance(x, (ndarray, np.generic)):
+        return ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
+    if -1 in shape:
+        lead = len(shape) - x.ndim
+        shape = tuple(x.shape[i - lead] if s == -1 else s for i, s in enumerate(shape))
+    return np.broadcast_to(x, shape)
+
+
+def t(x: Any) -> Any:
+    """The transpose of a matrix."""
+    return x.T
+
+
+def transpose(x: Any, dim0: int, dim1: int) -> Any:
+    """Two dimensions swapped."""
+    return x.swapaxes(dim0, dim1)
+
+
+def permute_to(x: Any, dims: Shape) -> Any:
+    """Dimensions in the order ``dims``."""
+    return x.transpose(dims)
+
+
+def unsqueeze(x: Any, dim: int) -> Any:
+    """A size-1 dimension put in at ``dim``."""
+    at = dim if dim >= 0 else dim + x.ndim + 1
+    return x[(_slice(None),) * at + (None,)]
+
+
+def squeeze_all(x: Any) -> Any:
+    """All size-1 dimensions dropped."""
+    return x.reshape([s for s in x.shape if s != 1])
+
+
+def squeeze_dim(x: Any, dim: int) -> Any:
+    """Dimension ``dim`` dropped if its size is 1."""
+    return x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x[...]
+
+
+def select(x: Any, dim: int, index: int) -> Any:
+    """Entry ``index`` of dimension ``dim``."""
+    return x[_at(x.ndim, dim, index)]
+
+
+def _at(ndim: int, dim: int, item: Any) -> Any:
+    return (*(_slice(None),) * (dim % ndim), item, ...)
+
+
+def slice(x: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
+    """``x[start:end:step]`` along ``dim``."""
+    return x[_at(x.ndim, dim, _slice(start, end, step))]
+
+
+# ----- their transposes, indexing -----
+
+
+def sum_to(g: Any, shape: Shape) -> Any:
+    """``g`` summed down to ``shape``, from which it was broadcast."""
+    if g.shape == shape:
+        return g
+    lead = g.ndim - len(shape)
+    if lead:
+        g = np.add.reduce(g, tuple(range(lead)))
+    if g.shape != shape:
+        ones = tuple(i for i, (n, s) in enumerate(zip(g.shape, shape, strict=True)) if s == 1 != n)
+        g = np.add.reduce(g, ones, keepdims=True)
+    return g
+
+
+def select_backward(g: Any, shape: Shape, dim: int, index: int) -> Any:
+    """Zeros of ``shape`` with ``g`` at ``index`` of ``dim``."""
+    out = array_module(g).zeros(shape, g.dtype)
+    out[_at(len(shape), dim, index)] = g
+    return out
+
+
+def slice_backward(g: Any, shape: Shape, dim: int, start: int | None, end: int | None, step: int) -> Any:
+    """Zeros of ``shape`` with ``g`` in the slice."""
+    out = array_module(g).zeros(shape, g.dtype)
+    out[_at(len(shape), dim, _slice(start, end, step))] = g
+    return out
+
+
+def index(x: Any, indices: Any) -> Any:
+    """``x[indices]`` by integer or bool arrays: a copy."""
+    return x[indices]
+
+
+def index_backward(g: Any, shape: Shape, indices: Any) -> Any:
+    """Zeros of ``shape`` with ``g`` added at ``indices``, repeats included."""
+    out = array_module(g).zeros(shape, g.dtype)
+    np.add.at(out, indices, g)
+    return out
+
+
+def index_put(x: Any, indices: Any, values: Any) -> Any:
+    """A copy of ``x`` with ``values`` at ``indices``."""
+    out = x.copy()
+    out[indices] = values
+    return out
+
+
+def gather(x: Any, dim: int, index: Any) -> Any:
+    """``x[i][index[i][j]]`` along ``dim``."""
+    return np.take_along_axis(_head(x, dim, index), index, dim)
+
+
+def _head(x: Any, dim: int, index: Any) -> Any:
+    return x[tuple(_slice(None) if d == dim % x.ndim else _slice(0, n) for d, n in enumerate(index.shape))]
+
+
+def gather_backward(g: Any, shape: Shape, dim: int, index: Any) -> Any:
+    """Zeros of ``shape`` with ``g`` added where :func:`gather` read, repeats included."""
+    out = array_module(g).zeros(shape, g.dtype)
+    grid = np.ogrid[tuple(_slice(0, n) for n in index.shape)]
+    grid[dim % len(shape)] = index
+    np.add.at(out, tuple(grid), g)
+    return out

@@ -1,0 +1,91 @@
+"""The schema of one row of the op table: everything the engine knows about an op, as data.
+
+Formulas are Python expressions over names, in the manner of PyTorch's ``derivatives.yaml``:
+
+* ``g`` the incoming gradient; an argument's name; ``result`` the op's output;
+* ``<arg>_shape`` and ``<arg>_dtype`` where the values are not needed, so that only these are kept;
+* ``<arg>_t`` a tangent (in ``jvp`` only);
+* any function of the table (``exp(self)``, ``where(c, a, b)``) and operators. Run on buffers a function means
+  the kernel of that name in :mod:`.kernels`; run on tensors (``create_graph``) it means the recorded op.
+
+What an op saves is what its formulas name: it is derived, never declared.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+
+@dataclass(frozen=True)
+class Row:
+    """One op. ``signature`` is ``name(arguments)`` with defaults; tensors are the arguments named in ``grads``."""
+
+    signature: str
+    node: str
+    """PyTorch's name of the node, e.g. ``MulBackward0``."""
+    grads: dict[str, str | None]
+    """Gradient formula of every tensor argument; ``None``: not differentiable in it."""
+    jvp: str = ""
+    """Tangent of the result; ``linear`` when the op is linear in its tensors taken together."""
+    forward: str = ""
+    """Value on buffers; by default the kernel of the op's name called with all arguments."""
+    alias: frozenset[str] = frozenset()
+    """Arguments whose gradient shares memory with ``g``; of all others it is fresh."""
+    elementwise: bool = False
+    """Broadcasts its tensors, and wants them of one dtype; gradients are summed back to each shape."""
+    scalars: dict[str, str] = field(default_factory=dict)
+    """Arguments that may be a Python number instead of a tensor, with the node's name in that form."""
+    floats: bool = False
+    """Integers and bools are computed in the default dtype."""
+    view: bool = False
+    """The result shares the memory of ``self``."""
+    inplace: bool = False
+    """Has a form ``name_`` that writes into ``self``."""
+
+    @cached_property
+    def _parsed(self) -> ast.arguments:
+        module = ast.parse(f"def {self.signature}: pass")
+        function = module.body[0]
+        assert isinstance(function, ast.FunctionDef)
+        return function.args
+
+    @property
+    def name(self) -> str:
+        """Name of the op."""
+        return self.signature.partition("(")[0]
+
+    @cached_property
+    def args(self) -> tuple[str, ...]:
+        """All argument names."""
+        return tuple(a.arg for a in self._parsed.args)
+
+    @cached_property
+    def defaults(self) -> dict[str, str]:
+        """Source text of the defaults by argument."""
+        values = self._parsed.defaults
+        return {a: ast.unparse(v) for a, v in zip(self.args[len(self.args) - len(values) :], values, strict=True)}
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """Tensor arguments in order."""
+        return tuple(a for a in self.args if a in self.grads)
+
+    @property
+    def differentiable(self) -> tuple[str, ...]:
+        """Tensor arguments that have a gradient: the edges of the node, in order."""
+        return tuple(a for a in self.tensors if self.grads[a] is not None)
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """Arguments that are not tensors."""
+        return tuple(a for a in self.args if a not in self.grads)
+
+
+def names_in(formula: str) -> set[str]:
+    """Names that an expression reads, called functions excepted."""
+    tree = ast.parse(formula, mode="eval")
+    called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called}

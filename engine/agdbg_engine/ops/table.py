@@ -1,0 +1,158 @@
+"""The op table. ``python -m agdbg_engine.ops.generate`` turns it into code; see :mod:`.row` for the columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .row import Row
+
+TABLE: list[Row] = []
+
+
+def op(signature: str, node: str, *, jvp: str, alias: str = "", **columns: Any) -> None:
+    """Add a row; keywords that are no column are gradient formulas by argument name."""
+    known = {k: columns.pop(k) for k in list(columns) if k in Row.__dataclass_fields__}
+    TABLE.append(Row(signature, node, columns, jvp=jvp, alias=frozenset(alias.split()), **known))
+
+
+def unary(name: str, node: str, self: str, jvp: str = "", **columns: Any) -> None:
+    """An elementwise function of one tensor; its tangent is its gradient formula applied to the tangent."""
+    tangent = jvp or self.replace("g ", "self_t ").replace("(g)", "(self_t)").replace("g,", "self_t,").replace(" g)", " self_t)")
+    op(name if "(" in name else f"{name}(self)", node, self=self, jvp=tangent, elementwise=True, inplace=True, **columns)
+
+
+# ----- arithmetic -----
+
+op("add(self, other)", "AddBackward0", self="g", other="g", jvp="self_t + other_t", alias="self other",
+   elementwise=True, inplace=True, scalars={"other": "AddBackward0"})  # fmt: skip
+op("sub(self, other)", "SubBackward0", self="g", other="-g", jvp="self_t - other_t", alias="self",
+   elementwise=True, inplace=True, scalars={"other": "SubBackward0"})  # fmt: skip
+op("rsub(self, other)", "RsubBackward0", self="-g", other="g", jvp="other_t - self_t", alias="other",
+   forward="other - self", elementwise=True, scalars={"other": "RsubBackward1"})  # fmt: skip
+op("mul(self, other)", "MulBackward0", self="g * other", other="g * self", jvp="self_t * other + self * other_t",
+   elementwise=True, inplace=True, scalars={"other": "MulBackward0"})  # fmt: skip
+op("div(self, other)", "DivBackward0", self="g / other", other="-g * ((self / other) / other)",
+   jvp="(self_t - other_t * result) / other", elementwise=True, inplace=True, floats=True,
+   scalars={"other": "DivBackward0"})  # fmt: skip
+op("pow(self, exponent)", "PowBackward1", self="pow_grad_base(g, self, exponent)",
+   exponent="pow_grad_exponent(g, self, exponent, result)",
+   jvp="pow_grad_base(self_t, self, exponent) + pow_grad_exponent(exponent_t, self, exponent, result)",
+   elementwise=True, inplace=True, scalars={"exponent": "PowBackward0", "self": "PowBackward2"})  # fmt: skip
+op("maximum(self, other)", "MaximumBackward0", self="masked_fill(where(self == other, g / 2, g), self < other, 0)",
+   other="masked_fill(where(self == other, g / 2, g), self > other, 0)",
+   jvp="where(self == other, (self_t + other_t) / 2, where(self > other, self_t, other_t))", elementwise=True)  # fmt: skip
+op("minimum(self, other)", "MinimumBackward0", self="masked_fill(where(self == other, g / 2, g), self > other, 0)",
+   other="masked_fill(where(self == other, g / 2, g), self < other, 0)",
+   jvp="where(self == other, (self_t + other_t) / 2, where(self < other, self_t, other_t))", elementwise=True)  # fmt: skip
+
+# ----- functions of one tensor -----
+
+unary("neg", "NegBackward0", "-g", jvp="-self_t")
+unary("exp", "ExpBackward0", "g * result", floats=True)
+unary("expm1", "Expm1Backward0", "g * (result + 1)", floats=True)
+unary("log", "LogBackward0", "g / self", floats=True)
+unary("log1p", "Log1PBackward0", "g / (self + 1)", floats=True)
+unary("sqrt", "SqrtBackward0", "g / (2 * result)", floats=True)
+unary("rsqrt", "RsqrtBackward0", "g * -0.5 * (result * result * result)", jvp="self_t * -0.5 * (result * result * result)", floats=True)
+unary("reciprocal", "ReciprocalBackward0", "-g * (result * result)", jvp="-self_t * (result * result)", floats=True)
+unary("abs", "AbsBackward0", "g * sign(self)")
+unary("sign", "SignBackward0", "g * 0.0")
+unary("floor", "FloorBackward0", "g * 0.0")
+unary("sin", "SinBackward0", "g * cos(self)", floats=True)
+unary("cos", "CosBackward0", "g * -sin(self)", floats=True)
+unary("tanh", "TanhBackward0", "g * (1 - result * result)", floats=True)
+unary("sigmoid", "SigmoidBackward0", "g * (1 - result) * result", floats=True)
+unary("relu", "ReluBackward0", "where(result <= 0, 0, g)", jvp="where(result <= 0, 0, self_t)")
+unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "where(self > 0, g, g * negative_slope)",
+      jvp="where(self > 0, self_t, self_t * negative_slope)")  # fmt: skip
+unary("softplus(self, beta=1.0, threshold=20.0)", "SoftplusBackward0",
+      "where(self * beta > threshold, g, g * sigmoid(self * beta))",
+      jvp="where(self * beta > threshold, self_t, self_t * sigmoid(self * beta))", floats=True)  # fmt: skip
+unary("silu", "SiluBackward0", "g * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))", floats=True)
+unary("clamp(self, min=None, max=None)", "ClampBackward1", "masked_fill(g, outside(self, min, max), 0)",
+      jvp="masked_fill(self_t, outside(self, min, max), 0)")  # fmt: skip
+
+# ----- choosing -----
+
+op("where(condition, self, other)", "WhereBackward0", condition=None, self="where(condition, g, 0)",
+   other="where(condition, 0, g)", jvp="where(condition, self_t, other_t)", elementwise=True,
+   scalars={"self": "WhereBackward0", "other": "WhereBackward0"})  # fmt: skip
+op("masked_fill(self, mask, value)", "MaskedFillBackward0", self="masked_fill(g, mask, 0)", mask=None,
+   jvp="masked_fill(self_t, mask, 0)", inplace=True)  # fmt: skip
+op("copy(self, src)", "CopyBackwards", self="zeros_of(self_shape, g)", src="fit_to(g, src_shape, src_dtype)",
+   jvp="fit_to(src_t, self_shape, self_dtype)", inplace=True)  # fmt: skip
+op("fill(self, value)", "FillBackward0", self="zeros_of(self_shape, g)", jvp="zeros_of(self_shape, self_t)", inplace=True)
+op("zero(self)", "ZeroBackward0", self="zeros_of(self_shape, g)", jvp="zeros_of(self_shape, self_t)", inplace=True)
+op("clone(self)", "CloneBackward0", self="g", jvp="linear", alias="self")
+op("to_copy(self, dtype)", "ToCopyBackward0", self="to_copy(g, self_dtype)", jvp="linear")
+
+# ----- reductions -----
+
+op("sum_all(self)", "SumBackward0", self="expand(g, self_shape)", jvp="linear", alias="self")
+op("sum_dim(self, dim, keepdim=False)", "SumBackward1", self="expand_dims(g, self_shape, dim, keepdim)", jvp="linear", alias="self")
+op("mean_all(self)", "MeanBackward0", self="expand(g / numel(self_shape), self_shape)", jvp="linear", alias="self")
+op("mean_dim(self, dim, keepdim=False)", "MeanBackward1",
+   self="expand_dims(g / numel(self_shape, dim), self_shape, dim, keepdim)", jvp="linear", alias="self")  # fmt: skip
+op("amax(self, dim=(), keepdim=False)", "AmaxBackward0", self="extreme_grad(g, self, result, dim, keepdim)",
+   jvp="extreme_tangent(self_t, self, result, dim, keepdim)")  # fmt: skip
+op("amin(self, dim=(), keepdim=False)", "AminBackward0", self="extreme_grad(g, self, result, dim, keepdim)",
+   jvp="extreme_tangent(self_t, self, result, dim, keepdim)")  # fmt: skip
+op("max_all(self)", "MaxBackward1", self="extreme_grad(g, self, result, (), False)", forward="amax(self, (), False)",
+   jvp="extreme_tangent(self_t, self, result, (), False)")  # fmt: skip
+op("min_all(self)", "MinBackward1", self="extreme_grad(g, self, result, (), False)", forward="amin(self, (), False)",
+   jvp="extreme_tangent(self_t, self, result, (), False)")  # fmt: skip
+op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
+   self="expand_dims(g, self_shape, dim, keepdim) * exp(self - expand_dims(result, self_shape, dim, keepdim))",
+   jvp="sum_dim(self_t * exp(self - expand_dims(result, self_shape, dim, keepdim)), dim, keepdim)", floats=True)  # fmt: skip
+
+# ----- softmax and losses -----
+
+op("softmax_dim(self, dim)", "SoftmaxBackward0", self="result * (g - sum_dim(g * result, dim, True))",
+   jvp="result * (self_t - sum_dim(self_t * result, dim, True))", floats=True)  # fmt: skip
+op("log_softmax_dim(self, dim)", "LogSoftmaxBackward0", self="g - exp(result) * sum_dim(g, dim, True)",
+   jvp="self_t - sum_dim(exp(result) * self_t, dim, True)", floats=True)  # fmt: skip
+op("nll_loss_raw(self, target, reduction)", "NllLossBackward0", self="nll_loss_raw_backward(g, target, self_shape, reduction)",
+   target=None, jvp="linear")  # fmt: skip
+op("nll_loss_raw_backward(grad_output, target, shape, reduction)", "NllLossBackwardBackward0",
+   grad_output="nll_loss_raw(g, target, reduction)", target=None, jvp="linear")  # fmt: skip
+op("mse_loss_raw(self, target, reduction)", "MseLossBackward0", self="mse_grad(g, self, target, reduction)",
+   target="-mse_grad(g, self, target, reduction)", jvp="mse_tangent(self, target, self_t - target_t, reduction)")  # fmt: skip
+
+# ----- matrices -----
+
+op("mm(self, mat2)", "MmBackward0", self="mm(g, t(mat2))", mat2="mm_left(self, g)", jvp="mm(self_t, mat2) + mm(self, mat2_t)")
+op("mv(self, vec)", "MvBackward0", self="ger(g, vec)", vec="mv(t(self), g)", jvp="mv(self_t, vec) + mv(self, vec_t)")
+op("dot(self, tensor)", "DotBackward0", self="g * tensor", tensor="g * self", jvp="dot(self_t, tensor) + dot(self, tensor_t)")
+op("ger(self, vec2)", "GerBackward0", self="mv(g, vec2)", vec2="mv(t(g), self)", jvp="ger(self_t, vec2) + ger(self, vec2_t)")
+op("bmm(self, mat2)", "BmmBackward0", self="bmm(g, transpose(mat2, 1, 2))", mat2="bmm(transpose(self, 1, 2), g)",
+   jvp="bmm(self_t, mat2) + bmm(self, mat2_t)")  # fmt: skip
+op("addmm(self, mat1, mat2)", "AddmmBackward0", self="sum_to(g, self_shape)", mat1="mm(g, t(mat2))", mat2="mm_left(mat1, g)",
+   jvp="sum_to(self_t, self_shape) + mm(mat1_t, mat2) + mm(mat1, mat2_t)", alias="self")  # fmt: skip
+
+# ----- views -----
+
+op("view(self, shape)", "ViewBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
+op("expand(self, shape)", "ExpandBackward0", self="sum_to(g, self_shape)", jvp="linear", alias="self", view=True)
+op("t(self)", "TBackward0", self="t(g)", jvp="linear", alias="self", view=True)
+op("transpose(self, dim0, dim1)", "TransposeBackward0", self="transpose(g, dim0, dim1)", jvp="linear", alias="self", view=True)
+op("permute_to(self, dims)", "PermuteBackward0", self="permute_to(g, inverse_permutation(dims))", jvp="linear", alias="self", view=True)
+op("unsqueeze(self, dim)", "UnsqueezeBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
+op("squeeze_all(self)", "SqueezeBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
+op("squeeze_dim(self, dim)", "SqueezeBackward1", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
+op("select(self, dim, index)", "SelectBackward0", self="select_backward(g, self_shape, dim, index)", jvp="linear", view=True)
+op("slice(self, dim=0, start=None, end=None, step=1)", "SliceBackward0",
+   self="slice_backward(g, self_shape, dim, start, end, step)", jvp="linear", view=True)  # fmt: skip
+
+# ----- their transposes, indexing -----
+
+op("sum_to(self, shape)", "SumToSizeBackward0", self="expand(g, self_shape)", jvp="linear", alias="self")
+op("select_backward(self, shape, dim, index)", "SelectBackwardBackward0", self="select(g, dim, index)", jvp="linear", alias="self")
+op("slice_backward(self, shape, dim, start, end, step)", "SliceBackwardBackward0", self="slice(g, dim, start, end, step)",
+   jvp="linear", alias="self")  # fmt: skip
+op("index(self, indices)", "IndexBackward0", self="index_backward(g, self_shape, indices)", jvp="linear")
+op("index_backward(self, shape, indices)", "IndexBackwardBackward0", self="index(g, indices)", jvp="linear")
+op("index_put(self, indices, values)", "IndexPutBackward0", self="index_put(g, indices, 0.0)",
+   values="sum_to(index(g, indices), values_shape)", jvp="index_put(self_t, indices, values_t)", inplace=True,
+   scalars={"values": "IndexPutBackward0"})  # fmt: skip
+op("gather(self, dim, index)", "GatherBackward0", self="gather_backward(g, self_shape, dim, index)", index=None, jvp="linear")
+op("gather_backward(self, shape, dim, index)", "GatherBackwardBackward0", self="gather(g, dim, index)", index=None, jvp="linear")

@@ -1,0 +1,123 @@
+"""Saved tensors: the version check, what stands in a freed slot, and readable views of the flat slots.
+
+A slot ``s_<name>`` of a node holds a saved *input* as the tensor itself and a saved *output* as its bare buffer, and
+``v_<name>`` the version at saving. An output's buffer has no way back to the node, so a graph never forms a
+cycle; the node is found again at unpack because the node itself does it (PyTorch's weak ``grad_fn``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from . import errors
+
+if TYPE_CHECKING:
+    from .node import Node
+    from .storage import Storage
+    from .tensor import Tensor
+
+
+class FreedAccess(Exception):  # noqa: N818 - never seen by a user: the executor turns it into the real error
+    """A freed slot was read; ``freed`` tells who freed it."""
+
+    def __init__(self, freed: Freed) -> None:
+        super().__init__("saved tensor read after it was freed")
+        self.freed = freed
+
+
+class Freed:
+    """Stands in every slot that one backward call released: reading what a tensor has raises :class:`FreedAccess`.
+
+    The hot path therefore needs no test for "freed": it reads ``slot._storage`` or ``storage.version`` anyway.
+    """
+
+    __slots__ = ("call", "code", "lasti")
+
+    def __init__(self, call: str, code: CodeType, lasti: int) -> None:
+        self.call = call
+        self.code = code
+        self.lasti = lasti
+
+    @property
+    def _storage(self) -> NoReturn:
+        raise FreedAccess(self)
+
+    @property
+    def version(self) -> NoReturn:
+        """Never: raises :class:`FreedAccess`."""
+        raise FreedAccess(self)
+
+
+def stale(node: Node, slot: str, storage: Storage) -> NoReturn:
+    """Raise PyTorch's "modified by an inplace operation" for ``slot`` of ``node``."""
+    raise errors.inplace_modified(node, slot, storage)
+
+
+@dataclass(frozen=True)
+class SavedTensor:
+    """One saved tensor of a node, as an inspector shows it."""
+
+    node: Node
+    slot: str
+    is_output: bool
+    value: Any
+    """The saved :class:`Tensor`, the bare buffer of a saved output, ``None`` when not saved, or :class:`Freed`."""
+    version: int
+    """Version when it was saved."""
+
+    @property
+    def freed(self) -> bool:
+        """Whether a backward call has released it."""
+        return isinstance(self.value, Freed)
+
+    @property
+    def storage(self) -> Storage | None:
+        """The storage it lies in, if anything else can share it."""
+        if self.freed or self.value is None:
+            return None
+        if self.is_output:
+            storage: Storage | None = self.node.o_storage  # type: ignore[attr-defined]  # slot of output-saving nodes
+            return storage
+        return self.value._storage  # type: ignore[no-any-return]
+
+    @property
+    def current_version(self) -> int:
+        """Version of its storage now."""
+        storage = self.storage
+        return 0 if storage is None else storage.version
+
+    def unpack(self) -> Tensor:
+        """The tensor, checked: raises PyTorch's errors when freed or modified since."""
+        if isinstance(self.value, Freed):
+            raise errors.backward_twice(self.node, self.value)
+        storage = self.storage
+        if storage is not None and storage.version != self.version:
+            stale(self.node, self.slot, storage)
+        return self._output() if self.is_output else self.value
+
+    def _output(self) -> Tensor:
+        from .tensor import wrap
+
+        t = wrap(self.value)
+        t._fn, t._rg = self.node, True
+        t._storage = self.storage
+        return t
+
+
+def saved_slots(node: Node) -> tuple[SavedTensor, ...]:
+    """The saved tensors of ``node`` in slot order."""
+    return tuple(
+        SavedTensor(node, name, is_output, getattr(node, "s_" + name), getattr(node, "v_" + name))
+        for name, is_output in zip(node.slots, node.outputs_saved, strict=True)
+    )
+
+
+def saved_attribute(node: Node, name: str) -> Any:
+    """``node._saved_<name>``: a saved tensor (checked) or a saved number, shape or dtype."""
+    if name in node.slots:
+        return next(s for s in saved_slots(node) if s.slot == name).unpack() if getattr(node, "s_" + name) is not None else None
+    if name in node.consts:
+        return getattr(node, "c_" + name)
+    raise AttributeError(f"'{node.op_name}' object has no attribute '_saved_{name}'")
