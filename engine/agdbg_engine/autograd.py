@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, events
+from . import errors
 from .backward import BackwardPass, Capture
 from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .node import Edge, Node, edge
@@ -145,15 +145,12 @@ def _seed(t: Tensor, g: Tensor | None) -> Tensor:
 
 
 def _no_grad_fn(i: int, t: Tensor) -> Exception:
-    error = errors.make(
+    return errors.make(
         RuntimeError,
         errors.Details("no-grad-fn", storage=t._storage),
         f"element {i} of tensors does not require grad and does not have a grad_fn",
         "nothing it was computed from requires grad, or the path was cut by detach(), .data, no_grad or an integer op",
     )
-    if events.sink is not None:
-        events.sink.error(error, *caller())
-    return error
 
 
 def get_gradient_edge(t: Tensor) -> Edge:

@@ -178,8 +178,8 @@ class BackwardPass:
         """What to raise for ``error``: the real text where a freed slot was read."""
         if isinstance(error, FreedAccess):
             error = errors.backward_twice(_frame_node(error), error.freed)
-        if events.sink is not None:
-            events.sink.error(error, self.code, self.lasti)
+        elif events.sink is not None and errors.details_of(error).kind == "other":
+            events.sink.error(error, self.code, self.lasti)  # raised by a hook or by Python, not by errors.make
         self.finish(error)
         return error
 

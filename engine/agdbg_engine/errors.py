@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import events
 from .dtype import scalar_type
-from .sites import where
+from .sites import caller, where
 
 if TYPE_CHECKING:
     from .node import Node
@@ -31,9 +32,11 @@ class Details:
 
 
 def make(error: type[Exception], details: Details, first_line: str, *more: str) -> Exception:
-    """An error with ``details`` whose message is ``first_line`` and indented further lines."""
+    """An error with ``details`` whose message is ``first_line`` and indented further lines; instruments are told."""
     made = error("\n".join((first_line, *("  " + line for line in more))))
     made.details = details  # type: ignore[attr-defined]  # read back by details_of
+    if events.sink is not None:
+        events.sink.error(made, *caller())
     return made
 
 

@@ -27,8 +27,14 @@ class Sink:
     program's memory changes.
     """
 
-    def node_born(self, node: Node) -> None:
-        """``node`` was built by a forward op; its edges, saved tensors and site are complete."""
+    def node_born(self, node: Node, out: Tensor) -> None:
+        """``node`` was built by the op that made ``out``; its edges, saved tensors and site are complete.
+
+        For an AccumulateGrad ``out`` is the leaf itself.
+        """
+
+    def slot_saved(self, node: Node, slot: int, storage: Storage, version: int) -> None:
+        """``node`` saved something else in ``slot`` than it told at birth (the result of an in-place op)."""
 
     def node_ran(
         self, bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None

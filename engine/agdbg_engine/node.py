@@ -176,7 +176,7 @@ class AccumulateGrad(Node):
             node_hooks(self).tensor[0] = meta.leaf_hooks
         meta.accumulator = weakref.ref(self)
         if events.sink is not None:
-            events.sink.node_born(self)
+            events.sink.node_born(self, variable)
 
     def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
         return ()

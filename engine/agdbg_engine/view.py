@@ -205,7 +205,7 @@ def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int) -> Non
     else:
         new = CopySlices(target, view, node)
         if events.sink is not None:
-            events.sink.node_born(new)
+            events.sink.node_born(new, target)
         view.attr_version = -1  # forces the view to replay itself at its next use
     _forget_retained(target)
     target._fn, target._nr, target._rg = new, 0, True

@@ -218,7 +218,7 @@ def add(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -255,7 +255,7 @@ def add(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -395,7 +395,7 @@ def sub(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -432,7 +432,7 @@ def sub(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -570,7 +570,7 @@ def rsub(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -607,7 +607,7 @@ def rsub(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -790,7 +790,7 @@ def mul(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -828,7 +828,7 @@ def mul(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -1021,7 +1021,7 @@ def div(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -1061,7 +1061,7 @@ def div(self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -1363,7 +1363,7 @@ def pow(self, exponent):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -1404,7 +1404,7 @@ def pow(self, exponent):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -1450,7 +1450,7 @@ def pow(self, exponent):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -1626,7 +1626,7 @@ def maximum(self, other):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -1799,7 +1799,7 @@ def minimum(self, other):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -1871,7 +1871,7 @@ def neg(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -1967,7 +1967,7 @@ def exp(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2065,7 +2065,7 @@ def expm1(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2161,7 +2161,7 @@ def log(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2257,7 +2257,7 @@ def log1p(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2355,7 +2355,7 @@ def sqrt(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2453,7 +2453,7 @@ def rsqrt(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2551,7 +2551,7 @@ def reciprocal(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2647,7 +2647,7 @@ def abs(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2719,7 +2719,7 @@ def sign(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2791,7 +2791,7 @@ def floor(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2885,7 +2885,7 @@ def sin(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -2981,7 +2981,7 @@ def cos(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -3079,7 +3079,7 @@ def tanh(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -3177,7 +3177,7 @@ def sigmoid(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -3275,7 +3275,7 @@ def relu(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -3370,7 +3370,7 @@ def leaky_relu(self, negative_slope=0.01):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -3466,7 +3466,7 @@ def softplus(self, beta=1.0, threshold=20.0):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -3562,7 +3562,7 @@ def silu(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -3660,7 +3660,7 @@ def clamp(self, min=None, max=None):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -3906,7 +3906,7 @@ def where(condition, self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -3948,7 +3948,7 @@ def where(condition, self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -3992,7 +3992,7 @@ def where(condition, self, other):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -4090,7 +4090,7 @@ def masked_fill(self, mask, value):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4184,7 +4184,7 @@ def copy(self, src):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4259,7 +4259,7 @@ def fill(self, value):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4333,7 +4333,7 @@ def zero(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4408,7 +4408,7 @@ def clone(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4481,7 +4481,7 @@ def to_copy(self, dtype):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4556,7 +4556,7 @@ def sum_all(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4633,7 +4633,7 @@ def sum_dim(self, dim, keepdim=False):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4708,7 +4708,7 @@ def mean_all(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4785,7 +4785,7 @@ def mean_dim(self, dim, keepdim=False):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -4900,7 +4900,7 @@ def amax(self, dim=(), keepdim=False):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5015,7 +5015,7 @@ def amin(self, dim=(), keepdim=False):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5128,7 +5128,7 @@ def max_all(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5241,7 +5241,7 @@ def min_all(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5357,7 +5357,7 @@ def logsumexp(self, dim, keepdim=False):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5457,7 +5457,7 @@ def softmax_dim(self, dim):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5556,7 +5556,7 @@ def log_softmax_dim(self, dim):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5655,7 +5655,7 @@ def nll_loss_raw(self, target, reduction):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5751,7 +5751,7 @@ def nll_loss_raw_backward(grad_output, target, shape, reduction):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -5910,7 +5910,7 @@ def mse_loss_raw(self, target, reduction):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6048,7 +6048,7 @@ def mm(self, mat2):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6186,7 +6186,7 @@ def mv(self, vec):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6324,7 +6324,7 @@ def dot(self, tensor):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6462,7 +6462,7 @@ def ger(self, vec2):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6600,7 +6600,7 @@ def bmm(self, mat2):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6753,7 +6753,7 @@ def addmm(self, mat1, mat2):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6830,7 +6830,7 @@ def view(self, shape):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6906,7 +6906,7 @@ def expand(self, shape):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -6981,7 +6981,7 @@ def t(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7058,7 +7058,7 @@ def transpose(self, dim0, dim1):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7134,7 +7134,7 @@ def permute_to(self, dims):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7210,7 +7210,7 @@ def unsqueeze(self, dim):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7286,7 +7286,7 @@ def squeeze_all(self):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7362,7 +7362,7 @@ def squeeze_dim(self, dim):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7438,7 +7438,7 @@ def select(self, dim, index):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7516,7 +7516,7 @@ def slice(self, dim=0, start=None, end=None, step=1):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7591,7 +7591,7 @@ def sum_to(self, shape):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7667,7 +7667,7 @@ def select_backward(self, shape, dim, index):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7745,7 +7745,7 @@ def slice_backward(self, shape, dim, start, end, step):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7819,7 +7819,7 @@ def index(self, indices):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -7892,7 +7892,7 @@ def index_backward(self, shape, indices):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -8012,7 +8012,7 @@ def index_put(self, indices, values):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -8050,7 +8050,7 @@ def index_put(self, indices, values):
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n)
+                        events.sink.node_born(n, out)
                 else:
                     out._fn = None
                     out._rg = False
@@ -8150,7 +8150,7 @@ def gather(self, dim, index):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False
@@ -8246,7 +8246,7 @@ def gather_backward(self, shape, dim, index):
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n)
+                    events.sink.node_born(n, out)
             else:
                 out._fn = None
                 out._rg = False

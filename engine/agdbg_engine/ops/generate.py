@@ -335,7 +335,7 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
     yield f"{inner}out._fn = n"
     yield f"{inner}out._rg = True"
     yield f"{inner}if events.sink is not None:"
-    yield f"{inner}    events.sink.node_born(n)"
+    yield f"{inner}    events.sink.node_born(n, out)"
     yield f"{pad}else:"
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import errors
+from .. import errors, events
 from ..dtype import category, scalar_type
 from ..grad_mode import mode
 from ..sites import caller
@@ -32,6 +32,8 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
         if "result" in node.slots:
             storage = t._shared_storage()
             node.s_result, node.v_result, node.o_storage = t._a, storage.version, storage  # type: ignore[attr-defined]
+            if events.sink is not None:
+                events.sink.slot_saved(node, node.slots.index("result"), storage, storage.version)
         rebase_history(t, node, name, code, lasti)
     return t
 

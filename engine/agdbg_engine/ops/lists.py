@@ -72,7 +72,7 @@ def _finish(node: Any, out: Tensor, numbers: tuple[int, ...]) -> None:
     node.hooks = None
     out._fn, out._rg = node, True
     if events.sink is not None:
-        events.sink.node_born(node)
+        events.sink.node_born(node, out)
 
 
 def _check_cat(ts: list[Tensor], dim: int) -> None:

@@ -1,0 +1,30 @@
+# `make install` once, then `make check`. To test from scratch without a set-up of your own: python3 scripts/test.py
+PYTHON ?= $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
+
+.PHONY: install format generate format-check lint types contracts generated wheel test sizes check bench clean
+
+install:
+	$(PYTHON) -m pip install --upgrade "pip>=25.1"
+	$(PYTHON) -m pip install --editable . --group dev
+
+format:
+	$(PYTHON) -m ruff format .
+	$(PYTHON) -m ruff check --fix .
+
+generate:
+	$(PYTHON) -m agdbg_engine.ops.generate
+
+# One command each; scripts/check.py has the list.
+format-check lint types contracts generated wheel test sizes:
+	$(PYTHON) scripts/check.py $@
+
+check:
+	$(PYTHON) scripts/check.py
+
+bench:
+	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
+		echo "== $$script"; $(PYTHON) $$script; done
+
+clean:
+	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find agdbg engine ui tests examples benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} +

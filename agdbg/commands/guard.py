@@ -1,0 +1,69 @@
+"""How a command ends when it cannot do its work: a line on standard error and a documented status."""
+
+import os
+import signal
+import sys
+import traceback
+from argparse import Namespace
+from collections.abc import Callable
+
+from agdbg import status
+from agdbg.errors import InputError
+from agdbg.tell import tell
+
+Command = Callable[[Namespace], int]
+
+
+def guarded(command: Command) -> Command:
+    """Turn what a command raises into a line on standard error and an exit status."""
+
+    def run(options: Namespace) -> int:
+        try:
+            code = command(options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            return _reader_is_gone()
+        except KeyboardInterrupt:
+            return _interrupted()
+        except Exception as error:
+            return complain(error)
+        return code
+
+    return run
+
+
+def complain(error: Exception) -> int:
+    """Say what went wrong and return the status for it."""
+    if _is_input_error(error):
+        tell(f"error: {error}")
+        return status.BAD_INPUT
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    tell(
+        f"internal error: {type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+    )
+    if os.environ.get("AGDBG_DEBUG"):
+        tell("".join(traceback.format_exception(error)).rstrip())
+    else:
+        tell("this is a mistake in agdbg; AGDBG_DEBUG=1 in the environment shows where")
+    return status.INTERNAL
+
+
+def _is_input_error(error: Exception) -> bool:
+    """True for errors about what the user gave; those of traces come from a module that is loaded then."""
+    errors = sys.modules.get("agdbg.record.errors")
+    return isinstance(error, InputError) or (errors is not None and isinstance(error, errors.TraceError))
+
+
+def _reader_is_gone() -> int:
+    """Let Python's last flush go nowhere, so that it does not complain as well."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+    return status.BROKEN_PIPE
+
+
+def _interrupted() -> int:
+    """End by SIGINT, quietly; that is how a shell script learns that it was Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+    return status.INTERRUPTED

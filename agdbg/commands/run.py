@@ -1,0 +1,70 @@
+"""``agdbg run``: run a program, record it, and explain at its end."""
+
+from argparse import REMAINDER, ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from agdbg.commands.guard import complain
+from agdbg.errors import InputError
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from agdbg.launch import Program
+    from agdbg.recording import Recording
+
+DESCRIPTION = """\
+Run a Python script or module as python does, record its autograd graphs, and explain
+on standard error what went wrong. The exit status is the program's own."""
+
+
+def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "run",
+        help="run a script, record and explain it",
+        description=DESCRIPTION,
+        usage="agdbg run [--headless] [--trace DIR | --no-trace] (SCRIPT | -m MODULE) [ARG ...]",
+        **common,
+    )
+    parser.add_argument("--headless", action="store_true", help="no user interface (the only way so far)")
+    traces = parser.add_mutually_exclusive_group()
+    traces.add_argument(
+        "--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)"
+    )
+    traces.add_argument("--no-trace", action="store_true", help="explain, and keep no trace")
+    parser.add_argument(
+        "-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m"
+    )
+    parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
+    parser.set_defaults(execute=execute)
+
+
+def execute(options: Namespace) -> int:
+    """Run the program; whatever it raises is its own and passes through."""
+    from agdbg.launch import run
+
+    try:
+        program, recording = prepared(options)
+    except Exception as error:
+        return complain(error)
+    return run(program, recording)
+
+
+def prepared(options: Namespace) -> "tuple[Program, Recording]":
+    """What to run, and its recording.
+
+    Raises:
+        InputError: no program, or the trace cannot go where it should.
+    """
+    from agdbg import place
+    from agdbg.launch import Program
+    from agdbg.recording import Recording
+
+    words = options.script if options.module is None else options.module
+    if options.module is None and words[:1] == ["--"]:
+        words = words[1:]
+    if not words:
+        raise InputError("nothing to run: agdbg run SCRIPT [ARG ...], or agdbg run -m MODULE [ARG ...]")
+    program = Program(words[0], words[1:], is_module=options.module is not None)
+    directory = place.named(options.trace) if options.trace is not None else None
+    return program, Recording(program.name, directory, keep=not options.no_trace)

@@ -1,0 +1,148 @@
+"""The neutral event model that every engine adapter emits: kinds, provenance and the packed words.
+
+One event is one record of eight unsigned 64-bit words: a head word, the id of the main entity and six
+payload words. ``docs/events.md`` says what each kind means, ``docs/trace-format.md`` how records lie on disk.
+Nothing here knows an engine.
+"""
+
+from enum import IntEnum
+
+#: Word 0 of an edge or a save that is not there; ids of nodes and storages start at 1.
+NOTHING = 0
+#: The sequence number of an ``AccumulateGrad`` node, which must run before every node of the same thread.
+ACCUMULATE_SEQUENCE = 2**64 - 1
+#: Bits 0 and 1 of the flags hold the :class:`Provenance`.
+PROVENANCE_MASK = 3
+#: Flags of ``PASS_STARTED``.
+RETAIN_GRAPH = 4
+CREATE_GRAPH = 8
+
+_NODE_BITS, _NODE_MASK = 48, (1 << 48) - 1
+_STORAGE_BITS, _STORAGE_MASK = 36, (1 << 36) - 1
+_VERSION_BITS, _VERSION_MASK = 20, (1 << 20) - 1
+_SLOT_SHIFT = _STORAGE_BITS + _VERSION_BITS
+_LOW = (1 << 32) - 1
+
+
+class Kind(IntEnum):
+    """What a record says. Numbers are part of the trace format and never reused."""
+
+    BORN = 1
+    EDGE = 2
+    SAVED = 3
+    RAN = 4
+    PASS_STARTED = 5
+    ROOT = 6
+    PASS_FINISHED = 7
+    TENSOR = 8
+    BUMP = 9
+    VIEW = 10
+    REBASED = 11
+    CUT = 12
+    GRAD_MODE = 13
+    ERROR = 14
+    CLOCK = 15
+    HOOK = 16
+    FREED = 17
+    PROBE = 18
+
+
+class Provenance(IntEnum):
+    """How an adapter knows a fact; a diagnosis that rests on an inferred one says so."""
+
+    OBSERVED = 0
+    INFERRED = 1
+    UNKNOWN = 2
+
+
+class Outcome(IntEnum):
+    """How one node's run, or a whole pass, ended."""
+
+    OK = 0
+    ERROR = 1
+    SKIPPED = 2
+
+
+class HookAction(IntEnum):
+    """Field ``a`` of a ``HOOK`` record."""
+
+    REGISTERED = 0
+    FIRED = 1
+    REMOVED = 2
+
+
+def head(kind: int, thread: int = 0, flags: int = 0, a: int = 0, b: int = 0) -> int:
+    """Pack word 0. ``a`` and ``b`` are counts of one byte: 255 stands for 255 or more."""
+    return kind | flags << 8 | min(a, 255) << 16 | min(b, 255) << 24 | thread << 32
+
+
+def kind_of(word0: int) -> int:
+    """The kind number in word 0; it may be one that :class:`Kind` does not know."""
+    return word0 & 255
+
+
+def flags_of(word0: int) -> int:
+    """All eight flag bits of word 0."""
+    return word0 >> 8 & 255
+
+
+def a_of(word0: int) -> int:
+    """The small number ``a`` of word 0 (0 to 255)."""
+    return word0 >> 16 & 255
+
+
+def b_of(word0: int) -> int:
+    """The small number ``b`` of word 0 (0 to 255)."""
+    return word0 >> 24 & 255
+
+
+def thread_of(word0: int) -> int:
+    """The ordinal of the thread that emitted the record; 1 is the first one seen."""
+    return word0 >> 32
+
+
+def provenance_of(word0: int) -> Provenance:
+    """The provenance in word 0; the unassigned value 3 reads as unknown."""
+    return Provenance(min(word0 >> 8 & PROVENANCE_MASK, Provenance.UNKNOWN))
+
+
+def pack_edge(node: int, output_nr: int = 0) -> int:
+    """Pack an EDGE word. Output 65535 stands for 65535 or more; ``node`` 0 means no edge."""
+    return (node & _NODE_MASK) | min(output_nr, 65535) << _NODE_BITS if node else NOTHING
+
+
+def unpack_edge(word: int) -> tuple[int, int]:
+    """The ``(node, output number)`` of an EDGE word; ``(0, 0)`` when there is no edge."""
+    return word & _NODE_MASK, word >> _NODE_BITS
+
+
+def pack_save(storage: int, version: int, slot: int) -> int:
+    """Pack a SAVE word, or return 0 when a number does not fit: write a ``SAVED`` record then."""
+    if storage > _STORAGE_MASK or version > _VERSION_MASK or slot > 255:
+        return NOTHING
+    return storage | version << _STORAGE_BITS | slot << _SLOT_SHIFT
+
+
+def unpack_save(word: int) -> tuple[int, int, int]:
+    """The ``(storage, version, slot index)`` of a SAVE word."""
+    return word & _STORAGE_MASK, word >> _STORAGE_BITS & _VERSION_MASK, word >> _SLOT_SHIFT
+
+
+def pack_pair(low: int, high: int) -> int:
+    """Pack two 32-bit numbers, ``low`` in bits 0 to 31."""
+    return low & _LOW | (high & _LOW) << 32
+
+
+def unpack_pair(word: int) -> tuple[int, int]:
+    """The ``(low, high)`` halves of a word."""
+    return word & _LOW, word >> 32
+
+
+def pack_site_op(site: int, op: int) -> int:
+    """Pack a SITE_OP word from the string ids of a source site and of an op (0 = none)."""
+    return pack_pair(site, op)
+
+
+def unpack_site_op(word: int) -> tuple[int, int]:
+    """The ``(site, op)`` string ids of a SITE_OP word."""
+    return unpack_pair(word)

@@ -1,0 +1,199 @@
+"""The graph of a backward pass, as a trace tells it.
+
+States are those of the pass that is drawn: *ran* in it, *failed* in it, *freed* by an earlier pass and not
+run again, or *pending*. When all nodes are drawn they are those at the end of the trace: freed wins over ran.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from os.path import basename
+from typing import Literal
+
+from agdbg.events import ACCUMULATE_SEQUENCE, Outcome, Provenance
+from agdbg.graph.model import Badge, BadgeKind, Certainty, Graph, GraphEdge, GraphNode, NodeState
+from agdbg.record.lookup import Site
+from agdbg.record.query import ErrorFact, Facts, NodeFact, PassFact
+
+_CERTAINTY: dict[Provenance, Certainty] = {
+    Provenance.OBSERVED: "observed",
+    Provenance.INFERRED: "inferred",
+    Provenance.UNKNOWN: "unknown",
+}
+
+
+def graph_of(facts: Facts, pass_id: int | Literal["all"] | None = None) -> Graph:
+    """Return the nodes that are reachable from the roots of a pass, in creation order.
+
+    Leaves become badges on the nodes that use them; one stays a node when it is a root or when it failed.
+
+    Args:
+        facts: the trace.
+        pass_id: which pass; None for the one that failed, or else the last; "all" for every node there is.
+
+    Raises:
+        ValueError: there is no such pass; the message names those that there are.
+    """
+    drawn = None if pass_id == "all" else _choose(facts, pass_id)
+    return _Builder(facts, drawn).build()
+
+
+def _choose(facts: Facts, pass_id: int | None) -> PassFact | None:
+    if pass_id is not None:
+        found = facts.pass_of(pass_id)
+        if found is None:
+            ids = ", ".join(str(each.id) for each in facts.passes) or "none"
+            raise ValueError(f"the trace has no backward pass {pass_id}; its passes: {ids}")
+        return found
+    for error in reversed(facts.errors):
+        failing = facts.pass_of(error.pass_id)
+        if failing is not None and failing.outcome != "ok":
+            return failing
+    failed = [each for each in facts.passes if each.outcome == "error"]
+    candidates = failed or facts.passes
+    return candidates[-1] if candidates else None
+
+
+class _Builder:
+    """Collects one graph; `drawn` is its pass, None stands for all nodes."""
+
+    def __init__(self, facts: Facts, drawn: PassFact | None) -> None:
+        self._facts = facts
+        self._drawn = drawn
+        self._errors = [each for each in facts.errors if drawn is None or each.pass_id == drawn.id]
+        passes = facts.passes if drawn is None else [drawn]
+        self._error_of = {each.node: each for each in self._errors if each.node}
+        self._failed = set(self._error_of) or _failed_runs(facts, passes)
+        self._ran: set[int] = set().union(*(facts.ran(each.id).tolist() for each in passes))
+        self._roots = [node for each in passes for node, _ in each.roots]
+        self._kinds = {each.producer: each.kind for each in facts.tensors if each.producer}
+        self._unknown: set[int] = set()
+
+    def build(self) -> Graph:
+        """Return the finished graph."""
+        starts = self._facts.node_ids.tolist() if self._drawn is None else self._roots
+        reached = self._reach(starts)
+        leaves = {each.id for each in reached.values() if self._is_badge(each)}
+        shown = [each for each in reached.values() if each.id not in leaves]
+        graph = Graph(self._title())
+        graph.nodes = [self._node(each, leaves) for each in _in_creation_order(shown)]
+        graph.nodes[:0] = [GraphNode(number, "born before recording") for number in sorted(self._unknown)]
+        for each in shown:
+            graph.edges += _edges(each, leaves)
+        graph.edges.sort(key=lambda edge: (edge.src, edge.input_index))
+        graph.notes = self._notes(graph)
+        return graph
+
+    def _reach(self, starts: Iterable[int]) -> dict[int, NodeFact]:
+        found: dict[int, NodeFact] = {}
+        todo = list(starts)
+        while todo:
+            number = todo.pop()
+            if number in found or number in self._unknown:
+                continue
+            fact = self._facts.node(number)
+            if fact is None:
+                self._unknown.add(number)
+            else:
+                found[number] = fact
+                todo += [edge.node for edge in fact.edges if edge.node]
+        return found
+
+    def _is_badge(self, fact: NodeFact) -> bool:
+        return _is_leaf(fact) and fact.id not in self._failed and fact.id not in self._roots
+
+    def _title(self) -> str:
+        if self._drawn is None:
+            return f"all nodes, backward passes: {len(self._facts.passes)}"
+        where = _site(self._drawn.site)
+        return f"{where} {self._drawn.call}(), pass {self._drawn.id}: {self._drawn.outcome}".strip()
+
+    def _node(self, fact: NodeFact, leaves: set[int]) -> GraphNode:
+        used = [edge.node for edge in fact.edges if edge.node in leaves]
+        badges = _counted(self._leaf_badge(leaf) for leaf in used)
+        if _is_leaf(fact):
+            badges = (self._leaf_badge(fact.id),)
+        error = self._error_of.get(fact.id)
+        if error is not None and error.slot:
+            badges = (*badges, self._saved_badge(error))
+        text = fact.site.text.strip()
+        return GraphNode(fact.id, fact.op.name, _site(fact.site), text, self._state(fact.id), badges)
+
+    def _state(self, number: int) -> NodeState:
+        if number in self._failed:
+            return "failed"
+        if self._drawn is not None and number in self._ran:
+            return "ran"
+        if number not in self._ran and not self._facts.passes_of(number):
+            return "pending"
+        return self._state_of_old(number)
+
+    def _state_of_old(self, number: int) -> NodeState:
+        """The state of a node that ran, but not in the pass that is drawn."""
+        freed_by = self._facts.pass_of(self._facts.freed_by(number))
+        if self._drawn is None:
+            return "freed" if freed_by else "ran"
+        return "freed" if freed_by and freed_by.row < self._drawn.row else "pending"
+
+    def _leaf_badge(self, leaf: int) -> Badge:
+        kind: BadgeKind = "parameter" if self._kinds.get(leaf) == "parameter" else "leaf"
+        return Badge(self._facts.name_of_leaf(leaf) or "unnamed leaf", kind)
+
+    def _saved_badge(self, error: ErrorFact) -> Badge:
+        names = [name for name in self._facts.names(error.storage) if name][:1]
+        what = " = ".join([error.slot, *names])
+        freed = self._facts.pass_of(self._facts.freed_by(error.node))
+        if error.kind == "backward-twice" and freed:
+            return Badge(f"{what}: freed by pass {freed.id}", "saved")
+        if error.current != error.expected:
+            return Badge(f"{what}: saved at v{error.expected}, now v{error.current}", "saved")
+        return Badge(what, "saved")
+
+    def _notes(self, graph: Graph) -> list[str]:
+        notes = []
+        for error in self._errors:
+            first_line = (error.text.strip().splitlines() or ["no message"])[0]
+            where = f" at #{error.node}" if error.node else ""
+            notes.append(f"{error.kind}{where}: {first_line}")
+        if self._unknown:
+            notes.append(f"{len(self._unknown)} nodes were born before recording began.")
+        if self._drawn is not None and not graph.nodes:
+            notes.append("The roots of this pass have no graph.")
+        return notes
+
+
+def _failed_runs(facts: Facts, passes: list[PassFact]) -> set[int]:
+    """Nodes whose run ended in an error, for when no error record names one."""
+    runs = (run for each in passes if each.outcome == "error" for run in facts.runs(each.id))
+    return {run.node for run in runs if run.outcome == Outcome.ERROR}
+
+
+def _is_leaf(fact: NodeFact) -> bool:
+    return fact.seq == ACCUMULATE_SEQUENCE or fact.op.name.endswith("AccumulateGrad")
+
+
+def _in_creation_order(facts: list[NodeFact]) -> list[NodeFact]:
+    """By sequence number where one thread made them all, else by id: those of two do not compare."""
+    if len({fact.thread for fact in facts}) < 2:
+        return sorted(facts, key=lambda fact: (0 if _is_leaf(fact) else fact.seq, fact.id))
+    return sorted(facts, key=lambda fact: fact.id)
+
+
+def _edges(fact: NodeFact, leaves: set[int]) -> list[GraphEdge]:
+    return [
+        GraphEdge(fact.id, edge.node, edge.nr, index, certainty=_CERTAINTY[edge.provenance])
+        for index, edge in enumerate(fact.edges)
+        if edge.node and edge.node not in leaves
+    ]
+
+
+def _counted(badges: Iterable[Badge]) -> tuple[Badge, ...]:
+    times = "\N{MULTIPLICATION SIGN}"
+    return tuple(
+        badge if count == 1 else Badge(f"{badge.text} {times}{count}", badge.kind)
+        for badge, count in Counter(badges).items()
+    )
+
+
+def _site(site: Site) -> str:
+    name = basename(site.file.replace("\\", "/"))
+    return f"{name}:{site.line}" if site.line else name

@@ -1,0 +1,59 @@
+"""How a program ended, as it is kept in the trace."""
+
+from dataclasses import dataclass
+
+from agdbg.status import INTERRUPTED
+
+_CHAIN_LIMIT = 20
+
+
+@dataclass
+class Outcome:
+    """The exit status, and the error that ended the program.
+
+    Attributes:
+        status: what the shell will see; None while the program runs.
+        uncaught: ``{"type", "message", "chain"}`` of an uncaught error; the chain holds the messages of the
+            error, of those it was raised from and of the members of a group. None when there was none.
+    """
+
+    status: int | None = None
+    uncaught: dict[str, object] | None = None
+
+    def exited(self, code: object) -> None:
+        """The program raised ``SystemExit(code)``."""
+        self.status = code & 0xFF if isinstance(code, int) else int(code is not None)
+
+    def failed(self, error: BaseException) -> None:
+        """The program raised ``error`` and did not catch it."""
+        self.status = INTERRUPTED if type(error) is KeyboardInterrupt else 1
+        self.uncaught = {"type": type(error).__qualname__, "message": _text(error), "chain": messages(error)}
+
+    def as_meta(self) -> dict[str, object]:
+        """The ``exit`` entry of a trace's ``meta.json``."""
+        return {"status": self.status, "uncaught": self.uncaught}
+
+
+def messages(error: BaseException) -> list[str]:
+    """The messages of ``error`` and of the errors behind it, at most 20, each once."""
+    found: list[str] = []
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting and len(found) < _CHAIN_LIMIT:
+        current = waiting.pop(0)
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        found.append(_text(current))
+        waiting += [current.__cause__, current.__context__]
+        if isinstance(current, BaseExceptionGroup):
+            waiting += current.exceptions
+    return found
+
+
+def _text(error: BaseException) -> str:
+    """``str(error)``, whatever the program's class makes of that."""
+    try:
+        return str(error)
+    except Exception:
+        return f"<{type(error).__qualname__} without a message>"

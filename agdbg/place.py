@@ -1,0 +1,85 @@
+"""Where a trace goes: a directory the user names, a new one under ``.agdbg``, or a temporary one."""
+
+import os
+import re
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+
+from agdbg.errors import InputError
+
+#: The folder, in the directory where the program was started, that holds its traces.
+FOLDER = ".agdbg"
+#: Files that tell that a directory holds a trace.
+TRACE_FILES = ("records.bin", "strings.jsonl", "meta.json")
+_STEM_LIMIT = 80
+
+
+def holds_trace(directory: Path) -> bool:
+    """True when there is a trace, or a part of one, in ``directory``."""
+    return any((directory / name).exists() for name in TRACE_FILES)
+
+
+def named(path: str) -> Path:
+    """Make the directory that the user named for a trace and return it, absolute.
+
+    Raises:
+        InputError: it holds a trace already, it is a file, or it cannot be made or written.
+    """
+    try:
+        directory = Path(path).absolute()
+        directory.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(f"--trace {path}: it is a file; name a directory") from None
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"--trace {path}: cannot make the directory ({reason}); name another one") from None
+    if holds_trace(directory):
+        raise InputError(f"--trace {path}: there is a trace in it; remove it, or name another directory")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise InputError(f"--trace {path}: the directory is not writable; name another one")
+    return directory
+
+
+def reserved(start: Path, stem: str, began: float) -> Path:
+    """Make ``.agdbg/<stem>-<YYYYmmdd-HHMMSS>[-n]`` under ``start``, a directory that was not there before.
+
+    Args:
+        start: where the program was started.
+        stem: the program's name.
+        began: when it was started, in seconds since the epoch.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder = start / FOLDER
+    _make_folder(folder)
+    name = f"{_safe(stem)}-{time.strftime('%Y%m%d-%H%M%S', time.localtime(began))}"
+    for number in count(1):
+        directory = folder / (name if number == 1 else f"{name}-{number}")
+        try:
+            directory.mkdir()
+        except FileExistsError:
+            continue
+        return directory
+    raise AssertionError("unreachable: count() does not end")
+
+
+def temporary(stem: str) -> Path:
+    """Make a directory for a trace where temporary files go."""
+    return Path(tempfile.mkdtemp(prefix=f"agdbg-{_safe(stem)}-"))
+
+
+def _make_folder(folder: Path) -> None:
+    """Make ``.agdbg``; as other tools do with their caches, keep it out of the user's version control."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return
+    (folder / ".gitignore").write_text("*\n", encoding="ascii")
+
+
+def _safe(stem: str) -> str:
+    """``stem`` as a part of a file name that no shell or option parser stumbles over."""
+    return re.sub(r"[^\w.-]+", "_", stem).strip(".-_")[:_STEM_LIMIT] or "script"

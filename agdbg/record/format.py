@@ -1,0 +1,42 @@
+"""How a trace lies on disk: file names, header and record; ``docs/trace-format.md`` says it in prose."""
+
+import struct
+from pathlib import Path
+from typing import Final
+
+from agdbg.record.errors import TraceError
+
+RECORDS_FILE: Final = "records.bin"
+STRINGS_FILE: Final = "strings.jsonl"
+META_FILE: Final = "meta.json"
+VALUES_DIR: Final = "values"
+
+MAGIC: Final = b"AGDBGTRC"
+VERSION: Final = 1
+RECORD_SIZE: Final = 64
+WORDS: Final = 8
+FORMAT_NAME: Final = "agdbg-trace"
+
+_HEADER: Final = struct.Struct("<8sII48x")
+RECORD: Final = struct.Struct("<8Q")
+HEADER: Final = _HEADER.pack(MAGIC, VERSION, RECORD_SIZE)
+
+
+def check_header(start: bytes, path: Path) -> bool:
+    """Check the first bytes of ``path``; false when they are a cut header, with no record after it.
+
+    Raises:
+        TraceError: the file is something else, of another version or has another record size.
+    """
+    if len(start) < RECORD_SIZE:
+        if HEADER.startswith(start):
+            return False
+        raise TraceError(f"{path} is not a trace: it starts with {start[:8]!r}, not {MAGIC!r}")
+    magic, version, size = _HEADER.unpack(start[:RECORD_SIZE])
+    if magic != MAGIC:
+        raise TraceError(f"{path} is not a trace: it starts with {magic!r}, not {MAGIC!r}")
+    if version != VERSION:
+        raise TraceError(f"{path} has trace format version {version}; this agdbg reads version {VERSION}")
+    if size != RECORD_SIZE:
+        raise TraceError(f"{path} says records of {size} bytes; version {VERSION} has {RECORD_SIZE}")
+    return True

@@ -1,0 +1,66 @@
+"""``meta.json``: who was recorded, by which engine, and what its adapter sees. Always replaced as a whole."""
+
+import json
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from agdbg.record.errors import TraceError
+from agdbg.record.format import FORMAT_NAME, META_FILE, RECORDS_FILE, STRINGS_FILE, VERSION
+
+
+def describe_program() -> dict[str, object]:
+    """The program entry of this process: arguments, directory, Python and the local time with its zone."""
+    return {
+        "argv": list(sys.argv),
+        "cwd": _cwd(),
+        "python": sys.version.split()[0],
+        "started": datetime.now().astimezone().isoformat(timespec="seconds"),
+    }
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # the directory was removed under us
+        return ""
+
+
+def refuse_used(directory: Path) -> None:
+    """Raise :class:`TraceError` when ``directory`` holds a trace or a part of one."""
+    if directory.exists() and not directory.is_dir():
+        raise TraceError(f"{directory} is a file: a trace is a directory, name another path")
+    for name in (RECORDS_FILE, STRINGS_FILE, META_FILE):
+        if (directory / name).exists():
+            raise TraceError(f"{directory} holds a trace already ({name}): name another directory")
+
+
+def write_meta(directory: Path, content: dict[str, object]) -> None:
+    """Write ``meta.json`` whole or not at all (a temporary file, then a rename).
+
+    Raises:
+        OSError: it could not be written; the old file is still there.
+    """
+    full = {"format": FORMAT_NAME, "version": VERSION, "pid": os.getpid(), "parent": None, **content}
+    temporary = directory / (META_FILE + ".new")
+    try:
+        temporary.write_text(json.dumps(full, indent=1, default=str) + "\n", encoding="utf-8")
+        os.replace(temporary, directory / META_FILE)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def read_meta(directory: Path) -> tuple[dict[str, object], list[str]]:
+    """Read ``meta.json``: its content, empty when it is lost, and the problems met."""
+    path = directory / META_FILE
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}, [f"{META_FILE} is missing: program and engine are unknown"]
+    except (OSError, ValueError, RecursionError) as error:
+        return {}, [f"{META_FILE} is unreadable ({error}): program and engine are unknown"]
+    if not isinstance(content, dict):
+        return {}, [f"{META_FILE} does not hold an object: program and engine are unknown"]
+    return content, []

@@ -1,0 +1,163 @@
+"""Opening a trace: what is whole is read, what is lost is told in ``problems``, what is none is refused."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agdbg.events import Kind
+from agdbg.record.errors import TraceError
+from agdbg.record.format import RECORD_SIZE, RECORDS_FILE, STRINGS_FILE, WORDS, check_header
+from agdbg.record.lookup import Op, Site, Strings
+from agdbg.record.metafile import read_meta
+
+Records = npt.NDArray[np.uint64]
+
+_NO_RECORDS: Records = np.empty((0, WORDS), np.uint64)
+
+#: Where string ids stand: the words of a kind that hold one in each half, 0 for none.
+STRING_WORDS: dict[Kind, tuple[int, ...]] = {
+    Kind.BORN: (3,),
+    Kind.PASS_STARTED: (2,),
+    Kind.TENSOR: (4,),
+    Kind.BUMP: (4,),
+    Kind.VIEW: (4,),
+    Kind.REBASED: (4,),
+    Kind.CUT: (2,),
+    Kind.GRAD_MODE: (2,),
+    Kind.ERROR: (3, 6),
+    Kind.HOOK: (3,),
+}
+
+
+class Trace:
+    """A trace directory, opened for reading; of one that still grows, what it held when it was opened.
+
+    Attributes:
+        path: the directory.
+        records: the records after the header, one row of eight words each (a read-only memory map).
+        meta: the content of ``meta.json``, empty when that is lost.
+    """
+
+    def __init__(self, path: Path, records: Records, meta: dict[str, Any], problems: list[str]) -> None:
+        self.path = path
+        self.records = records
+        self.meta = meta
+        self._found = problems
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> "Trace":
+        """Open the trace in directory ``path``.
+
+        Raises:
+            TraceError: there is nothing, it is no trace, or a version that this reader does not know.
+        """
+        directory = Path(path)
+        records, problems = _map_records(_records_file(directory))
+        meta, lost = read_meta(directory)
+        return cls(directory, records, meta, problems + lost)
+
+    @cached_property
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """The kind of every record; the numbers may include some that :class:`Kind` does not know."""
+        return self.records[:, 0].astype(np.uint8)
+
+    @cached_property
+    def strings(self) -> Strings:
+        """The string table."""
+        return Strings(self.path / STRINGS_FILE)
+
+    def text(self, number: int) -> str:
+        """The string with this id; ``?12`` when it is lost, empty for id 0."""
+        return self.strings.text(number)
+
+    def op(self, number: int) -> Op:
+        """The op with this string id."""
+        return self.strings.op(number)
+
+    def site(self, number: int) -> Site:
+        """The source site with this string id."""
+        return self.strings.site(number)
+
+    @property
+    def closed(self) -> bool:
+        """True when the recorder closed the trace; else the program was killed, or it is still running."""
+        return bool(self.meta.get("closed"))
+
+    @cached_property
+    def problems(self) -> list[str]:
+        """What is lost, damaged or unknown in this trace, one sentence each; empty when all is well."""
+        return [
+            *self._found,
+            *self.strings.problems,
+            *_missing_counts(self),
+            *_missing_strings(self),
+            *_unknown_kinds(self.kinds),
+        ]
+
+
+def _records_file(directory: Path) -> Path:
+    if not directory.exists():
+        raise TraceError(f"{directory} does not exist")
+    if not directory.is_dir():
+        raise TraceError(f"{directory} is a file: a trace is a directory with {RECORDS_FILE} in it")
+    file = directory / RECORDS_FILE
+    if not file.is_file():
+        raise TraceError(f"{directory} is not a trace: there is no {RECORDS_FILE} in it")
+    return file
+
+
+def _map_records(file: Path) -> tuple[Records, list[str]]:
+    """Map the whole records of a file and tell what follows them."""
+    try:
+        with open(file, "rb") as stream:
+            whole = check_header(stream.read(RECORD_SIZE), file)
+            size = os.fstat(stream.fileno()).st_size
+            if not whole:
+                return _NO_RECORDS, [f"{RECORDS_FILE} ends in its header, after {size} bytes"]
+            count, rest = divmod(size - RECORD_SIZE, RECORD_SIZE)
+            problems = [f"{RECORDS_FILE}: the last record is cut after {rest} bytes"] if rest else []
+            if not count:
+                return _NO_RECORDS, problems
+            mapped = np.memmap(stream, dtype="<u8", mode="r", offset=RECORD_SIZE, shape=(count, WORDS))
+            return mapped.view(np.ndarray), problems
+    except OSError as error:
+        raise TraceError(f"cannot read {file}: {error.strerror or error}") from error
+
+
+def _missing_counts(trace: Trace) -> list[str]:
+    counts = trace.meta.get("counts")
+    if not isinstance(counts, dict):
+        return []
+    held = {"records": (len(trace.records), RECORDS_FILE), "strings": (len(trace.strings), STRINGS_FILE)}
+    return [
+        f"{file} holds {have} of the {counts[what]} {what} that were written"
+        for what, (have, file) in held.items()
+        if isinstance(counts.get(what), int) and have < counts[what]
+    ]
+
+
+def _missing_strings(trace: Trace) -> list[str]:
+    """Ids are given without gaps, so the highest one in use tells whether the end of the table is lost."""
+    used = max((_highest_string(trace, kind) for kind in STRING_WORDS), default=0)
+    if used <= trace.strings.highest:
+        return []
+    return [f"{STRINGS_FILE} ends at string {trace.strings.highest}; the records use {used}"]
+
+
+def _highest_string(trace: Trace, kind: Kind) -> int:
+    rows = np.flatnonzero(trace.kinds == kind)
+    words = np.ascontiguousarray(trace.records[rows][:, STRING_WORDS[kind]])
+    return int(words.view(np.uint32).max(initial=0))
+
+
+def _unknown_kinds(kinds: npt.NDArray[np.uint8]) -> list[str]:
+    counts = np.bincount(kinds, minlength=256)
+    return [
+        f"{RECORDS_FILE}: kind {number} is not known, records skipped: {counts[number]}"
+        for number in np.flatnonzero(counts).tolist()
+        if number not in Kind.__members__.values()
+    ]

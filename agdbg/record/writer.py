@@ -1,0 +1,221 @@
+"""The recorder: packs events into records and appends them in batches, on the thread that produced them.
+
+It runs inside somebody else's program, so it must be cheap and must never hurt: after a write error it stops,
+says so once on stderr and swallows everything that follows; in a forked child it is silent.
+"""
+
+import itertools
+import os
+import sys
+import threading
+from pathlib import Path
+from time import perf_counter_ns
+
+from agdbg.events import Kind, head
+from agdbg.record import lifetime
+from agdbg.record.appendfile import AppendFile
+from agdbg.record.errors import TraceError
+from agdbg.record.format import HEADER, RECORD, RECORDS_FILE, STRINGS_FILE
+from agdbg.record.metafile import describe_program, refuse_used, write_meta
+from agdbg.record.strings import StringTable
+
+#: A batch is written when it holds this many records, its clock included, ...
+BATCH_RECORDS = 4096
+#: ... or when so many nanoseconds have gone by since the last one.
+BATCH_NS = 50_000_000
+
+_LOOK = 15  # the time is looked at on every 16th record
+_CLOCK = head(Kind.CLOCK)
+_pack = RECORD.pack
+
+
+class _Ordinal(threading.local):
+    """A small number for every thread; unlike an ident it is never reused."""
+
+    def __init__(self, following: "itertools.count[int]") -> None:
+        self.number = next(following)
+
+
+class Recorder:
+    """Writes one trace directory.
+
+    Args:
+        path: the directory to make; it may exist, but not with a trace in it.
+        program: what runs: ``argv``, ``cwd``, ``python``, ``started``; what is missing is filled in.
+        engine: ``name`` and ``version`` of the engine.
+        sees: what the adapter can see of its engine, see ``docs/trace-format.md``.
+
+    Attributes:
+        start_ns: ``perf_counter_ns()`` when the trace began; times in records are counted from it.
+        new_node, new_storage, new_tensor, new_pass: the next id of an entity, from 1; no id is ever reused.
+        op, text, site, site_at: string ids, see :class:`agdbg.record.strings.StringTable`.
+
+    Raises:
+        TraceError: the directory holds a trace already, or cannot be made or written.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        program: dict[str, object],
+        engine: dict[str, object],
+        sees: dict[str, object],
+    ) -> None:
+        self.path = Path(path)
+        self.start_ns = self._last_ns = perf_counter_ns()
+        self.new_node = itertools.count(1).__next__
+        self.new_storage = itertools.count(1).__next__
+        self.new_tensor = itertools.count(1).__next__
+        self.new_pass = itertools.count(1).__next__
+        self._table = table = StringTable()
+        self.op, self.text, self.site, self.site_at = table.op, table.text, table.site, table.site_at
+        self._ordinal = _Ordinal(itertools.count(1))
+        self._pending: list[bytes] = []
+        self._batches = self._written = self._strings_written = 0
+        self._lock = threading.RLock()
+        self._draining = self._stopped = False
+        self._meta: dict[str, object] = {"program": {**describe_program(), **program}}
+        self._meta |= {"engine": engine, "sees": sees}
+        self._create()
+
+    def _create(self) -> None:
+        try:
+            refuse_used(self.path)
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_meta(self.path, self._meta)
+            self._strings = AppendFile(self.path / STRINGS_FILE)
+            self._records = AppendFile(self.path / RECORDS_FILE)
+            self._records.offset = self._records.write(HEADER)
+        except OSError as error:
+            raise TraceError(f"cannot write a trace to {self.path}: {error.strerror or error}") from error
+        lifetime.live.add(self)
+
+    # ----- the hot path -----
+
+    def emit(self, w0: int, w1: int, w2: int, w3: int, w4: int, w5: int, w6: int, w7: int) -> None:
+        """Append one record of eight words, each an int from 0 to 2**64 - 1 (``struct.error`` otherwise)."""
+        pending = self._pending
+        pending.append(_pack(w0, w1, w2, w3, w4, w5, w6, w7))
+        if not len(pending) & _LOOK:
+            self.tick()
+
+    def tick(self) -> None:
+        """Write what is pending if a batch is full or 50 ms old, unless another thread is just doing so."""
+        if self._stopped:
+            self._pending.clear()
+        elif self._due() and self._lock.acquire(blocking=False):
+            try:
+                self._drain()
+            finally:
+                self._lock.release()
+
+    def _due(self) -> bool:
+        return (
+            len(self._pending) >= BATCH_RECORDS - 1 - _LOOK or perf_counter_ns() - self._last_ns >= BATCH_NS
+        )
+
+    def now(self) -> int:
+        """Nanoseconds since the trace began."""
+        return perf_counter_ns() - self.start_ns
+
+    def thread(self) -> int:
+        """The ordinal of the calling thread; the one that made the recorder is 1."""
+        return self._ordinal.number
+
+    # ----- writing -----
+
+    @property
+    def stopped(self) -> bool:
+        """True after :meth:`close`, after a write error and in a forked child: records go nowhere."""
+        return self._stopped
+
+    def flush(self) -> None:
+        """Write everything that is pending: call it before a stop, an error, an exit. Never raises."""
+        with self._lock:
+            self._drain()
+
+    def close(self, exit: dict[str, object] | None = None) -> None:
+        """Flush, mark the trace as complete and stop recording; ``exit`` says how the program ended."""
+        with self._lock:
+            self._drain()
+            if self._stopped or self._draining:
+                return
+            counts = {"records": self._written, "strings": self._strings_written}
+            try:
+                write_meta(self.path, {**self._meta, "closed": True, "counts": counts, "exit": exit or {}})
+            except OSError as error:
+                self._fail(error)
+            else:
+                self._stop()
+
+    def _drain(self) -> None:
+        """Write one batch; the caller holds the lock. A signal handler that comes in again does nothing."""
+        if self._stopped or self._draining:
+            return
+        self._draining = True
+        try:
+            self._write_strings_and(self._pending[:])
+        except RecursionError:  # the program is deep in its own calls: the batch waits for the next time
+            return
+        except Exception as error:  # whatever it is, it is ours, and the program goes on without us
+            self._fail(error)
+        finally:
+            self._draining = False
+
+    def _write_strings_and(self, batch: list[bytes]) -> None:
+        """Write the strings, then the batch that uses them.
+
+        What was written is taken off its list and the offset moved on without a call in between, where alone
+        Python runs signal handlers: a ``KeyboardInterrupt`` in here neither loses nor doubles a record.
+        """
+        self._last_ns = perf_counter_ns()
+        fresh, lines = self._table.lines()
+        if fresh:
+            end = self._strings.write(lines)
+            del self._table.waiting[:fresh]
+            self._strings.offset = end
+            self._strings_written += fresh
+        if batch:
+            clock = _pack(_CLOCK, self._batches + 1, self._last_ns - self.start_ns, 0, 0, 0, 0, 0)
+            count, data = len(batch), clock + b"".join(batch)
+            end = self._records.write(data)
+            del self._pending[:count]
+            self._records.offset = end
+            self._batches += 1
+            self._written += count + 1
+
+    def _fail(self, error: Exception) -> None:
+        self._stop()
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
+        kept = f"{self.path} keeps {self._written} records"
+        try:
+            print(f"agdbg: recording stopped: {reason}; {kept}", file=sys.__stderr__, flush=True)
+        except Exception:  # stderr may be closed or full too; there is nobody left to tell
+            return
+
+    def _stop(self) -> None:
+        if self._stopped:
+            return
+        self._stopped = True
+        lifetime.live.discard(self)
+        self._pending.clear()
+        self._records.close()
+        self._strings.close()
+
+    # ----- fork, see agdbg.record.lifetime -----
+
+    def before_fork(self) -> None:
+        """Flush, and hold the lock until the fork is done."""
+        self._lock.acquire()
+        self._drain()
+
+    def after_fork_in_parent(self) -> None:
+        """Let other threads write again."""
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Stop: the trace is the parent's. Locks are renewed: threads that are not here may hold them."""
+        self._lock = threading.RLock()
+        self._table.renew_lock()
+        self._stop()

@@ -1,0 +1,11 @@
+"""The exit codes of agdbg's own commands, as ``docs/exit-codes.md`` promises them."""
+
+OK = 0
+#: What the user gave cannot be used: a bad option, an unreadable trace, an unwritable output.
+BAD_INPUT = 2
+#: A mistake in agdbg itself.
+INTERNAL = 70
+#: Stopped by Ctrl-C; what a shell shows for a process that SIGINT ended.
+INTERRUPTED = 130
+#: The reader of standard output went away; what a shell shows for SIGPIPE.
+BROKEN_PIPE = 141

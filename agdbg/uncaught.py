@@ -1,0 +1,88 @@
+"""Reporting an uncaught error as the interpreter does. Left to it, agdbg's own frames would show."""
+
+import sys
+from types import TracebackType
+from typing import Any, NoReturn
+
+#: The interpreter's own. It is kept here because a program may replace both attributes of ``sys`` that hold
+#: it.
+_display = sys.excepthook
+_MISSING = object()
+
+
+def drop_frames(error: BaseException, files: set[str]) -> None:
+    """Take the outermost frames off the traceback of ``error``, as long as their code is from ``files``."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in files:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+
+
+def report(error: BaseException) -> None:
+    """Do what the interpreter does with an uncaught error: set ``sys.last_*`` and call ``sys.excepthook``.
+
+    Raises:
+        SystemExit: the program's hook raised it.
+    """
+    _remember(error, error.__traceback__)
+    hook = getattr(sys, "excepthook", _MISSING)
+    sys.audit("sys.excepthook", None if hook is _MISSING else hook, type(error), error, error.__traceback__)
+    if hook is _MISSING:
+        _write("sys.excepthook is missing\n")
+        _show(error)
+        return
+    failure = _failure_of(hook, error)
+    if failure is not None:
+        _write("Error in sys.excepthook:\n")
+        _show(failure)
+        _write("\nOriginal exception was:\n")
+        _show(error)
+
+
+def _failure_of(hook: Any, error: BaseException) -> BaseException | None:
+    """Call the hook; return what it raised, unless that is ``SystemExit``."""
+    try:
+        hook(type(error), error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException as failure:
+        drop_frames(failure, {_failure_of.__code__.co_filename})
+        return failure
+    return None
+
+
+def end_by_interrupt(error: KeyboardInterrupt) -> NoReturn:
+    """Let the interpreter end the process as it does after Ctrl-C: exit handlers first, then death by SIGINT.
+
+    It does so for a ``KeyboardInterrupt`` that reaches it. The error has been reported, so the hook that it
+    calls now is mute, and puts back what the program could see.
+    """
+    hook: Any = getattr(sys, "excepthook", _MISSING)
+    trace = error.__traceback__
+
+    def mute(kind: type[BaseException], value: BaseException, extended: TracebackType | None) -> None:
+        value.__traceback__ = trace
+        _remember(value, trace)
+        if hook is _MISSING:
+            del sys.excepthook
+        else:
+            sys.excepthook = hook
+
+    sys.excepthook = mute
+    raise error
+
+
+def _remember(error: BaseException, trace: TracebackType | None) -> None:
+    """Set what post-mortem tools read."""
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+
+
+def _show(error: BaseException) -> None:
+    _display(type(error), error, error.__traceback__)
+
+
+def _write(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(text)

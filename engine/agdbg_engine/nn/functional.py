@@ -1,0 +1,90 @@
+"""Layers and losses as functions (``torch.nn.functional``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..creation import generator
+from ..ops import _generated as g
+from ..ops.reduce import log_softmax, matmul, softmax
+from ..tensor import Tensor, wrap
+
+__all__ = [
+    "cross_entropy", "dropout", "embedding", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss", "relu", "sigmoid", "silu",
+    "softmax", "softplus", "tanh",
+]  # fmt: skip
+
+relu, tanh, sigmoid, leaky_relu, silu, softplus = g.relu, g.tanh, g.sigmoid, g.leaky_relu, g.silu, g.softplus
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``input @ weight.T + bias``: input (..., in), weight (out, in), bias (out,)."""
+    transposed = g.t(weight)
+    if bias is None:
+        return matmul(input, transposed)
+    if input.ndim == 2:
+        return g.addmm(bias, input, transposed)
+    return matmul(input, transposed) + bias
+
+
+def embedding(input: Tensor, weight: Tensor) -> Tensor:
+    """Rows of ``weight`` (n, d) by integer ``input``."""
+    return g.index(weight, (input._a,))
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Elements zeroed with probability ``p``, the others scaled by 1 / (1 - p)."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input * 0.0
+    keep = generator().random(input.shape) >= p
+    return input * wrap(keep.astype(input.dtype) / input.dtype.type(1 - p))
+
+
+def _reduction(reduction: str) -> str:
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
+def nll_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Negative log likelihood: input (N, C) log-probabilities, target (N,) class indices."""
+    _check_classes(input, target)
+    return g.nll_loss_raw(input, target, _reduction(reduction))
+
+
+def _check_classes(input: Tensor, target: Tensor) -> None:
+    if input.ndim != 2 or target.ndim != 1:
+        raise RuntimeError(
+            f"class losses take input (N, C) and target (N,) here: got {list(input.shape)} and {list(target.shape)}; reshape them"
+        )
+    if input.shape[0] != target.shape[0]:
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
+    if target.dtype.kind not in "iu":
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype}: targets are class indices")
+    classes = target._a
+    if classes.size and not (0 <= int(classes.min()) and int(classes.max()) < input.shape[1]):
+        bad = classes[(classes < 0) | (classes >= input.shape[1])][0]
+        raise IndexError(f"Target {bad} is out of bounds.")
+
+
+def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """``nll_loss(log_softmax(input))``: input (N, C) scores, target (N,) class indices."""
+    return nll_loss(g.log_softmax_dim(input, 1), target, reduction)
+
+
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Squared error; shapes must be equal or broadcast."""
+    if input.shape != target.shape:
+        shape = np.broadcast_shapes(input.shape, target.shape)
+        input, target = input.expand(shape), target.expand(shape)
+    return g.mse_loss_raw(input, target, _reduction(reduction))
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"agdbg_engine.nn.functional has no '{name}' yet; it has {', '.join(__all__)}")

@@ -1,0 +1,66 @@
+"""Fixtures for the tests of the debugger. Test files cannot import each other, so helpers are loaded here."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from agdbg.record import Recorder
+
+HERE = Path(__file__).parent
+
+
+def _load(name):
+    """Load a helper module that lies beside this file."""
+    spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", HERE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+fake_torch = _load("fake_torch")
+
+
+@pytest.fixture
+def new_recorder(tmp_path):
+    """A function that makes a recorder in a fresh directory; what is still open is closed after the test."""
+    made = []
+
+    def make(name="trace"):
+        made.append(
+            Recorder(tmp_path / name, program={"argv": ["train.py"]}, engine={"name": "test"}, sees={})
+        )
+        return made[-1]
+
+    yield make
+    for recorder in made:
+        recorder.close()
+
+
+@pytest.fixture
+def torch_two_losses(tmp_path):
+    """A trace as of PyTorch (path, nodes, storages, script): two losses share an encoder, backward-twice."""
+    return fake_torch.two_losses(tmp_path / "two_losses")
+
+
+@pytest.fixture
+def torch_carried_state(tmp_path):
+    """A trace as of PyTorch: a hidden state is carried over iterations, backward-twice."""
+    return fake_torch.carried_state(tmp_path / "carried_state")
+
+
+@pytest.fixture
+def torch_optimiser_step(tmp_path):
+    """A trace as of PyTorch: an optimiser steps between two passes, inplace-modified at 1.weight."""
+    return fake_torch.optimiser_step(tmp_path / "optimiser_step")
+
+
+side_by_side_module = _load("side_by_side")
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """Runs programs under python and under agdbg, in a directory of their own."""
+    return side_by_side_module.SideBySide(tmp_path)

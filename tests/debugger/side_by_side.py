@@ -1,0 +1,83 @@
+"""One program under ``python`` and under ``agdbg run``: what a test compares."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MARK = "agdbg:"
+#: What an installed console script holds.
+ENTRY = "import sys\nfrom agdbg.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What can be seen of a process that has ended; ``said`` are the lines of agdbg on standard error."""
+
+    status: int
+    stdout: str
+    stderr: str
+    said: list[str] = field(compare=False)
+
+
+def ended(status, stdout, stderr):
+    lines = stderr.splitlines(keepends=True)
+    own = [line.rstrip("\n") for line in lines if line.startswith(MARK)]
+    rest = "".join(line for line in lines if not line.startswith(MARK))
+    return Ended(status, _without_addresses(stdout), _without_addresses(rest), own)
+
+
+def _without_addresses(text):
+    return re.sub(r"0x[0-9a-f]{8,}", "0x...", text)
+
+
+class SideBySide:
+    """Runs programs in a directory of their own; ``directory`` is its path, real and absolute."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = (directory / "work").resolve()
+        self.directory.mkdir()
+        self._entry = directory / "bin" / "agdbg"
+        self._entry.parent.mkdir()
+        self._entry.write_text(ENTRY)
+        self.env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONSAFEPATH")}
+        self.env |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "0"}
+
+    def write(self, files: dict[str, str | bytes]) -> None:
+        for name, content in files.items():
+            path = self.directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def python_command(self, words, flags=()):
+        return [sys.executable, *flags, *words]
+
+    def agdbg_command(self, words, flags=(), options=()):
+        return [sys.executable, *flags, str(self._entry), "run", *options, *words]
+
+    def command(self, *words, flags=()):
+        """The command line of another subcommand of agdbg."""
+        return [sys.executable, *flags, str(self._entry), *words]
+
+    def run(self, command, stdin="", cwd=None, env=None, **how):
+        done = subprocess.run(
+            command,
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            cwd=cwd or self.directory,
+            env=self.env | (env or {}),
+            timeout=120,
+            check=False,
+            **how,
+        )
+        return ended(done.returncode, done.stdout, done.stderr)
+
+    def both(self, words, flags=(), **how):
+        """Run under both; return what was seen under python, then under agdbg."""
+        python = self.run(self.python_command(words, flags), **how)
+        assert not python.said
+        return python, self.run(self.agdbg_command(words, flags), **how)

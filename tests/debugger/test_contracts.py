@@ -1,0 +1,87 @@
+"""The import contracts of pyproject.toml: the project keeps them, and a module that breaks one is found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+DOWN = "Imports only go down: ui, debugger, engine"
+NATIVE = "Only agdbg.engines.native touches the engine"
+TORCH = "Only agdbg.engines.torch touches PyTorch"
+TEXTUAL = "The debugger has no Textual in it and never touches the GPU"
+TRACE = "The trace is in the middle: what reads it has no way to an engine"
+CLIENT = "The terminal UI is a client and never touches the engine"
+ENGINE = "The engine knows nothing but NumPy and CuPy"
+
+VIOLATIONS = [
+    ("agdbg/bad.py", "import agdbg_ui", DOWN),
+    ("engine/agdbg_engine/bad.py", "from agdbg import events", DOWN),
+    ("agdbg/bad.py", "from agdbg_engine import __name__", NATIVE),
+    ("agdbg/engines/bad.py", "import agdbg_engine", NATIVE),
+    ("agdbg/record/bad.py", "import torch.nn", TORCH),
+    ("ui/agdbg_ui/bad.py", "import torch", TORCH),
+    ("agdbg/bad.py", "def late():\n    from textual.app import App\n", TEXTUAL),
+    ("agdbg/graph/bad.py", "import cupy", TEXTUAL),
+    ("agdbg/diagnose/bad.py", "from agdbg import engines", TRACE),
+    ("agdbg/render/bad.py", "from agdbg.engines import native", TRACE),
+    ("ui/agdbg_ui/bad.py", "import agdbg_engine", CLIENT),
+    ("engine/agdbg_engine/bad.py", "def late():\n    import torch\n", ENGINE),
+]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the three packages and their configuration, which a test may spoil."""
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for folder in ("agdbg", "engine", "ui"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def broken_contracts(root: Path) -> tuple[int, set[str]]:
+    """The exit status of import-linter in a folder, and the contracts that it found broken."""
+    paths = os.pathsep.join(str(root / folder) for folder in (".", "engine", "ui"))
+    done = subprocess.run(
+        [sys.executable, "-c", LINT_IMPORTS, "--no-cache"],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "Contracts: " in done.stdout, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    return done.returncode, {line.removesuffix(" BROKEN") for line in lines if line.endswith(" BROKEN")}
+
+
+def test_the_project_keeps_its_contracts(copy: Path) -> None:
+    assert broken_contracts(copy) == (0, set())
+
+
+@pytest.mark.parametrize(("file", "code", "contract"), VIOLATIONS)
+def test_a_module_that_breaks_a_contract_is_found(copy: Path, file: str, code: str, contract: str) -> None:
+    (copy / file).write_text(code + "\n")
+    status, broken = broken_contracts(copy)
+    assert status == 1
+    assert contract in broken
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    """import-linter, mypy and the wheel all overlook a module whose folder has no `__init__.py`."""
+    modules = [
+        module
+        for top in ("agdbg", "engine/agdbg_engine", "ui/agdbg_ui")
+        for module in (ROOT / top).rglob("*.py")
+    ]
+    assert modules
+    assert {module.parent for module in modules if not (module.parent / "__init__.py").exists()} == set()

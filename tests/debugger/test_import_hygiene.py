@@ -1,0 +1,48 @@
+"""What an import of the debugger must not bring in, each tried in a fresh interpreter."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import agdbg
+
+SHOW_MODULES = (
+    "import json, sys, {modules}; print(json.dumps(sorted({{n.partition('.')[0] for n in sys.modules}})))"
+)
+OTHER_FLOORS = {"agdbg_engine", "agdbg_ui", "textual", "rich", "torch", "cupy"}
+ADAPTERS = {"agdbg.engines.native", "agdbg.engines.torch"}
+
+
+def imported_by(*modules: str) -> set[str]:
+    """The top-level packages that are loaded after the modules were imported."""
+    code = SHOW_MODULES.format(modules=", ".join(modules))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def modules_of_the_debugger() -> list[str]:
+    found = [module.name for module in pkgutil.walk_packages(agdbg.__path__, "agdbg.")]
+    return sorted(name for name in found if not name.endswith("__main__"))
+
+
+def test_the_probe_sees_what_an_import_brings_in() -> None:
+    assert {"agdbg", "textual", "rich"} <= imported_by("agdbg", "textual.app")
+
+
+@pytest.mark.parametrize("module", ["agdbg", "agdbg.events", "agdbg.cli"])
+def test_what_every_command_needs_starts_without_numpy(module: str) -> None:
+    assert not imported_by(module) & (OTHER_FLOORS | {"numpy", "graphviz"})
+
+
+def test_only_the_adapters_bring_in_an_engine() -> None:
+    modules = modules_of_the_debugger()
+    assert "agdbg.cli" in modules
+    assert not imported_by(*(name for name in modules if name not in ADAPTERS)) & OTHER_FLOORS

@@ -1,0 +1,19 @@
+"""Helpers of the engine's tests: test files cannot import each other, so shared modules are loaded here by name."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def _load(name):
+    """Load a helper module that lies beside this file; tests import it as ``agdbg_tests_<name>``."""
+    spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", HERE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+_load("differential")
