@@ -12,7 +12,7 @@ format:
 	$(PYTHON) -m ruff check --fix .
 
 generate:
-	$(PYTHON) -m agdbg_engine.ops.generate
+	$(PYTHON) scripts/generate_ops.py
 
 # One command each; scripts/check.py has the list.
 format-check lint types contracts generated wheel test sizes:
@@ -22,7 +22,7 @@ check:
 	$(PYTHON) scripts/check.py
 
 bench:
-	@set -e; for script in $(sort $(wildcard benchmarks/bench_*.py)); do \
+	@set -e; for script in $(shell grep -l __main__ benchmarks/*.py); do \
 		echo "== $$script"; $(PYTHON) $$script; done
 
 clean:

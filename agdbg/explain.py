@@ -45,31 +45,45 @@ def explain(path: str | os.PathLike[str]) -> Explanation:
     """
     trace = Trace.open(path)
     facts = Facts(trace)
+    findings = diagnose(facts)
+    explained = [Explained(*pair) for pair in zip(findings, _fates(findings, facts), strict=True)]
+    return Explanation(trace.path, explained, len(facts.node_ids), len(facts.passes), trace.problems)
+
+
+def _fates(findings: list[Finding], facts: Facts) -> list[bool | None]:
+    """For each finding whether its error was caught; None where there is none, or nothing to tell it by."""
+    kinds = {error.kind for error in facts.errors}
+    fates = [True if finding.kind in kinds and facts.trace.closed else None for finding in findings]
     fatal = _fatal_error(facts)
-    findings = [Explained(finding, _caught(finding, facts, fatal)) for finding in diagnose(facts)]
-    return Explanation(trace.path, findings, len(facts.node_ids), len(facts.passes), trace.problems)
+    if fatal is not None:
+        about = max(range(len(findings)), key=lambda at: _likeness(findings[at], fatal, facts), default=None)
+        if about is not None and _likeness(findings[about], fatal, facts):
+            fates[about] = False
+    return fates
 
 
 def _fatal_error(facts: Facts) -> ErrorFact | None:
-    """The error that ended the program: the last one whose message is in the chain of the uncaught error."""
+    """The error that ended the program: the last one that is in the chain of the uncaught error."""
     ended = facts.trace.meta.get("exit")
     uncaught = ended.get("uncaught") if isinstance(ended, dict) else None
     chain = uncaught.get("chain") if isinstance(uncaught, dict) else None
-    messages = {_first_line(str(message)) for message in chain} if isinstance(chain, list) else set()
-    matching = [error for error in facts.errors if _first_line(error.text) in messages]
+    told = {_first_line(str(error)) for error in chain} if isinstance(chain, list) else set()
+    matching = [error for error in facts.errors if _first_line(error.text) in told]
     return matching[-1] if matching else None
 
 
-def _caught(finding: Finding, facts: Facts, fatal: ErrorFact | None) -> bool | None:
-    """Whether the program survived the errors that a finding is about."""
-    about = [error for error in facts.errors if _is_about(finding, error)]
-    if not about or not facts.trace.closed:
-        return None
-    return fatal not in about
-
-
-def _is_about(finding: Finding, error: ErrorFact) -> bool:
-    return error.kind == finding.kind and (error.node in finding.nodes or not error.node)
+def _likeness(finding: Finding, error: ErrorFact, facts: Facts) -> int:
+    """How well a finding fits an error, 0 for not at all: a finding stands for all repeats of its error."""
+    if finding.kind != error.kind:
+        return 0
+    node = facts.node(error.node)
+    sites = [evidence.site for evidence in finding.evidence]
+    return (
+        1
+        + 4 * (error.node in finding.nodes)
+        + 2 * (error.site in sites)
+        + (node is not None and node.site in sites)
+    )
 
 
 def _first_line(text: str) -> str:

@@ -13,12 +13,14 @@ class Outcome:
 
     Attributes:
         status: what the shell will see; None while the program runs.
-        uncaught: ``{"type", "message", "chain"}`` of an uncaught error; the chain holds the messages of the
+        interrupted: Ctrl-C ended the program.
+        uncaught: ``{"type", "message", "chain"}`` of an uncaught error; chain holds ``Type: message`` of the
             error, of those it was raised from and of the members of a group. None when there was none.
     """
 
     status: int | None = None
     uncaught: dict[str, object] | None = None
+    interrupted: bool = False
 
     def exited(self, code: object) -> None:
         """The program raised ``SystemExit(code)``."""
@@ -26,16 +28,17 @@ class Outcome:
 
     def failed(self, error: BaseException) -> None:
         """The program raised ``error`` and did not catch it."""
-        self.status = INTERRUPTED if type(error) is KeyboardInterrupt else 1
-        self.uncaught = {"type": type(error).__qualname__, "message": _text(error), "chain": messages(error)}
+        self.interrupted = type(error) is KeyboardInterrupt  # a subclass is an error like others
+        self.status = INTERRUPTED if self.interrupted else 1
+        self.uncaught = {"type": type(error).__qualname__, "message": _text(error), "chain": chain(error)}
 
     def as_meta(self) -> dict[str, object]:
         """The ``exit`` entry of a trace's ``meta.json``."""
         return {"status": self.status, "uncaught": self.uncaught}
 
 
-def messages(error: BaseException) -> list[str]:
-    """The messages of ``error`` and of the errors behind it, at most 20, each once."""
+def chain(error: BaseException) -> list[str]:
+    """``Type: message`` of ``error`` and of the errors behind it, at most 20, each once."""
     found: list[str] = []
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
@@ -44,7 +47,7 @@ def messages(error: BaseException) -> list[str]:
         if current is None or id(current) in seen:
             continue
         seen.add(id(current))
-        found.append(_text(current))
+        found.append(f"{type(current).__name__}: {_text(current)}")
         waiting += [current.__cause__, current.__context__]
         if isinstance(current, BaseExceptionGroup):
             waiting += current.exceptions

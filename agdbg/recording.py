@@ -16,6 +16,7 @@ from agdbg.engines.hook import on_import
 from agdbg.isolation import Isolation
 from agdbg.outcome import Outcome
 from agdbg.tell import tell
+from agdbg.uncaught import interrupt_still_counts
 
 if TYPE_CHECKING:
     from agdbg.record import Recorder
@@ -31,13 +32,18 @@ class Recording:
         name: the program's name, for a trace that is not named.
         directory: where the trace goes; None: a new directory under ``.agdbg``.
         keep: False: the trace is removed after the explanation.
+        mention: False: where the trace is, is not said at the end.
     """
 
-    def __init__(self, name: str, directory: Path | None = None, keep: bool = True) -> None:
+    def __init__(
+        self, name: str, directory: Path | None = None, *, keep: bool = True, mention: bool = True
+    ) -> None:
         self.outcome = Outcome()
         self._name = name
         self._directory = directory
+        self._named = directory is not None
         self._keep = keep
+        self._mention = keep and mention
         self._pid = os.getpid()
         self._began = time.time()
         self._base = _current_directory()
@@ -82,7 +88,13 @@ class Recording:
         }
         program: dict[str, object] = {"argv": [*sys.argv], "cwd": str(self._base or "")}
         recorder = Recorder(self._directory, program=program, engine=engine, sees=adapter.SEES)
-        adapter.attach(recorder)
+        try:
+            adapter.attach(recorder)
+        except Exception:
+            recorder.close()
+            if not self._named:
+                shutil.rmtree(self._directory, ignore_errors=True)
+            raise
         self._recorder, self._detach = recorder, adapter.detach
 
     def _new_directory(self) -> Path:
@@ -113,6 +125,9 @@ class Recording:
             tell(f"interrupted; the trace is in {self._directory}")
         except Exception as error:
             tell(f"internal error: {type(error).__name__}: {error}; the trace is in {self._directory}")
+        finally:
+            if self.outcome.interrupted:
+                interrupt_still_counts()
 
     def _conclude(self) -> None:
         if self._recorder is None:
@@ -120,8 +135,10 @@ class Recording:
             if not self._failure:
                 tell(f"no autograd activity recorded: the program did not import {' or '.join(ADAPTERS)}")
             return
-        self._detach()
-        self._recorder.close(self.outcome.as_meta())
+        try:
+            self._detach()
+        finally:
+            self._recorder.close(self.outcome.as_meta())
         try:
             self._explain(self._recorder.path)
         finally:
@@ -138,7 +155,7 @@ class Recording:
             tell(as_text(found, base=self._base, palette=Palette.of(sys.__stderr__), limit=SHOWN_AT_EXIT))
         else:
             tell("no autograd activity recorded: the engine built no graph")
-        if self._keep:
+        if self._mention:
             tell(f"trace: {_below(directory, self._base)}")
 
 

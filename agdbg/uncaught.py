@@ -72,6 +72,18 @@ def end_by_interrupt(error: KeyboardInterrupt) -> NoReturn:
     raise error
 
 
+def interrupt_still_counts() -> None:
+    """Let the interpreter know again that the process is to end by SIGINT.
+
+    It forgets that as soon as a string is executed, which defining a dataclass does; an interrupt that comes
+    out of an executed string reminds it.
+    """
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return
+
+
 def _remember(error: BaseException, trace: TracebackType | None) -> None:
     """Set what post-mortem tools read."""
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace

@@ -4,7 +4,7 @@
 
 Every node is drawn (nothing is folded). Graphs are built before the clock starts; times are CPU seconds of
 this process (`time.process_time`), the median of the rounds. `dot` gets the same graph as DOT text and is
-stopped after the timeout; its time is wall time, the ratio is dot's seconds over ours. Then come the ratios of
+stopped after the timeout; its time is wall time, the ratio is dot's seconds over ours. Then come ratios of
 the largest size to the smallest, and what folding (the default for drawings) makes of the largest graphs.
 """
 

@@ -4,8 +4,8 @@ import agdbg_engine as ag
 from agdbg_engine import nn, optim
 from digits_data import load_digits
 
-EPOCHS = 12
-BATCH = 64
+EPOCHS = 20
+BATCH = 32
 
 
 def accuracy(model, images, labels):
@@ -19,7 +19,7 @@ def main():
     images, labels = ag.tensor(train.images), ag.tensor(train.labels)
     test_images, test_labels = ag.tensor(test.images), ag.tensor(test.labels)
 
-    model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+    model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
     optimizer = optim.Adam(model.parameters(), lr=3e-3)
     for epoch in range(EPOCHS):
         total = 0.0

@@ -24,7 +24,7 @@ STEPS: dict[str, list[str]] = {
     "lint": [PYTHON, "-m", "ruff", "check", "."],
     "types": [PYTHON, "-m", "mypy"],
     "contracts": [PYTHON, "-c", LINT_IMPORTS],
-    "generated": [PYTHON, "-m", "agdbg_engine.ops.generate", "--check"],
+    "generated": [PYTHON, "scripts/generate_ops.py", "--check"],
     "wheel": [PYTHON, "scripts/check_wheel.py"],
     "test": [PYTHON, "-m", "pytest"],
     "sizes": [PYTHON, "scripts/sizes.py"],

@@ -126,7 +126,12 @@ def _run(options: Namespace, directory: Path) -> int:
     from agdbg.subrun import how_it_ended, run_recorded
 
     to_stderr = options.output == "-" or options.json
-    code = run_recorded([options.target, *options.program_args], directory, to_stderr)
+    code = run_recorded(
+        [options.target, *options.program_args],
+        directory,
+        output_to_stderr=to_stderr,
+        mention_trace=options.trace is not None,
+    )
     if not place.holds_trace(directory):
         raise InputError(f"{options.target} {how_it_ended(code)} and recorded no graph: nothing to export")
     if code:

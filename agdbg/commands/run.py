@@ -1,6 +1,6 @@
 """``agdbg run``: run a program, record it, and explain at its end."""
 
-from argparse import REMAINDER, ArgumentParser, Namespace
+from argparse import REMAINDER, SUPPRESS, ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from agdbg.commands.guard import complain
@@ -36,6 +36,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
         "-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m"
     )
     parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
+    parser.add_argument("--unmentioned", action="store_true", help=SUPPRESS)  # the trace is not for the user
     parser.set_defaults(execute=execute)
 
 
@@ -67,4 +68,6 @@ def prepared(options: Namespace) -> "tuple[Program, Recording]":
         raise InputError("nothing to run: agdbg run SCRIPT [ARG ...], or agdbg run -m MODULE [ARG ...]")
     program = Program(words[0], words[1:], is_module=options.module is not None)
     directory = place.named(options.trace) if options.trace is not None else None
-    return program, Recording(program.name, directory, keep=not options.no_trace)
+    return program, Recording(
+        program.name, directory, keep=not options.no_trace, mention=not options.unmentioned
+    )

@@ -67,7 +67,8 @@ def _sites(sites: Iterable[str]) -> str:
     lines = [int(line) for _, _, line in parts if line.isascii() and line.isdigit() and len(line) < 10]
     if len(files) == 1 and len(lines) == len(distinct):
         return f"{parts[0][0]}:{min(lines)}-{max(lines)}"
-    return f"{distinct[0]} and {len(distinct) - 1} other lines"
+    others = len(distinct) - 1
+    return f"{distinct[0]} and {others:,} other line{'s' if others > 1 else ''}"
 
 
 def _badges(members: Sequence[GraphNode]) -> tuple[Badge, ...]:

@@ -13,6 +13,13 @@ from agdbg.graph.topology import Topology
 NODE = "\N{BLACK CIRCLE}"
 """Stands in `Row.cells` for the node itself."""
 
+PASSES, ROW = "\N{BOX DRAWINGS LIGHT VERTICAL}", "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
+FIRST = ("\N{BOX DRAWINGS LIGHT ARC UP AND RIGHT}", "\N{BOX DRAWINGS LIGHT VERTICAL AND RIGHT}")
+INSIDE = ("\N{BOX DRAWINGS LIGHT UP AND HORIZONTAL}", "\N{BOX DRAWINGS LIGHT VERTICAL AND HORIZONTAL}")
+LAST = ("\N{BOX DRAWINGS LIGHT ARC UP AND LEFT}", "\N{BOX DRAWINGS LIGHT VERTICAL AND LEFT}")
+"""Joints of a lane with a row's line, by where they are: for a lane that ends, for one that goes on. A lane
+that only passes keeps its bar, so that a cross always joins."""
+
 
 class Row(NamedTuple):
     """A node's row: its position, drawn lanes (two columns each), and producers that none of them shows."""
@@ -96,27 +103,14 @@ def _draw(lanes: _Lanes, lane: int, joined: set[int], ended: set[int]) -> str:
         elif at in shown:
             cell = _joint(at == first, inside, at in ended)
         elif at < most and lanes.open[at]:
-            cell = (
-                "\N{BOX DRAWINGS LIGHT VERTICAL AND HORIZONTAL}"
-                if inside
-                else "\N{BOX DRAWINGS LIGHT VERTICAL}"
-            )
+            cell = PASSES
         else:
-            cell = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" if inside else " "
-        cells.append(cell + ("\N{BOX DRAWINGS LIGHT HORIZONTAL}" if first <= at < last else " "))
+            cell = ROW if inside else " "
+        cells.append(cell + (ROW if first <= at < last else " "))
     return "".join(cells).rstrip()
 
 
 def _joint(is_first: bool, inside: bool, ends: bool) -> str:
     """Where the line of a producer from above meets the row's own line."""
-    if inside:
-        return (
-            "\N{BOX DRAWINGS LIGHT UP AND HORIZONTAL}"
-            if ends
-            else "\N{BOX DRAWINGS LIGHT VERTICAL AND HORIZONTAL}"
-        )
-    if is_first:
-        return (
-            "\N{BOX DRAWINGS LIGHT ARC UP AND RIGHT}" if ends else "\N{BOX DRAWINGS LIGHT VERTICAL AND RIGHT}"
-        )
-    return "\N{BOX DRAWINGS LIGHT ARC UP AND LEFT}" if ends else "\N{BOX DRAWINGS LIGHT VERTICAL AND LEFT}"
+    last, on = INSIDE if inside else FIRST if is_first else LAST
+    return last if ends else on

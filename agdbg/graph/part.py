@@ -87,7 +87,7 @@ class Part:
 
     def _to_origin(self) -> None:
         left = min(self.centre[row[0]] - self.widths[row[0]] / 2 for row in self.rows)
-        self.centre = [round(at - left, 1) for at in self.centre]
+        self.centre = [at - left for at in self.centre]
         self.width = max(self.centre[row[-1]] + self.widths[row[-1]] / 2 for row in self.rows)
 
     def _stack(self, lines: Lines) -> None:
@@ -96,7 +96,7 @@ class Part:
         for at, row in enumerate(self.rows):
             if at:
                 top += _row_gap(row, lines.above, self.centre)
-            self.row_top.append(round(top, 1))
+            self.row_top.append(top)
             self.row_height.append(max(self.heights[vertex] for vertex in row))
             top += self.row_height[-1]
         self.height = top

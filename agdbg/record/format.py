@@ -9,7 +9,6 @@ from agdbg.record.errors import TraceError
 RECORDS_FILE: Final = "records.bin"
 STRINGS_FILE: Final = "strings.jsonl"
 META_FILE: Final = "meta.json"
-VALUES_DIR: Final = "values"
 
 MAGIC: Final = b"AGDBGTRC"
 VERSION: Final = 1

@@ -49,6 +49,8 @@ class Recorder:
         start_ns: ``perf_counter_ns()`` when the trace began; times in records are counted from it.
         new_node, new_storage, new_tensor, new_pass: the next id of an entity, from 1; no id is ever reused.
         op, text, site, site_at: string ids, see :class:`agdbg.record.strings.StringTable`.
+        append, pack: the two halves of :meth:`emit` for an adapter that saves the call; it calls :meth:`tick` itself.
+        ordinal: its ``number`` is the ordinal of the running thread, as :meth:`thread` gives it.
 
     Raises:
         TraceError: the directory holds a trace already, or cannot be made or written.
@@ -70,8 +72,9 @@ class Recorder:
         self.new_pass = itertools.count(1).__next__
         self._table = table = StringTable()
         self.op, self.text, self.site, self.site_at = table.op, table.text, table.site, table.site_at
-        self._ordinal = _Ordinal(itertools.count(1))
+        self.ordinal = _Ordinal(itertools.count(1))
         self._pending: list[bytes] = []
+        self.append, self.pack = self._pending.append, _pack
         self._batches = self._written = self._strings_written = 0
         self._lock = threading.RLock()
         self._draining = self._stopped = False
@@ -121,7 +124,7 @@ class Recorder:
 
     def thread(self) -> int:
         """The ordinal of the calling thread; the one that made the recorder is 1."""
-        return self._ordinal.number
+        return self.ordinal.number
 
     # ----- writing -----
 

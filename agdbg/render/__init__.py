@@ -12,13 +12,7 @@ from agdbg.graph.model import Graph
 
 
 class Renderer(Protocol):
-    """Turns a graph into the text of a file.
-
-    `is_drawing` tells formats for the eye, for which big graphs are folded first (`agdbg.graph.collapse`),
-    from those that hold every node.
-    """
-
-    is_drawing: bool
+    """Turns a graph into the text of a file, whole as it is: fold big ones first (`agdbg.graph.collapse`)."""
 
     def render(self, graph: Graph) -> str:
         """Return the whole file, lines ended by LF, encodable as UTF-8."""

@@ -1,5 +1,7 @@
 """A graph in the DOT language, for Graphviz and all that reads it. No program is run, only text written."""
 
+from textwrap import wrap
+
 from graphviz import Digraph, escape
 
 from agdbg.graph.model import STATES, Graph, GraphEdge, GraphNode, NodeState
@@ -7,6 +9,8 @@ from agdbg.render.clean import printable, shorten
 
 TEXT_LIMIT = 48
 """Columns that a source line may take in a box."""
+
+NOTE_COLUMNS = 100
 
 _STYLES: dict[NodeState, dict[str, str]] = {
     "pending": {"style": "filled,dashed", "fillcolor": "#ffffff", "color": "#6b7686"},
@@ -20,12 +24,12 @@ _MARKS = {"parameter": "[parameter]", "leaf": "(leaf)", "saved": "<saved>"}
 class DotRenderer:
     """Writes a digraph whose arrows go from consumers up to producers, the way gradients flow."""
 
-    is_drawing = True
-
     def render(self, graph: Graph) -> str:
         """Return the DOT source of `graph`."""
         dot = Digraph("agdbg")
-        dot.attr("graph", rankdir="BT", label=_header(graph), labelloc="t", fontname="Helvetica")
+        dot.attr(
+            "graph", rankdir="BT", label=_header(graph), labelloc="t", fontname="Helvetica", fontsize="12"
+        )
         dot.attr("node", shape="box", fontname="Helvetica", fontsize="11")
         dot.attr("edge", color="#6b7686", fontname="Helvetica", fontsize="9")
         for node in graph.nodes:
@@ -38,13 +42,15 @@ class DotRenderer:
 
 
 def _header(graph: Graph) -> str:
-    lines = [graph.title, *graph.notes]
+    lines = [graph.title]
+    for note in graph.notes:
+        lines += wrap(printable(note), NOTE_COLUMNS)
     legend = ", ".join(state for state in STATES if any(node.state == state for node in graph.nodes))
     if graph.certainty not in (None, "observed"):
         lines.append(f"edges: {graph.certainty}, not observed")
     if legend:
         lines.append(f"states: {legend}")
-    return _joined(lines, "\\n")
+    return _joined([*lines, ""], "\\n")
 
 
 def _label(node: GraphNode) -> str:

@@ -20,7 +20,7 @@ Schema, version 1; fields are only ever added within a version::
          "certainty": "observed" | "inferred" | "unknown"}]
     }
 
-Strings are as recorded, without shortening. The text is ASCII: all else is escaped, so any string survives.
+Strings are as recorded, without shortening. The text is ASCII, all else is escaped, lone surrogates too.
 One node or edge a line, so that files of two runs can be compared line by line.
 """
 
@@ -35,8 +35,6 @@ VERSION = 1
 
 class JsonRenderer:
     """Writes the schema of this module's docstring."""
-
-    is_drawing = False
 
     def render(self, graph: Graph) -> str:
         """Return the JSON text of `graph`."""

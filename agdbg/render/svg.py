@@ -19,8 +19,6 @@ ARROW_GAP = 2.0
 class SvgRenderer:
     """Draws every node of the graph that it is given; fold big graphs first (`agdbg.graph.collapse`)."""
 
-    is_drawing = True
-
     def render(self, graph: Graph) -> str:
         """Return the SVG text of `graph`."""
         drawer = BoxDrawer(graph)

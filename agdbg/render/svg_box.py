@@ -138,7 +138,7 @@ def _frame(node: GraphNode, width: float, height: float) -> str:
 
 def _tooltip(node: GraphNode) -> str:
     lines = [f"{node.op} #{node.id}: {STATE_NAMES[node.state]}", node.site, node.text]
-    lines += [f"{badge.kind} {badge.text}" for badge in node.badges]
+    lines += [f"{badge.kind}: {badge.text}" for badge in node.badges]
     return "\n".join(escaped(shorten(line, TOOLTIP_LIMIT)) for line in lines if line)
 
 

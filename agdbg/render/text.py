@@ -26,8 +26,6 @@ _BRACKETS = {"parameter": ("[", "]"), "leaf": ("(", ")"), "saved": ("<", ">")}
 class TextRenderer:
     """Writes rows of at most `width` terminal columns (wide characters count two)."""
 
-    is_drawing = False
-
     def __init__(self, width: int = 80) -> None:
         if width < LEAST_WIDTH:
             raise ValueError(f"text needs at least {LEAST_WIDTH} columns, not {width}")

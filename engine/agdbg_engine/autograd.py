@@ -9,6 +9,7 @@ import numpy as np
 
 from . import errors
 from .backward import BackwardPass, Capture
+from .creation import zeros_like
 from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .node import Edge, Node, edge
 from .sites import caller
@@ -33,23 +34,14 @@ def backward(
     Raises :class:`RuntimeError` with PyTorch's text for a root that does not require grad, a non-scalar root without
     gradient, a graph freed before, a saved tensor modified in place.
     """
-    roots = _as_tuple(tensors)
-    seeds = _roots(roots, grad_tensors, create_graph)
+    wanted = None if inputs is None else _as_tuple(inputs)
+    if wanted == ():
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    seeds = _roots(_as_tuple(tensors), grad_tensors, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     bp = BackwardPass("backward", keep, create_graph, *caller())
-    if inputs is None:
-        bp.start(seeds)
-        bp.run()
-        return
-    wanted = _as_tuple(inputs)
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    captures = _captures(wanted)
-    bp.start(seeds, captures)
+    bp.start(seeds, targets=None if wanted is None else [_retained(t) for t in wanted])
     bp.run()
-    for t, c in zip(wanted, captures, strict=True):
-        if c.value is not None:
-            _accumulate(t, c.value)
 
 
 def grad(
@@ -64,29 +56,32 @@ def grad(
     """The gradients of ``outputs`` with respect to ``inputs``; nothing is accumulated."""
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    wanted = _as_tuple(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     seeds = _roots(_as_tuple(outputs), grad_outputs, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     bp = BackwardPass("grad", keep, create_graph, *caller())
-    wanted = _as_tuple(inputs)
     captures = _captures(wanted)
     bp.start(seeds, captures)
     bp.run()
-    return tuple(_result(i, t, c, allow_unused or materialize_grads, materialize_grads) for i, (t, c) in enumerate(zip(wanted, captures, strict=True)))
+    if not (allow_unused or materialize_grads):
+        _check_used(captures)
+    found = [c.value if c.value is None or isinstance(c.value, Tensor) else wrap(_own(c.value)) for c in captures]
+    if materialize_grads:
+        found = [zeros_like(t, requires_grad=create_graph) if g is None else g for t, g in zip(wanted, found, strict=True)]
+    return tuple(found)
 
 
-def _result(i: int, t: Tensor, c: Capture, allow_unused: bool, materialize: bool) -> Tensor | None:
-    if c.value is None:
-        if materialize:
-            return wrap(np.zeros(t.shape, t.dtype))
-        if not allow_unused:
+def _check_used(captures: list[Capture]) -> None:
+    for i, c in enumerate(captures):
+        if c.value is None:
             raise errors.make(
                 RuntimeError,
                 errors.Details("none-grad"),
-                f"One of the differentiated Tensors at index {i} appears to not have been used in the graph. Set allow_unused=True "
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True "
                 "if this is the desired behavior.",
             )
-        return None
-    return c.value if isinstance(c.value, Tensor) else wrap(_own(c.value))
 
 
 def _own(array: Any) -> Any:
@@ -94,16 +89,17 @@ def _own(array: Any) -> Any:
     return np.array(array) if isinstance(array, np.ndarray | np.generic) else array.copy()
 
 
-def _accumulate(t: Tensor, value: Any) -> None:
-    old = t._grad
-    if isinstance(value, Tensor):
-        t._grad = value if old is None else old + value
-    else:
-        t._accumulate(value, False)
-
-
 def _as_tuple(tensors: Tensors) -> tuple[Tensor, ...]:
     return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _retained(t: Tensor) -> Node:
+    """The node whose run fills ``t.grad``."""
+    t.retain_grad()
+    node = edge(t)
+    if node is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return node
 
 
 def _captures(inputs: tuple[Tensor, ...]) -> list[Capture]:
@@ -121,7 +117,7 @@ def _roots(roots: tuple[Tensor, ...], gradients: Any, create_graph: bool) -> lis
     given = (None,) * len(roots) if gradients is None else (gradients,) if isinstance(gradients, Tensor) else tuple(gradients)
     if len(given) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
-    seeds = [_seed(t, g) for t, g in zip(roots, given, strict=True)]
+    seeds = [_seed(i, t, g) for i, (t, g) in enumerate(zip(roots, given, strict=True))]
     found = []
     for i, (t, seed) in enumerate(zip(roots, seeds, strict=True)):
         node = edge(t)
@@ -131,17 +127,19 @@ def _roots(roots: tuple[Tensor, ...], gradients: Any, create_graph: bool) -> lis
     return found
 
 
-def _seed(t: Tensor, g: Tensor | None) -> Tensor:
+def _seed(i: int, t: Tensor, g: Tensor | None) -> Tensor:
     if g is None:
         if t.requires_grad and t._a.size != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         return wrap(np.ones_like(t._a))
+    if not isinstance(g, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     if g.shape != t.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[0] has a shape of torch.Size({list(g.shape)}) and output[0] has a shape of "
+            f"Mismatch in shape: grad_output[{i}] has a shape of torch.Size({list(g.shape)}) and output[{i}] has a shape of "
             f"torch.Size({list(t.shape)})."
         )
-    return g
+    return g if g.dtype == t.dtype else g.to(t.dtype)
 
 
 def _no_grad_fn(i: int, t: Tensor) -> Exception:

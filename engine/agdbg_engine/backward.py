@@ -20,6 +20,7 @@ import numpy as np
 from . import errors, events
 from .grad_mode import mode
 from .node import AccumulateGrad, Buffers, Node
+from .ready_queue import ready_order
 from .saved import Freed, FreedAccess
 
 if TYPE_CHECKING:
@@ -78,17 +79,23 @@ class BackwardPass:
 
     # ----- planning -----
 
-    def start(self, roots: Iterable[tuple[Node, int, Any]], captures: list[Capture] | None = None) -> None:
-        """Plan the order for ``(node, output number, gradient)`` roots; with ``captures`` only what they need runs.
+    def start(
+        self,
+        roots: Iterable[tuple[Node, int, Any]],
+        captures: list[Capture] | None = None,
+        targets: list[Node] | None = None,
+    ) -> None:
+        """Plan the order for ``(node, output number, gradient)`` roots.
 
-        Gradients are buffers, or tensors under ``create_graph``.
+        With ``captures`` or ``targets`` only what is needed to reach them runs: the gradient is picked up before a
+        captured node, and a target runs itself. Gradients are buffers, or tensors under ``create_graph``.
         """
         for node, nr, g in roots:
             self.roots.append((node, nr))
             self._put(node, nr, g)
         self.order = plan(dict.fromkeys(n for n, _ in self.roots))
-        if captures is not None:
-            self._restrict(captures)
+        if captures is not None or targets is not None:
+            self._restrict(captures or [], targets or [])
         self.run_node: Callable[[Node], None] = self._general_node if self._general else _fast_runner(self)
         if events.sink is not None:
             events.sink.pass_started(self)
@@ -101,18 +108,20 @@ class BackwardPass:
             self.buffers[key] = g
             self.shared.add(key)
 
-    def _restrict(self, captures: list[Capture]) -> None:
-        """Keep the nodes on a path to a capture; captured nodes themselves only where another capture lies below."""
+    def _restrict(self, captures: list[Capture], targets: list[Node]) -> None:
+        """Keep the nodes on a path to a capture or target; captured nodes run only where another one lies below."""
         self.captures = captures
-        self._general = True
+        self._general = self._general or bool(captures)
         for c in captures:
             self._captured.setdefault(c.node, []).append(c)
-        wanted: set[Node] = set()
+        wanted = set(targets)
         for node in reversed(self.order):
             if any(n in wanted or n in self._captured for n in node.next_nodes() if n is not None):
                 wanted.add(node)
         self._wanted = wanted
-        self.order = [n for n in self.order if n in wanted or n in self._captured]
+        order = self.order = [n for n in self.order if n in wanted or n in self._captured]
+        if any(a.leaf and b.leaf and c.leaf for a, b, c in zip(order, order[1:], order[2:], strict=False)):
+            self.order = ready_order([n for n, _ in self.roots], set(order))
 
     # ----- running -----
 
@@ -121,51 +130,52 @@ class BackwardPass:
         before = mode.grad, current.bp, current.node
         mode.grad = self.create_graph
         current.bp = self
+        node = started = None
+        run_node, rest = self.run_node, self.order[self.position :]
+        sink = events.sink
         try:
-            if events.sink is None:
-                run_node = self.run_node
-                for node in self.order:
+            if sink is None:
+                for node in rest:
                     run_node(node)
                 self.position = len(self.order)
             else:
-                self._run_observed()
+                for node in rest:
+                    started = perf_counter_ns()
+                    run_node(node)
+                    if events.sink is sink:
+                        sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
+                    self.position += 1
+        except FreedAccess as access:
+            assert node is not None
+            raise self._failed(errors.backward_twice(node, access.freed), node, started) from None
         except BaseException as error:
-            raise self._failed(error) from None
+            self._failed(error, node, started)
+            raise
         finally:
             mode.grad, current.bp, current.node = before
         self.finish(None)
-
-    def _run_observed(self) -> None:
-        for node in self.order:
-            self._observed(node)
-
-    def _observed(self, node: Node) -> None:
-        sink = events.sink
-        started = perf_counter_ns()
-        try:
-            self.run_node(node)
-        except BaseException as error:
-            if sink is not None:
-                sink.node_ran(self, node, self.position, started, perf_counter_ns(), error)
-            raise
-        if sink is not None:
-            sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
-        self.position += 1
 
     def step(self) -> Node | None:
         """Run the next node and return it; ``None`` when there is none left. The driver calls :meth:`finish` then."""
         if self.position >= len(self.order):
             return None
         node = self.order[self.position]
-        before = mode.grad, current.bp
+        before = mode.grad, current.bp, current.node
         mode.grad = self.create_graph
         current.bp = self
+        started = perf_counter_ns()
         try:
-            self._observed(node)
+            self.run_node(node)
+        except FreedAccess as access:
+            raise self._failed(errors.backward_twice(node, access.freed), node, started) from None
         except BaseException as error:
-            raise self._failed(error) from None
+            self._failed(error, node, started)
+            raise
         finally:
-            mode.grad, current.bp = before
+            mode.grad, current.bp, current.node = before
+        if events.sink is not None:
+            events.sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
+        self.position += 1
         return node
 
     def finish(self, error: BaseException | None) -> None:
@@ -174,12 +184,15 @@ class BackwardPass:
         if events.sink is not None:
             events.sink.pass_finished(self, error)
 
-    def _failed(self, error: BaseException) -> BaseException:
-        """What to raise for ``error``: the real text where a freed slot was read."""
-        if isinstance(error, FreedAccess):
-            error = errors.backward_twice(_frame_node(error), error.freed)
-        elif events.sink is not None and errors.details_of(error).kind == "other":
-            events.sink.error(error, self.code, self.lasti)  # raised by a hook or by Python, not by errors.make
+    def _failed(self, error: BaseException, node: Node | None, started: int | None) -> BaseException:
+        """End the pass with ``error`` of ``node``, instruments told; return it."""
+        sink = events.sink
+        if sink is not None:
+            if errors.details_of(error).kind == "other":  # raised by a hook or by Python, not by errors.make
+                sink.error(error, self.code, self.lasti)
+            now = perf_counter_ns()
+            if node is not None:
+                sink.node_ran(self, node, self.position, started or now, now, error)
         self.finish(error)
         return error
 
@@ -188,12 +201,13 @@ class BackwardPass:
     def _general_node(self, node: Node) -> None:
         current.node = node
         gs = self._take(node)
+        runs = self._wanted is None or node in self._wanted
+        if runs:
+            self._capture(node, gs)  # PyTorch's order: what a node that runs gets is picked up before its hooks
         if node.hooks is not None:
             gs = self._tensor_hooks(node, gs)
-        for c in self._captured.get(node, ()):
-            g = gs[c.nr] if c.nr < len(gs) else None
-            c.value = g
-        if self._wanted is not None and node not in self._wanted:
+        if not runs:
+            self._capture(node, gs)
             return
         if node.hooks is not None and node.hooks.pre:
             gs = self._pre_hooks(node, gs)
@@ -206,6 +220,10 @@ class BackwardPass:
             route(node, grads, self.buffers, self.shared, self.summed)
         if self.freed is not None:
             node.release(self.freed)
+
+    def _capture(self, node: Node, gs: list[Any]) -> None:
+        for c in self._captured.get(node, ()):
+            c.value = gs[c.nr]
 
     def _take(self, node: Node) -> list[Any]:
         """The incoming gradients of all outputs."""
@@ -224,120 +242,135 @@ class BackwardPass:
         return node.grads_graph(g) if self.create_graph else node.grads(g)
 
     def _accumulate(self, node: AccumulateGrad, g: Any) -> None:
-        leaf = node.variable
-        if not self.create_graph:
-            leaf._accumulate(g, node not in self.shared and node.hooks is None)
-            return
-        old = leaf._grad
-        leaf._grad = g if old is None else old + g
+        if self.create_graph:
+            node.variable._accumulate_recorded(g)
+        else:
+            node.variable._accumulate(g, node not in self.shared and node.hooks is None)
 
     def _tensor_hooks(self, node: Node, gs: list[Any]) -> list[Any]:
         assert node.hooks is not None
         for nr, mine in node.hooks.tensor.items():
-            if gs[nr] is None:
-                continue
             for hook in list(mine.hooks.values()):
                 g = self._as_tensor(gs[nr])
-                gs[nr] = self._replaced(hook(g), g, node, "tensor")
-            self.shared.add(node)
+                answer = self._fire(hook, "tensor", node, g)
+                if answer is not None:
+                    gs[nr] = self._checked(answer, g, hook)
+        for nr, mine in node.hooks.tensor.items():
             t = mine.retain() if mine.retain is not None else None
-            if t is not None:
-                g = self._as_tensor(gs[nr])
-                t._grad = g if self.create_graph else g.detach().clone()
+            if t is not None and gs[nr] is not None:
+                t._accumulate_recorded(self._as_tensor(gs[nr]))
         return gs
 
     def _pre_hooks(self, node: Node, gs: list[Any]) -> list[Any]:
         assert node.hooks is not None
         for hook in list(node.hooks.pre.values()):
-            tensors = tuple(None if g is None else self._as_tensor(g) for g in gs)
-            answer = hook(tensors)
-            if answer is not None:
-                gs = self._replaced_all(answer, tensors, node, "pre")
+            tensors = [self._as_tensor(g) for g in gs]
+            gs = self._replaced(self._fire(hook, "pre", node, tuple(tensors)), tensors, gs, hook)
         return gs
 
     def _post_hooks(self, node: Node, grads: tuple[Any, ...], gs: list[Any]) -> tuple[Any, ...]:
         assert node.hooks is not None
-        outputs = tuple(None if g is None else self._as_tensor(g) for g in gs)
+        outputs = tuple(self._as_tensor(g) for g in gs)
+        found = list(grads)
         for hook in list(node.hooks.post.values()):
-            inputs = tuple(None if g is None else self._as_tensor(g) for g in grads)
-            answer = hook(inputs, outputs)
-            if answer is not None:
-                grads = tuple(self._replaced_all(answer, inputs, node, "post"))
-        return grads
+            inputs = [self._as_tensor(g) for g in found]
+            found = self._replaced(self._fire(hook, "post", node, tuple(inputs), outputs), inputs, found, hook)
+        return tuple(found)
 
-    def _replaced_all(self, answer: Any, before: tuple[Any, ...], node: Node, kind: str) -> list[Any]:
-        answer = (answer,) if not isinstance(answer, tuple) else answer
-        if len(answer) != len(before):
-            raise RuntimeError(f"hook has returned an incorrect number of values: got {len(answer)}, but expected {len(before)}")
-        return [self._replaced(a, b, node, kind) for a, b in zip(answer, before, strict=True)]
-
-    def _replaced(self, answer: Any, before: Any, node: Node, kind: str) -> Any:
-        """A hook's answer as the pass's kind of gradient, checked like PyTorch does."""
+    def _fire(self, hook: Callable[..., Any], kind: str, node: Node, *args: Any) -> Any:
+        answer = hook(*args)
         if events.sink is not None:
             events.sink.hook("fired", kind, node, self.code, self.lasti)
-        chosen = before if answer is None else answer
-        if chosen is None or not hasattr(chosen, "_a"):
-            if chosen is not None:
-                raise TypeError(f"expected Variable, but hook returned '{type(chosen).__name__}'")
-            return None
-        if before is not None:
-            if chosen.dtype != before.dtype:
-                raise RuntimeError(
-                    f"hook '{kind}' has changed the type of value (was torch.{errors.scalar_type(before.dtype)}Tensor got "
-                    f"torch.{errors.scalar_type(chosen.dtype)}Tensor)"
-                )
-            if chosen.shape != before.shape:
-                raise RuntimeError(f"hook '{kind}' has changed the size of value")
-        return chosen if self.create_graph else chosen._a
+        return answer
 
-    def _as_tensor(self, g: Any) -> Tensor:
+    def _replaced(self, answer: Any, tensors: list[Any], gs: list[Any], hook: Callable[..., Any]) -> list[Any]:
+        """The gradients that a node's hook wants instead of ``gs``."""
+        if answer is None:
+            return gs
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        if len(answers) != len(tensors):
+            raise RuntimeError(
+                f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answers)}, but expected "
+                f"{len(tensors)})"
+            )
+        return [self._checked(a, t, hook) for a, t in zip(answers, tensors, strict=True)]
+
+    def _checked(self, answer: Any, before: Any, hook: Callable[..., Any]) -> Any:
+        """A hook's answer as the pass's kind of gradient, checked like PyTorch does."""
+        from .tensor import Tensor
+
+        if answer is None:
+            return None
+        if before is None:
+            raise RuntimeError("can't replace a None gradient with a non-None value")
+        if not isinstance(answer, Tensor):
+            raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
+        if answer.dtype != before.dtype:
+            raise RuntimeError(
+                f"hook '{_name(hook)}' has changed the type of value (was torch.{errors.scalar_type(before.dtype)}Tensor got "
+                f"torch.{errors.scalar_type(answer.dtype)}Tensor)"
+            )
+        if answer.shape != before.shape:
+            raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+        return answer if self.create_graph else answer._a
+
+    def _as_tensor(self, g: Any) -> Any:
         from .tensor import Tensor, wrap
 
-        return g if isinstance(g, Tensor) else wrap(g)
+        return g if g is None or isinstance(g, Tensor) else wrap(g)
+
+
+def _name(hook: Callable[..., Any]) -> str:
+    return getattr(hook, "__name__", "<unknown>")
 
 
 def plan(roots: Iterable[Node]) -> list[Node]:
     """All nodes reachable from ``roots`` in running order: by falling sequence number, a leaf after its last consumer."""
-    order: list[Node] = []
+    roots = list(roots)
+    order = [n for n in roots if not n.leaf]
+    seen = set(order)
     last: dict[Node, Node] = {}
-    alone: list[Node] = []
-    seen = set(roots)
-    stack = list(seen)
-    pop, push, add_seen, take = stack.pop, stack.append, seen.add, order.append
-    while stack:
-        node = pop()
-        if node.leaf:
-            alone.append(node)
-            continue
-        take(node)
+    see, take = seen.add, order.append
+    for node in order:  # grows while it is walked
         arity = node.arity
         if arity == 1:
-            following: tuple[Node | None, ...] = (node.n0,)  # type: ignore[attr-defined]
-        elif arity == 2:
-            following = (node.n0, node.n1)  # type: ignore[attr-defined]
-        else:
-            following = node.next_nodes()
-        for n in following:
-            if n is None:
+            n = node.n0  # type: ignore[attr-defined]
+            if n not in seen and n is not None:
+                if n.leaf:
+                    _last(last, n, node)
+                else:
+                    see(n)
+                    take(n)
+            continue
+        for n in (node.n0, node.n1) if arity == 2 else node.next_nodes():  # type: ignore[attr-defined]
+            if n is None or n in seen:
                 continue
             if n.leaf:
-                before = last.get(n)
-                if before is None or node.seq < before.seq:
-                    last[n] = node
-            elif n not in seen:
-                add_seen(n)
-                push(n)
+                _last(last, n, node)
+            else:
+                see(n)
+                take(n)
     order.sort(key=_by_seq, reverse=True)
-    alone = [n for n in alone if n not in last]
-    return alone + (_with_leaves(order, last) if last else order)
+    alone = [n for n in roots if n.leaf and n not in last]
+    if not last and len(alone) < 3:
+        return alone + order
+    return _with_leaves(order, last, alone) or ready_order(roots)
 
 
-def _with_leaves(order: list[Node], last: dict[Node, Node]) -> list[Node]:
-    """Put every leaf behind its last consumer, in the order of that consumer's edges."""
+def _last(last: dict[Node, Node], leaf: Node, consumer: Node) -> None:
+    before = last.get(leaf)
+    if before is None or consumer.seq < before.seq:
+        last[leaf] = consumer
+
+
+def _with_leaves(order: list[Node], last: dict[Node, Node], alone: list[Node]) -> list[Node] | None:
+    """Put every leaf behind its last consumer, in the order of that consumer's edges; ``None`` for three at once."""
     waiting: dict[Node, list[Node]] = {}
     for leaf, consumer in last.items():
         waiting.setdefault(consumer, []).append(leaf)
-    out: list[Node] = []
+    if len(alone) > 2 or max(map(len, waiting.values())) > 2:
+        return None
+    out = alone
     for node in order:
         out.append(node)
         leaves = waiting.get(node)
@@ -359,8 +392,9 @@ def _fast_runner(bp: BackwardPass) -> Callable[[Node], None]:
         if node.hooks is None and not node.multi:
             g = pop(node, None)
             if g is not None:
-                current.node = node
                 node.run(g, buffers, shared, summed, freed)
+            elif freed is not None:
+                node.release(freed)
         else:
             general(node)
 
@@ -406,9 +440,3 @@ def _route_tensors(node: Node, grads: tuple[Any, ...], buffers: Buffers) -> None
             continue
         key: Any = n if numbers is None or not numbers[i] else (n, numbers[i])
         buffers[key] = buffers[key] + g if key in buffers else g
-
-
-def _frame_node(error: FreedAccess) -> Node:
-    """The node that was running when a freed slot was read."""
-    assert current.node is not None
-    return current.node

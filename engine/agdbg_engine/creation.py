@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .device import device as Device
-from .dtype import get_default_dtype
+from .dtype import get_default_dtype, is_differentiable
 from .tensor import Tensor, wrap
 
 _generator = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         array = np.array(_unwrapped(data))
         if array.dtype == object:
             raise ValueError(f"could not make a tensor of {data!r}: its rows differ in length or hold something else than numbers")
-        if array.dtype == np.float64 and not _is_array(data):
+        if dtype is None and array.dtype == np.float64 and not _is_array(data):
             array = array.astype(get_default_dtype())
     if dtype is not None:
         array = array.astype(dtype)
@@ -55,6 +55,8 @@ def _leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
         raise RuntimeError(f"device {Device(device)} is not supported yet: only the CPU is")
     t = wrap(array)
     if requires_grad:
+        if not is_differentiable(array.dtype):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         t.requires_grad_()
     return t
 

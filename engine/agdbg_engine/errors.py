@@ -5,6 +5,7 @@ Every error made here carries an :class:`Details` as ``error.details`` for instr
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def backward_twice(node: Node, freed: Freed) -> Exception:
         RuntimeError,
         Details("backward-twice", node, next(iter(range(len(node.slots))), None)),
         BACKWARD_TWICE,
-        f"{node.name()} was created at {where(node.code, node.lasti)}",
+        f"{node.op_name} was created at {where(node.code, node.lasti)}",
         f"its saved tensors were freed by {freed.call}() at {where(freed.code, freed.lasti)}",
         "fix: retain_graph=True in that first call, one backward() of the summed losses, or .detach() what is "
         "carried over from an earlier iteration",
@@ -79,10 +80,10 @@ def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
         RuntimeError,
         Details("inplace-modified", node, index, storage, expected, storage.version),
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{_describe(array)}]{_origin(node, slot, index, value)}, is at version {storage.version}; expected version "
+        f"[{_describe(array)}]{_origin(node, index, value)} is at version {storage.version}; expected version "
         f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-        "gradient, with torch.autograd.set_detect_anomaly(True).",
-        f"{node.name()} saved it as '{slot}' at {where(node.code, node.lasti)}",
+        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        f"{node.op_name} saved it as '{slot}' at {where(node.code, node.lasti)}",
         *_writes(storage, expected),
         "fix: write the in-place op out of place (x = x * 2, not x *= 2), or do it after backward(), "
         "or let the op work on a clone()",
@@ -90,16 +91,21 @@ def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
 
 
 def _describe(array: Any) -> str:
-    sizes = ", ".join(map(str, array.shape))
-    return f"torch.{scalar_type(array.dtype)}Tensor [{sizes}]"
+    kind = "CPUBoolType" if array.dtype == bool else f"torch.{scalar_type(array.dtype)}Tensor"
+    return f"{kind} [{', '.join(map(str, array.shape))}]"
 
 
-def _origin(node: Node, slot: str, index: int, value: Any) -> str:
-    """``, which is output 0 of ExpBackward0`` as PyTorch says it; nothing for a leaf."""
+def _origin(node: Node, index: int, value: Any) -> str:
+    """``, which is output 0 of Exp,`` as PyTorch says it; nothing for a leaf."""
     if node.outputs_saved[index]:
-        return f", which is output 0 of {node.name()}"
+        return f", which is output 0 of {forward_name(node)},"
     fn = value.grad_fn
-    return "" if fn is None else f", which is output {value._nr} of {fn.name()}"
+    return "" if fn is None else f", which is output {value._nr} of {forward_name(fn)},"
+
+
+def forward_name(node: Node) -> str:
+    """The op behind ``node`` as PyTorch's messages call it: ``Exp`` for an ExpBackward0."""
+    return re.sub(r"Backward\d*$", "", node.name())
 
 
 def _writes(storage: Storage, since: int) -> list[str]:

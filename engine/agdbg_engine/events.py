@@ -33,6 +33,9 @@ class Sink:
         For an AccumulateGrad ``out`` is the leaf itself.
         """
 
+    def storage_made(self, storage: Storage, node: Node) -> None:
+        """The memory that ``node`` made got its storage object: something else shares it or writes to it from now on."""
+
     def slot_saved(self, node: Node, slot: int, storage: Storage, version: int) -> None:
         """``node`` saved something else in ``slot`` than it told at birth (the result of an in-place op)."""
 
@@ -112,7 +115,9 @@ def _guard(method: Callable[..., None]) -> Callable[..., None]:
 
 
 def drop(instrument: object) -> None:
-    """Remove the sink because ``instrument`` raised: print the error being handled to stderr, go on."""
+    """Remove the sink because ``instrument`` raised: print the error being handled to stderr, once, and go on."""
+    if sink is None:
+        return
     remove()
     print(f"agdbg: an instrument failed and was removed, the program goes on: {instrument!r}", file=sys.stderr)
     traceback.print_exc(file=sys.stderr)

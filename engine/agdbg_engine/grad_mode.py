@@ -96,14 +96,18 @@ def _decorated(function: F, enabled: bool) -> F:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        before = mode.grad
-        _switch(enabled)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            _switch(before)
+        return _under(enabled, function, *args, **kwargs)
 
     return wrapper  # type: ignore[return-value]  # wraps keeps the signature, which mypy cannot see
+
+
+def _under(enabled: bool, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    before = mode.grad
+    _switch(enabled)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _switch(before)
 
 
 def _decorated_generator(function: Any, enabled: bool) -> Any:
@@ -112,19 +116,15 @@ def _decorated_generator(function: Any, enabled: bool) -> Any:
         generator = function(*args, **kwargs)
         resume, payload = generator.send, None
         while True:
-            before = mode.grad
-            _switch(enabled)
             try:
-                item = resume(payload)
+                item = _under(enabled, resume, payload)
             except StopIteration as stop:
                 return stop.value
-            finally:
-                _switch(before)
             try:
                 payload = yield item
                 resume = generator.send
             except GeneratorExit:
-                generator.close()
+                _under(enabled, generator.close)
                 raise
             except BaseException as error:
                 resume, payload = generator.throw, error

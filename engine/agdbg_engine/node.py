@@ -27,6 +27,8 @@ next_seq = itertools.count().__next__
 LEAF_SEQ = 2**64 - 1
 """PyTorch's sequence number of an AccumulateGrad: it runs as soon as it is ready."""
 
+_HAND_WRITTEN = frozenset(("AccumulateGrad", "CopyBackwards", "CopySlices"))
+
 Buffers = dict[Any, Any]
 """Gradients on their way, by node for output 0 and by ``(node, output number)`` for the others."""
 
@@ -67,8 +69,8 @@ class Node:
     """Number given by an instrument (unset until then)."""
 
     def name(self) -> str:
-        """PyTorch's name of the node, e.g. ``MulBackward0``."""
-        return self.op_name
+        """PyTorch's name of the node: ``MulBackward0``, with its C++ namespace for nodes that PyTorch wrote by hand."""
+        return "torch::autograd::" + self.op_name if self.op_name in _HAND_WRITTEN else self.op_name
 
     def _sequence_nr(self) -> int:
         """Creation order; the executor runs the highest first."""
@@ -213,6 +215,11 @@ def node_hooks(node: Node) -> NodeHooks:
     return node.hooks
 
 
+def tensor_hooks(node: Node, nr: int) -> TensorHooks:
+    """The hooks on output ``nr`` of ``node``, made at first use."""
+    return node_hooks(node).tensor.setdefault(nr, TensorHooks())
+
+
 class RemovableHandle:
     """Returned by every ``register_*``: :meth:`remove` takes the hook away again."""
 
@@ -246,11 +253,16 @@ def edge(t: Tensor) -> Node | None:
         if t._fn is not None or not t._rg:
             return t._fn
         meta = t._meta = AutogradMeta()
-    if meta.view is not None:
+    elif meta.view is not None:
         return meta.view.grad_fn(t)
     if t._fn is not None:
         return t._fn
     if not t._rg:
         return None
+    return accumulator(t, meta)
+
+
+def accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
+    """The AccumulateGrad of leaf ``t``: the one that a graph still holds, else a new one."""
     node = meta.accumulator() if meta.accumulator is not None else None
     return AccumulateGrad(t) if node is None else node

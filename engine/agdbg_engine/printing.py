@@ -25,7 +25,7 @@ def tensor_repr(t: Tensor) -> str:
     if str(t.device) != "cpu":
         parts.append(f"device='{t.device}'")
     if t.grad_fn is not None:
-        parts.append(f"grad_fn=<{t.grad_fn.name()}>")
+        parts.append(f"grad_fn=<{t.grad_fn.op_name}>")
     elif t.requires_grad:
         parts.append("requires_grad=True")
     text = f"tensor({', '.join(parts)})"

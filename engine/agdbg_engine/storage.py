@@ -17,18 +17,18 @@ class Storage:
     version: int
     tag: int
     """Number given by an instrument; 0 when none has."""
-    writers: list[tuple[int, str, CodeType, int]]
+    writers: list[tuple[int, str, CodeType, int]] | tuple[()]
     """The latest writes as ``(new version, op, code, lasti)``, bounded by :data:`REMEMBERED_WRITES`."""
 
     def __init__(self) -> None:
         self.version = 0
         self.tag = 0
-        self.writers = []
+        self.writers = ()
 
     def wrote(self, op: str, code: CodeType, lasti: int) -> None:
         """Count a write by ``op`` from the given site."""
         self.version += 1
-        writers = self.writers
+        writers = self.writers = self.writers or []
         writers.append((self.version, op, code, lasti))
         if len(writers) > REMEMBERED_WRITES:
             del writers[: -REMEMBERED_WRITES // 2]

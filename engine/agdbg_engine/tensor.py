@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import errors, events
 from .device import device, device_of
-from .dtype import is_differentiable
+from .dtype import is_differentiable, scalar_type
 from .grad_mode import mode
 from .meta import AutogradMeta
-from .node import Edge, Node, NodeHooks, RemovableHandle, TensorHooks, edge, node_hooks
+from .node import Edge, Node, RemovableHandle, TensorHooks, edge, tensor_hooks
 from .sites import caller
 from .storage import Storage
 
@@ -98,8 +99,9 @@ class Tensor(_Base):
     @property
     def requires_grad(self) -> bool:
         """Whether a gradient with respect to this tensor, or through it, is wanted."""
-        if self._rg == MAYBE:
-            return edge(self) is not None
+        if self._rg == MAYBE:  # a view without a history of its own
+            assert self._base is not None
+            return self._fn is not None or bool(self._base._rg)
         return bool(self._rg)
 
     @requires_grad.setter
@@ -116,7 +118,7 @@ class Tensor(_Base):
                 "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if requires_grad and not is_differentiable(self._a.dtype):
-            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self._rg = bool(requires_grad)
         if self._meta is None:
             self._meta = AutogradMeta()
@@ -163,8 +165,11 @@ class Tensor(_Base):
                 raise RuntimeError("can't assign Variable as its own grad")
             if value.dtype != self.dtype:
                 raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{value.dtype}' to a tensor with grad_dtype '{self.dtype}'. "
-                    "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype)."
+                    f"attempting to assign a gradient with dtype '{scalar_type(value.dtype).lower()}' to a tensor with grad_dtype "
+                    f"'{scalar_type(self.dtype)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
+                    "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
+                    "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+                    "systems that assume they match."
                 )
             if value.shape != self.shape:
                 raise RuntimeError(
@@ -203,8 +208,6 @@ class Tensor(_Base):
         node = self.grad_fn
         if node is None or self.retains_grad:
             return
-        import weakref
-
         if self._meta is None:
             self._meta = AutogradMeta()
         self._meta.retains_grad = True
@@ -215,12 +218,11 @@ class Tensor(_Base):
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         node = edge(self)
-        assert node is not None
-        return RemovableHandle(self._hooks_on(node).hooks, hook, node, "tensor")
+        hooks = {} if node is None else self._hooks_on(node).hooks  # a view made under no_grad has no node to fire it
+        return RemovableHandle(hooks, hook, node, "tensor")
 
     def _hooks_on(self, node: Node) -> TensorHooks:
-        hooks: NodeHooks = node_hooks(node)
-        mine = hooks.tensor.setdefault(self._nr, TensorHooks())
+        mine = tensor_hooks(node, self._nr)
         if node.leaf:
             assert self._meta is not None
             self._meta.leaf_hooks = mine
@@ -242,15 +244,19 @@ class Tensor(_Base):
 
     def _accumulate(self, g: Any, owned: bool) -> None:
         """Add buffer ``g`` to ``grad``; the buffer itself is kept if nobody else holds it."""
+        if not self._rg:
+            return
         grad = self._grad
         if grad is None:
             self._grad = wrap(np.asarray(g) if owned and not isinstance(g, np.generic) else g.copy() if hasattr(g, "copy") else g)
             return
-        if grad._rg:
-            self._grad = wrap(grad._a + g)
-            return
         grad._a[...] += g
         grad._bump("AccumulateGrad", None, *caller())
+
+    def _accumulate_recorded(self, g: Tensor) -> None:
+        """Add ``g`` to ``grad`` as a recorded op; never ``g`` itself, which others may hold."""
+        if self._rg:
+            self._grad = g.clone() if self._grad is None else self._grad + g
 
     # ----- memory shared with others -----
 
@@ -261,6 +267,8 @@ class Tensor(_Base):
             storage = self._storage = Storage()
             if self._fn is not None:
                 self._fn.output_storage(storage)
+                if events.sink is not None:
+                    events.sink.storage_made(storage, self._fn)
         return storage
 
     def _bump(self, op: str, node: Node | None, code: Any, lasti: int) -> None:
@@ -285,12 +293,14 @@ class Tensor(_Base):
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients. To fix this error, please refer to the "
-                "Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution."
+                "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         if events.sink is not None and self._rg:
             events.sink.graph_cut(self, "detach", *caller())
         self._shared_storage()
         self._fn, self._nr, self._rg = None, 0, False
+        if self._meta is not None:
+            self._meta.retains_grad = False
         return self
 
     @property
@@ -408,25 +418,43 @@ def gradient_edge(t: Tensor) -> Edge:
     return Edge(edge(t), t._nr)
 
 
-def check_inplace(t: Tensor, records: bool) -> None:
-    """Refuse an in-place op on ``t`` where PyTorch does, before any byte changes.
-
-    ``records`` says whether the op would be recorded (grad mode on and some input requires grad).
-    """
+def check_inplace(t: Tensor, args: tuple[Any, ...]) -> None:
+    """Refuse an in-place op on ``t`` with ``args`` where PyTorch does, before any byte changes."""
+    if mode.grad and any(isinstance(x, Tensor) and x.requires_grad for x in (t, *args)):
+        _check_recorded(t)
     a = t._a
     if a.size > 1 and 0 in [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1]:
-        raise errors.make(
-            RuntimeError,
-            errors.Details("view-inplace"),
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-            "Please clone() the tensor before performing the operation.",
-        )
-    if not mode.grad or not t._rg:
-        return
+        raise _overlap("more than one element of the written-to tensor refers")
+    if any(isinstance(x, Tensor) and x._storage is not None and _overlaps_partly(t, x) for x in args):
+        raise _overlap("some elements of the input tensor and the written-to tensor refer")
+
+
+def _overlap(what: str) -> Exception:
+    return errors.make(
+        RuntimeError,
+        errors.Details("view-inplace"),
+        f"unsupported operation: {what} to a single memory location. Please clone() the tensor before performing the "
+        "operation.",
+    )
+
+
+def _overlaps_partly(t: Tensor, x: Tensor) -> bool:
+    """Whether two dense tensors of one storage share some of their memory but not all of it, element by element."""
+    a, b = t._a, x._a
+    if x._storage is not t._storage or not (_dense(a) and _dense(b)) or not np.may_share_memory(a, b):
+        return False
+    return not (a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.strides == b.strides)
+
+
+def _dense(a: Any) -> bool:
+    return isinstance(a, np.ndarray) and (a.flags.c_contiguous or a.flags.f_contiguous)
+
+
+def _check_recorded(t: Tensor) -> None:
     meta = t._meta
     if meta is not None and meta.view is not None:
         meta.view.check_inplace(t)
-    elif t._fn is None and t._rg is True:
+    elif t._fn is None and t._rg:
         raise errors.make(
             RuntimeError,
             errors.Details("leaf-inplace", storage=t._storage),

@@ -2,7 +2,7 @@
 
 A view remembers its base and how to make it again from the base (:class:`ViewMeta`). Writing in place through a view
 rewrites the *base's* history with a :class:`CopySlices` node; every other view notices by the version counter that
-its ``grad_fn`` is old and replays itself on the base's new history at its next use.
+its ``grad_fn`` is old and takes its place in the base's new history, as an :class:`AsStridedBackward0`, when next used.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import errors, events
+from .backward import route_run
+from .device import array_module
 from .grad_mode import mode
 from .meta import AutogradMeta
-from .node import Buffers, Node, NodeN, edge, next_seq
+from .node import Node, Node1, NodeN, accumulator, edge, next_seq, tensor_hooks
 from .sites import caller
 
 if TYPE_CHECKING:
@@ -38,75 +40,90 @@ class CreationMeta(enum.Enum):
 class ViewMeta:
     """DifferentiableViewMeta: base, view function, the version its ``grad_fn`` belongs to, where it was made."""
 
-    __slots__ = ("attr_version", "base", "creation", "op", "replay", "replay_raw")
+    __slots__ = ("attr_version", "base", "creation", "op", "parent", "step", "step_raw")
 
     def __init__(
-        self, base: Tensor, op: str, replay: Replay, replay_raw: Replay, version: int, creation: CreationMeta
+        self, base: Tensor, parent: ViewMeta | None, op: str, step: Replay, step_raw: Replay, creation: CreationMeta
     ) -> None:
         self.base = base
+        self.parent = parent
+        """The view that this one was made from; ``None`` when that was the base itself."""
         self.op = op
-        self.replay = replay
-        self.replay_raw = replay_raw
-        self.attr_version = version
+        self.step = step
+        self.step_raw = step_raw
+        self.attr_version = base._version
         self.creation = creation
 
+    def chain(self) -> list[ViewMeta]:
+        """The views from the base down to this one."""
+        chain: list[ViewMeta] = []
+        view: ViewMeta | None = self
+        while view is not None:
+            chain.append(view)
+            view = view.parent
+        return chain[::-1]
+
+    def replay(self, base: Tensor) -> Tensor:
+        """The view made again from ``base``, recorded."""
+        for view in self.chain():
+            base = view.step(base)
+        return base
+
     def grad_fn(self, t: Tensor) -> Node | None:
-        """The node of view ``t``, made anew when the base's history changed since."""
+        """The node of view ``t``, made anew when the base's memory or history changed since."""
         storage = t._storage
         assert storage is not None
-        if storage.version != self.attr_version and edge(self.base) is not None:
-            self.attr_version = storage.version
-            self._regenerate(t)
+        if storage.version != self.attr_version and (t._fn is not None or self.base._rg):
+            self.check_rebase(t, "its base or another view of its base has been")
+            self.regenerate(t)
         if t._fn is not None:
             return t._fn
         if t._rg is True:  # a leaf that happens to be a view
-            from .node import AccumulateGrad
-
-            meta = t._meta
-            assert meta is not None
-            node = meta.accumulator() if meta.accumulator is not None else None
-            return AccumulateGrad(t) if node is None else node
+            assert t._meta is not None
+            return accumulator(t, t._meta)
         return None
 
-    def _regenerate(self, t: Tensor) -> None:
-        before = mode.grad
-        mode.grad = True
-        try:
-            again = self.replay(self.base)
-        finally:
-            mode.grad = before
-        t._fn, t._nr, t._rg = again._fn, again._nr, True
+    def regenerate(self, t: Tensor) -> None:
+        """Give view ``t`` its place in the base's present history."""
+        assert t._storage is not None
+        self.attr_version = t._storage.version
+        set_history(t, AsStridedBackward0(t, self))
 
     def check_inplace(self, t: Tensor) -> None:
         """Raise what PyTorch raises for writes through views it cannot give a gradient."""
-        if not t.requires_grad:
-            return
-        if self.creation is CreationMeta.MULTI_OUTPUT_NODE:
-            raise errors.make(
-                RuntimeError,
-                errors.Details("view-inplace", t._fn, storage=t._storage),
-                f"Output {t._nr} of {t._fn.name() if t._fn else self.op} is a view and is being modified inplace. This view is "
-                "the output of a function that returns multiple views. Such functions do not allow the output views to "
-                "be modified inplace. You should replace the inplace operation by an out-of-place one.",
-                *_made_at(t),
-            )
-        if self.creation is CreationMeta.NO_GRAD_MODE:
-            raise errors.make(
-                RuntimeError,
-                errors.Details("view-inplace", storage=t._storage),
-                "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
-                "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
-                "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be "
-                "tracked) or both outside (if you want the inplace to be tracked).",
-            )
-        base = self.base
-        if base._fn is None and base._rg is True:
+        self.check_rebase(t, "is being")
+        if t.requires_grad and self.base._fn is None:
             raise errors.make(
                 RuntimeError,
                 errors.Details("view-inplace", storage=t._storage),
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.",
                 *_made_at(t),
             )
+
+    def check_rebase(self, t: Tensor, what: str) -> None:
+        """Raise if a write cannot give ``t`` a new history; ``what`` is modified: the view itself or a relative."""
+        if self.creation is CreationMeta.DEFAULT:
+            return
+        fn = t._fn
+        output = "" if fn is None else f"Output {t._nr} of {errors.forward_name(fn)} is a view"
+        if fn is not None and self.creation is CreationMeta.MULTI_OUTPUT_NODE:
+            text = f"{output} and {what} modified inplace. {_MULTI_OUTPUT}"
+        else:
+            made = f"{output} of a view which was created" if output else "A view was created"
+            reason = _NO_GRAD if self.creation is CreationMeta.NO_GRAD_MODE else _MULTI_OUTPUT
+            text = f"{made} in no_grad mode and {what} modified inplace with grad mode enabled. {reason}"
+        raise errors.make(RuntimeError, errors.Details("view-inplace", fn, storage=t._storage), text, *_made_at(t))
+
+
+_MULTI_OUTPUT = (
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to "
+    "be modified inplace. You should replace the inplace operation by an out-of-place one."
+)
+_NO_GRAD = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both "
+    "the view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
+)
 
 
 def _made_at(t: Tensor) -> list[str]:
@@ -121,25 +138,70 @@ def as_view(
     """Make ``out``, which shares the memory of ``source``, a view of it (or of its base, if it is a view itself)."""
     from .tensor import MAYBE
 
-    storage = source._shared_storage()
-    out._storage = storage
-    if not mode.grad and creation is CreationMeta.DEFAULT:
+    out._storage = source._shared_storage()
+    if not mode.grad:
         creation = CreationMeta.NO_GRAD_MODE
-    base, whole, whole_raw = source, replay, raw
     parent = source._meta.view if source._meta is not None else None
-    if parent is not None:
-        first, first_raw = parent.replay, parent.replay_raw
-        base = parent.base
-        whole, whole_raw = lambda b: replay(first(b)), lambda b: raw(first_raw(b))
-        if parent.creation is not CreationMeta.DEFAULT and creation is CreationMeta.DEFAULT:
-            creation = parent.creation
+    if parent is not None and creation is CreationMeta.DEFAULT:
+        creation = parent.creation
     meta = out._meta = AutogradMeta()
-    meta.view = ViewMeta(base, op, whole, whole_raw, storage.version, creation)
+    meta.view = ViewMeta(source if parent is None else parent.base, parent, op, replay, raw, creation)
     if not out._rg:
         out._rg = MAYBE
     if events.sink is not None:
         events.sink.view_created(out, source, op, *caller())
     return out
+
+
+class Region:
+    """Where a view lies in its base, found by viewing the positions: independent of any buffer's layout.
+
+    It keeps the steps of the view but not the base, whose history may hold this very object.
+    """
+
+    __slots__ = ("shape", "size", "steps")
+
+    def __init__(self, view: ViewMeta) -> None:
+        self.shape = view.base._a.shape
+        self.size: int = view.base._a.size
+        self.steps = [v.step_raw for v in view.chain()]
+
+    def positions(self) -> Any:
+        """Flat positions in the base, in the shape of the view."""
+        found = np.arange(self.size).reshape(self.shape)
+        for step in self.steps:
+            found = step(found)
+        return found
+
+
+class AsStridedBackward0(Node1):
+    """Gradient of a view that was made anew from its base: laid into zeros, at the place of the view."""
+
+    __slots__ = ("region",)
+    op_name = "AsStridedBackward0"
+
+    def __init__(self, t: Tensor, view: ViewMeta) -> None:
+        self.n0 = edge(view.base)
+        self.nrs = (view.base._nr,) if view.base._nr else None
+        self.seq = next_seq()
+        self.code, self.lasti = caller()
+        self.hooks = None
+        self.region = Region(view)
+        if events.sink is not None:
+            events.sink.node_born(self, t)
+
+    def grads(self, g: Any) -> tuple[Any, ...]:  # noqa: D102
+        flat = array_module(g).zeros(self.region.size, g.dtype)
+        np.add.at(flat, self.region.positions(), g)
+        return (flat.reshape(self.region.shape),)
+
+    def grads_graph(self, g: Any) -> tuple[Any, ...]:  # noqa: D102
+        from . import ops
+
+        flat = ops.index_backward(g, (self.region.size,), (self.region.positions(),))
+        return (ops.reshape(flat, self.region.shape),)
+
+    run = route_run
 
 
 class CopySlices(NodeN):
@@ -148,7 +210,7 @@ class CopySlices(NodeN):
     The base's gradient passes, except in the written region, where the inner node's gradient takes its place.
     """
 
-    __slots__ = ("index", "inner", "shape")
+    __slots__ = ("inner", "region")
     op_name = "CopySlices"
 
     def __init__(self, base: Tensor, view: ViewMeta, inner: Node) -> None:
@@ -156,40 +218,29 @@ class CopySlices(NodeN):
         self.code, self.lasti = inner.code, inner.lasti
         self.hooks = None
         self.inner = inner
-        self.shape = base._a.shape
-        self.index = view.replay_raw
+        self.region = Region(view)
         rest = inner.next_nodes()[1:]
         self.next = (edge(base) if base._rg else None, *rest)
         numbers = (base._nr, *(inner.nrs or (0,) * inner.arity)[1:])
         self.nrs = numbers if any(numbers) else None
 
-    def _region(self) -> Any:
-        """Flat positions of the written region in the base: independent of any buffer's layout."""
-        size = int(np.prod(self.shape))
-        return self.index(np.arange(size).reshape(self.shape))
-
     def grads(self, g: Any) -> tuple[Any, ...]:  # noqa: D102
-        region = self._region()
+        written = self.region.positions()
         flat = g.reshape(-1).copy()
-        inner = self.inner.grads(flat[region])
-        flat[region] = 0 if inner[0] is None else inner[0]
-        return (flat.reshape(self.shape), *inner[1:])
+        inner = self.inner.grads(flat[written])
+        flat[written] = 0 if inner[0] is None else inner[0]
+        return (flat.reshape(self.region.shape), *inner[1:])
 
     def grads_graph(self, g: Any) -> tuple[Any, ...]:  # noqa: D102
         from . import ops
 
-        region = self._region()
+        written = (self.region.positions(),)
         flat = ops.reshape(g, (-1,))
-        inner = self.inner.grads_graph(ops.index(flat, (region,)))
+        inner = self.inner.grads_graph(ops.index(flat, written))
         replacement = 0.0 if inner[0] is None else inner[0]
-        return (ops.reshape(ops.index_put(flat, (region,), replacement), self.shape), *inner[1:])
+        return (ops.reshape(ops.index_put(flat, written, replacement), self.region.shape), *inner[1:])
 
-    def run(self, g: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Freed | None) -> None:  # noqa: D102
-        from .backward import route
-
-        route(self, self.grads(g), buffers, shared, summed)
-        if freed is not None:
-            self.release(freed)
+    run = route_run
 
     def release(self, freed: Freed) -> None:  # noqa: D102
         self.inner.release(freed)
@@ -206,17 +257,17 @@ def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int) -> Non
         new = CopySlices(target, view, node)
         if events.sink is not None:
             events.sink.node_born(new, target)
-        view.attr_version = -1  # forces the view to replay itself at its next use
-    _forget_retained(target)
-    target._fn, target._nr, target._rg = new, 0, True
+    set_history(target, new)
+    if view is not None:
+        view.regenerate(t)
     if events.sink is not None:
         events.sink.history_rebased(target, old, new, op, code, lasti)
 
 
-def _forget_retained(t: Tensor) -> None:
-    """``retain_grad`` moves with the tensor to its new node; hooks stay with the old one, as in PyTorch."""
-    meta, old = t._meta, t._fn
-    if meta is None or not meta.retains_grad or old is None or old.hooks is None:
-        return
-    meta.retains_grad = False
-    old.hooks.tensor[t._nr].retain = None
+def set_history(t: Tensor, new: Node) -> None:
+    """Make output 0 of ``new`` the ``grad_fn`` of ``t``: ``retain_grad`` moves along, hooks stay where they are."""
+    if t._meta is not None and t._meta.retains_grad:
+        assert t._fn is not None
+        tensor_hooks(new, 0).retain = tensor_hooks(t._fn, t._nr).retain
+        tensor_hooks(t._fn, t._nr).retain = None
+    t._fn, t._nr, t._rg = new, 0, True

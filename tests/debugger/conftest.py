@@ -20,7 +20,7 @@ def _load(name):
     return module
 
 
-fake_torch = _load("fake_torch")
+_fake_torch = _load("fake_torch")
 
 
 @pytest.fixture
@@ -39,22 +39,28 @@ def new_recorder(tmp_path):
         recorder.close()
 
 
+@pytest.fixture(scope="session")
+def fake_torch():
+    """The module fake_torch.py, for a test that writes a trace of its own."""
+    return _fake_torch
+
+
 @pytest.fixture
 def torch_two_losses(tmp_path):
     """A trace as of PyTorch (path, nodes, storages, script): two losses share an encoder, backward-twice."""
-    return fake_torch.two_losses(tmp_path / "two_losses")
+    return _fake_torch.two_losses(tmp_path / "two_losses")
 
 
 @pytest.fixture
 def torch_carried_state(tmp_path):
     """A trace as of PyTorch: a hidden state is carried over iterations, backward-twice."""
-    return fake_torch.carried_state(tmp_path / "carried_state")
+    return _fake_torch.carried_state(tmp_path / "carried_state")
 
 
 @pytest.fixture
 def torch_optimiser_step(tmp_path):
     """A trace as of PyTorch: an optimiser steps between two passes, inplace-modified at 1.weight."""
-    return fake_torch.optimiser_step(tmp_path / "optimiser_step")
+    return _fake_torch.optimiser_step(tmp_path / "optimiser_step")
 
 
 side_by_side_module = _load("side_by_side")

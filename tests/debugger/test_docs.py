@@ -122,6 +122,11 @@ def test_pages_named_in_the_code_exist() -> None:
     assert {page for page in named if not (ROOT / page).exists()} == set()
 
 
+def test_the_readme_shows_what_its_example_prints() -> None:
+    script = runpy.run_path(str(ROOT / "scripts" / "readme_output.py"))
+    assert script["shown_output"]() == script["fresh_output"](), "run scripts/readme_output.py"
+
+
 def test_the_readme_shows_commands() -> None:
     assert [arguments[0] for arguments in commands(text_of(Path("README.md")))].count("run") >= 1
 

@@ -15,7 +15,7 @@ SHOW_MODULES = (
     "import json, sys, {modules}; print(json.dumps(sorted({{n.partition('.')[0] for n in sys.modules}})))"
 )
 OTHER_FLOORS = {"agdbg_engine", "agdbg_ui", "textual", "rich", "torch", "cupy"}
-ADAPTERS = {"agdbg.engines.native", "agdbg.engines.torch"}
+ADAPTERS = ("agdbg.engines.native", "agdbg.engines.torch")  # and their parts: native_birth
 
 
 def imported_by(*modules: str) -> set[str]:
@@ -45,4 +45,4 @@ def test_what_every_command_needs_starts_without_numpy(module: str) -> None:
 def test_only_the_adapters_bring_in_an_engine() -> None:
     modules = modules_of_the_debugger()
     assert "agdbg.cli" in modules
-    assert not imported_by(*(name for name in modules if name not in ADAPTERS)) & OTHER_FLOORS
+    assert not imported_by(*(name for name in modules if not name.startswith(ADAPTERS))) & OTHER_FLOORS

@@ -63,7 +63,7 @@ ERRORS = {
     "both-hooks-replaced": "sys.excepthook = sys.__excepthook__ = lambda *a: print('mine')\n1 / 0",
     "stderr-replaced": "import io; sys.stderr = io.StringIO()\n1 / 0",
     "stderr-is-none": "sys.stderr = None\n1 / 0",
-    "last": "import atexit; atexit.register(lambda: print(sys.last_value, sys.last_traceback.tb_next))\n1 / 0",
+    "last": "import atexit; atexit.register(lambda: print(sys.last_type, sys.last_traceback.tb_next))\n1 / 0",
     "traceback-limit": "sys.tracebacklimit = 1\ndef f(): 1 / 0\nf()",
     "in-a-thread": "import threading as h\nt = h.Thread(target=lambda: 1 / 0, name='t'); t.start(); t.join()",
     "unraisable": "class C:\n    def __del__(self): 1 / 0\nC(); print('on')",

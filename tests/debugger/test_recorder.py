@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agdbg.events import Kind, head
 from agdbg.record import Recorder, Trace, TraceError
+from agdbg.record.strings import StringTable
 from agdbg.record.writer import BATCH_RECORDS
 
 WORD = st.integers(0, 2**64 - 1)
@@ -125,6 +126,7 @@ def test_code_that_is_gone_is_not_mixed_up(new_recorder):
     for number in range(50):  # the ids of these code objects would be reused if nobody kept them
         code = compile("x = 1", f"<made {number}>", "exec")
         sites.append(recorder.site(code, 0))
+        recorder.flush()
         del code
     recorder.close()
     trace = Trace.open(recorder.path)
@@ -165,6 +167,32 @@ def test_strings_are_there_before_the_records_that_use_them(new_recorder):
         recorder.emit(head(Kind.TENSOR), number, 0, 0, text, 0, 0, 0)
         if number % 1000 == 0:
             assert Trace.open(recorder.path).problems == []
+
+
+def test_what_comes_while_strings_are_written_waits_for_the_next_batch(new_recorder, monkeypatch):
+    recorder = new_recorder()
+    lines = recorder._table.lines
+
+    def meanwhile():  # as another thread does between the strings and the records of a batch
+        found = lines()
+        recorder.emit(head(Kind.TENSOR), 2, 0, 0, recorder.text("late"), 0, 0, 0)
+        return found
+
+    recorder.emit(head(Kind.TENSOR), 1, 0, 0, recorder.text("early"), 0, 0, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(recorder._table, "lines", meanwhile)
+        recorder.flush()
+    trace = Trace.open(recorder.path)
+    assert without_clocks(trace)[:, 1].tolist() == [1] and trace.problems == []
+    recorder.close()
+    assert without_clocks(Trace.open(recorder.path))[:, 1].tolist() == [1, 2]
+
+
+def test_a_string_that_two_threads_intern_at_once_has_one_id():
+    table = StringTable()
+    first = table.text("w")
+    assert table._add(table._texts, "w", dict) == first, "the second thread, which had not found it, adds it"
+    assert len(table.waiting) == 1
 
 
 def test_ids_start_at_one_and_are_never_given_twice(new_recorder):

@@ -16,4 +16,6 @@ def _load(name):
     return module
 
 
-_load("differential")
+for _name in ("differential", "random_programs"):
+    _load(_name)
+_load("op_samples")

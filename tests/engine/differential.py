@@ -65,7 +65,7 @@ def differences(theirs, ours, path="result"):
 
 def outcome(program, t):
     """What is seen of ``program`` on ``t``."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), t.enable_grad():
         warnings.simplefilter("ignore")
         try:
             return facts(program(t))
@@ -92,6 +92,8 @@ def facts(value):
         return [facts(v) for v in value]
     if isinstance(value, dict):
         return {k: facts(v) for k, v in value.items()}
+    if isinstance(value, float):
+        return Numbers(value)
     if hasattr(value, "grad_fn"):
         return tensor_facts(value)
     return value.name() if hasattr(value, "next_functions") else value
@@ -105,9 +107,19 @@ def tensor_facts(x):
         "is_leaf": x.is_leaf,
         "grad_fn": name_of(x.grad_fn),
         "output_nr": x.output_nr,
-        "version": x._version,
         "is_view": x._is_view(),
     }
+
+
+def unnamed(x):
+    """The facts of a recorded gradient without its grad_fn, which depends on how a formula is written down."""
+    seen = tensor_facts(x)
+    seen["grad_fn"] = seen["grad_fn"] is not None
+    return seen
+
+
+def versions(*tensors):
+    return [x._version for x in tensors]
 
 
 def name_of(node):
@@ -131,10 +143,13 @@ def nodes_below(*roots):
 
 
 def graph_of(*roots):
-    """The graph below the roots: for every node its name and (producer, output number) by input."""
+    """The graph below the roots: for every node its name and (producer, output number) by input that needs a gradient.
+
+    PyTorch makes numbers among the operands into tensors, which are inputs without a producer; they are left out.
+    """
     nodes = nodes_below(*roots)
     number = {n: i for i, n in enumerate(nodes)}
-    return [[n.name(), [(number.get(p), nr) for p, nr in n.next_functions]] for n in nodes]
+    return [[n.name(), [(number[p], nr) for p, nr in n.next_functions if p is not None]] for n in nodes]
 
 
 def running_order(*roots):

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..creation import generator
 from ..ops import _generated as g
-from ..ops.reduce import log_softmax, matmul, softmax
+from ..ops.matrix import matmul
+from ..ops.reduce import log_softmax, softmax
 from ..tensor import Tensor, wrap
 
 __all__ = [

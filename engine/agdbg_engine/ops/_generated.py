@@ -2,7 +2,9 @@
 # ruff: noqa
 # mypy: ignore-errors
 
-from numpy import asarray, generic
+from typing import Any
+
+from numpy import ndarray
 
 from .. import events
 from ..backward import add as b_add
@@ -21,10 +23,14 @@ from . import prepare as p_
 from .kernels import abs as k_abs
 from .kernels import add as k_add
 from .kernels import addmm as k_addmm
+from .kernels import alias as k_alias
 from .kernels import amax as k_amax
 from .kernels import amin as k_amin
 from .kernels import bmm as k_bmm
+from .kernels import ceil as k_ceil
 from .kernels import clamp as k_clamp
+from .kernels import clamp_max as k_clamp_max
+from .kernels import clamp_min as k_clamp_min
 from .kernels import clone as k_clone
 from .kernels import copy as k_copy
 from .kernels import cos as k_cos
@@ -37,6 +43,7 @@ from .kernels import fill as k_fill
 from .kernels import floor as k_floor
 from .kernels import gather as k_gather
 from .kernels import gather_backward as k_gather_backward
+from .kernels import gelu_tanh as k_gelu_tanh
 from .kernels import ger as k_ger
 from .kernels import index as k_index
 from .kernels import index_backward as k_index_backward
@@ -59,12 +66,16 @@ from .kernels import mv as k_mv
 from .kernels import neg as k_neg
 from .kernels import nll_loss_raw as k_nll_loss_raw
 from .kernels import nll_loss_raw_backward as k_nll_loss_raw_backward
+from .kernels import norm_dim as k_norm_dim
 from .kernels import numel as k_numel
 from .kernels import permute_to as k_permute_to
+from .kernels import pick as k_pick
 from .kernels import pow as k_pow
 from .kernels import reciprocal as k_reciprocal
 from .kernels import relu as k_relu
+from .kernels import relu_grad as k_relu_grad
 from .kernels import reshape as k_reshape
+from .kernels import round as k_round
 from .kernels import rsqrt as k_rsqrt
 from .kernels import select as k_select
 from .kernels import select_backward as k_select_backward
@@ -79,6 +90,7 @@ from .kernels import softplus as k_softplus
 from .kernels import sqrt as k_sqrt
 from .kernels import squeeze_all as k_squeeze_all
 from .kernels import squeeze_dim as k_squeeze_dim
+from .kernels import std_dim as k_std_dim
 from .kernels import sub as k_sub
 from .kernels import sum_all as k_sum_all
 from .kernels import sum_dim as k_sum_dim
@@ -87,7 +99,10 @@ from .kernels import t as k_t
 from .kernels import tanh as k_tanh
 from .kernels import to_copy as k_to_copy
 from .kernels import transpose as k_transpose
+from .kernels import trunc as k_trunc
+from .kernels import unsafe_view as k_unsafe_view
 from .kernels import unsqueeze as k_unsqueeze
+from .kernels import var_dim as k_var_dim
 from .kernels import view as k_view
 from .kernels import where as k_where
 from .kernels import zero as k_zero
@@ -183,7 +198,7 @@ class AddBackward0_other(Node1):
         return (g0,)
 
 
-def add(self, other):
+def add(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
             a_self = self._a
@@ -191,8 +206,8 @@ def add(self, other):
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(add, ['self', 'other'], {'self': self, 'other': other})
             r = k_add(a_self, a_other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -231,8 +246,8 @@ def add(self, other):
         if type(other) in NUMBERS:
             a_self = self._a
             r = k_add(a_self, other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -263,16 +278,16 @@ def add(self, other):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('add', r, a_self)
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
             return out
-        return add(self, p_.operand('add', 'other', other))
+        return p_.converted(add, ('other',), {'self': self, 'other': other})
     except Exception as error:
         raise p_.explain('add', error, self=self, other=other) from None
 
 
-def jvp_add(self_, other, result, self_t, other_t):
+def jvp_add(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
     return self_t + other_t
 
 
@@ -360,7 +375,7 @@ class SubBackward0_other(Node1):
         return (g0,)
 
 
-def sub(self, other):
+def sub(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
             a_self = self._a
@@ -368,8 +383,8 @@ def sub(self, other):
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(sub, ['self', 'other'], {'self': self, 'other': other})
             r = k_sub(a_self, a_other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -408,8 +423,8 @@ def sub(self, other):
         if type(other) in NUMBERS:
             a_self = self._a
             r = k_sub(a_self, other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -440,16 +455,16 @@ def sub(self, other):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('sub', r, a_self)
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
             return out
-        return sub(self, p_.operand('sub', 'other', other))
+        return p_.converted(sub, ('other',), {'self': self, 'other': other})
     except Exception as error:
         raise p_.explain('sub', error, self=self, other=other) from None
 
 
-def jvp_sub(self_, other, result, self_t, other_t):
+def jvp_sub(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
     return self_t - other_t
 
 
@@ -535,7 +550,7 @@ class RsubBackward1_other(Node1):
         return (g0,)
 
 
-def rsub(self, other):
+def rsub(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
             a_self = self._a
@@ -543,8 +558,8 @@ def rsub(self, other):
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(rsub, ['self', 'other'], {'self': self, 'other': other})
             r = a_other - a_self
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -583,8 +598,8 @@ def rsub(self, other):
         if type(other) in NUMBERS:
             a_self = self._a
             r = other - a_self
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -615,16 +630,16 @@ def rsub(self, other):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('rsub', r, a_self)
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
             return out
-        return rsub(self, p_.operand('rsub', 'other', other))
+        return p_.converted(rsub, ('other',), {'self': self, 'other': other})
     except Exception as error:
         raise p_.explain('rsub', error, self=self, other=other) from None
 
 
-def jvp_rsub(self_, other, result, self_t, other_t):
+def jvp_rsub(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
     return other_t - self_t
 
 
@@ -741,7 +756,7 @@ class MulBackward0_other(Node1):
         return (g0,)
 
 
-def mul(self, other):
+def mul(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
             a_self = self._a
@@ -749,8 +764,8 @@ def mul(self, other):
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(mul, ['self', 'other'], {'self': self, 'other': other})
             r = k_mul(a_self, a_other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -803,8 +818,8 @@ def mul(self, other):
         if type(other) in NUMBERS:
             a_self = self._a
             r = k_mul(a_self, other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -836,16 +851,16 @@ def mul(self, other):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('mul', r, a_self)
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
             return out
-        return mul(self, p_.operand('mul', 'other', other))
+        return p_.converted(mul, ('other',), {'self': self, 'other': other})
     except Exception as error:
         raise p_.explain('mul', error, self=self, other=other) from None
 
 
-def jvp_mul(self_, other, result, self_t, other_t):
+def jvp_mul(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
     return self_t * other + self_ * other_t
 
 
@@ -976,7 +991,7 @@ class DivBackward0_other(Node1):
         return (g0,)
 
 
-def div(self, other):
+def div(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
             a_self = self._a
@@ -984,8 +999,8 @@ def div(self, other):
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(div, ['self', 'other'], {'self': self, 'other': other})
             r = k_div(a_self, a_other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -1029,15 +1044,15 @@ def div(self, other):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('div', r, a_self)
                 if events.sink is not None and (self._rg or other._rg):
                     p_.cut((self, other,))
             return out
         if type(other) in NUMBERS:
             a_self = self._a
             r = k_div(a_self, other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -1069,16 +1084,16 @@ def div(self, other):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('div', r, a_self)
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
             return out
-        return div(self, p_.operand('div', 'other', other))
+        return p_.converted(div, ('other',), {'self': self, 'other': other})
     except Exception as error:
         raise p_.explain('div', error, self=self, other=other) from None
 
 
-def jvp_div(self_, other, result, self_t, other_t):
+def jvp_div(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
     return (self_t - other_t * result) / other
 
 
@@ -1319,7 +1334,7 @@ class PowBackward2_self(Node1):
             self.o_storage = storage
 
 
-def pow(self, exponent):
+def pow(self: Any, exponent: Any) -> Tensor:
     try:
         if isinstance(exponent, Tensor) and isinstance(self, Tensor):
             a_self = self._a
@@ -1327,8 +1342,8 @@ def pow(self, exponent):
             if a_self.dtype is not a_exponent.dtype and a_self.dtype != a_exponent.dtype:
                 return p_.mixed(pow, ['self', 'exponent'], {'self': self, 'exponent': exponent})
             r = k_pow(a_self, a_exponent)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -1376,8 +1391,8 @@ def pow(self, exponent):
         if type(exponent) in NUMBERS:
             a_self = self._a
             r = k_pow(a_self, exponent)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -1412,15 +1427,15 @@ def pow(self, exponent):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('pow', r, a_self)
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
             return out
         if type(self) in NUMBERS:
             a_exponent = exponent._a
             r = k_pow(self, a_exponent)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -1458,16 +1473,16 @@ def pow(self, exponent):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_exponent.dtype:
-                    out._a = p_.weak(r, a_exponent)
+                    out._a = p_.weak('pow', r, a_exponent)
                 if events.sink is not None and (exponent._rg):
                     p_.cut((exponent,))
             return out
-        return pow(p_.operand('pow', 'self', self), p_.operand('pow', 'exponent', exponent))
+        return p_.converted(pow, ('exponent', 'self'), {'self': self, 'exponent': exponent})
     except Exception as error:
         raise p_.explain('pow', error, self=self, exponent=exponent) from None
 
 
-def jvp_pow(self_, exponent, result, self_t, exponent_t):
+def jvp_pow(self_: Any, exponent: Any, result: Any, self_t: Any, exponent_t: Any) -> Any:
     return f_.pow_grad_base(k_, self_t, self_, exponent) + f_.pow_grad_exponent(k_, exponent_t, self_, exponent, result)
 
 
@@ -1586,15 +1601,15 @@ class MaximumBackward0(Node2):
         self.s_self = self.s_other = freed
 
 
-def maximum(self, other):
+def maximum(self: Tensor, other: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_other = other._a
         if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
             return p_.mixed(maximum, ['self', 'other'], {'self': self, 'other': other})
         r = k_maximum(a_self, a_other)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -1640,7 +1655,7 @@ def maximum(self, other):
         raise p_.explain('maximum', error, self=self, other=other) from None
 
 
-def jvp_maximum(self_, other, result, self_t, other_t):
+def jvp_maximum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
     return k_where(self_ == other, (self_t + other_t) / 2, k_where(self_ > other, self_t, other_t))
 
 
@@ -1759,15 +1774,15 @@ class MinimumBackward0(Node2):
         self.s_self = self.s_other = freed
 
 
-def minimum(self, other):
+def minimum(self: Tensor, other: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_other = other._a
         if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
             return p_.mixed(minimum, ['self', 'other'], {'self': self, 'other': other})
         r = k_minimum(a_self, a_other)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -1813,7 +1828,7 @@ def minimum(self, other):
         raise p_.explain('minimum', error, self=self, other=other) from None
 
 
-def jvp_minimum(self_, other, result, self_t, other_t):
+def jvp_minimum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
     return k_where(self_ == other, (self_t + other_t) / 2, k_where(self_ < other, self_t, other_t))
 
 
@@ -1843,12 +1858,12 @@ class NegBackward0(Node1):
         return (g0,)
 
 
-def neg(self):
+def neg(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_neg(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -1885,7 +1900,7 @@ def neg(self):
         raise p_.explain('neg', error, self=self) from None
 
 
-def jvp_neg(self_, result, self_t):
+def jvp_neg(self_: Any, result: Any, self_t: Any) -> Any:
     return -self_t
 
 
@@ -1936,12 +1951,14 @@ class ExpBackward0(Node1):
             self.o_storage = storage
 
 
-def exp(self):
+def exp(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return exp(p_.floated(self))
         r = k_exp(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -1974,8 +1991,6 @@ def exp(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -1983,7 +1998,7 @@ def exp(self):
         raise p_.explain('exp', error, self=self) from None
 
 
-def jvp_exp(self_, result, self_t):
+def jvp_exp(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t * result
 
 
@@ -2034,12 +2049,14 @@ class Expm1Backward0(Node1):
             self.o_storage = storage
 
 
-def expm1(self):
+def expm1(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return expm1(p_.floated(self))
         r = k_expm1(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2072,8 +2089,6 @@ def expm1(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -2081,7 +2096,7 @@ def expm1(self):
         raise p_.explain('expm1', error, self=self) from None
 
 
-def jvp_expm1(self_, result, self_t):
+def jvp_expm1(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t * (result + 1)
 
 
@@ -2130,12 +2145,14 @@ class LogBackward0(Node1):
         self.s_self = freed
 
 
-def log(self):
+def log(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return log(p_.floated(self))
         r = k_log(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2168,8 +2185,6 @@ def log(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -2177,7 +2192,7 @@ def log(self):
         raise p_.explain('log', error, self=self) from None
 
 
-def jvp_log(self_, result, self_t):
+def jvp_log(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t / self_
 
 
@@ -2226,12 +2241,14 @@ class Log1PBackward0(Node1):
         self.s_self = freed
 
 
-def log1p(self):
+def log1p(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return log1p(p_.floated(self))
         r = k_log1p(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2264,8 +2281,6 @@ def log1p(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -2273,7 +2288,7 @@ def log1p(self):
         raise p_.explain('log1p', error, self=self) from None
 
 
-def jvp_log1p(self_, result, self_t):
+def jvp_log1p(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t / (self_ + 1)
 
 
@@ -2324,12 +2339,14 @@ class SqrtBackward0(Node1):
             self.o_storage = storage
 
 
-def sqrt(self):
+def sqrt(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return sqrt(p_.floated(self))
         r = k_sqrt(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2362,8 +2379,6 @@ def sqrt(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -2371,7 +2386,7 @@ def sqrt(self):
         raise p_.explain('sqrt', error, self=self) from None
 
 
-def jvp_sqrt(self_, result, self_t):
+def jvp_sqrt(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t / (2 * result)
 
 
@@ -2390,7 +2405,7 @@ class RsqrtBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = g * -0.5 * (result * result * result)
+        gi = -0.5 * g * (result * result * result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -2403,7 +2418,7 @@ class RsqrtBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = g * -0.5 * (result * result * result)
+        g0 = -0.5 * g * (result * result * result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -2411,7 +2426,7 @@ class RsqrtBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = g * -0.5 * (result * result * result)
+        g0 = -0.5 * g * (result * result * result)
         return (g0,)
 
     def release(self, freed):
@@ -2422,12 +2437,14 @@ class RsqrtBackward0(Node1):
             self.o_storage = storage
 
 
-def rsqrt(self):
+def rsqrt(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return rsqrt(p_.floated(self))
         r = k_rsqrt(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2460,8 +2477,6 @@ def rsqrt(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -2469,8 +2484,8 @@ def rsqrt(self):
         raise p_.explain('rsqrt', error, self=self) from None
 
 
-def jvp_rsqrt(self_, result, self_t):
-    return self_t * -0.5 * (result * result * result)
+def jvp_rsqrt(self_: Any, result: Any, self_t: Any) -> Any:
+    return -0.5 * self_t * (result * result * result)
 
 
 class ReciprocalBackward0(Node1):
@@ -2520,12 +2535,14 @@ class ReciprocalBackward0(Node1):
             self.o_storage = storage
 
 
-def reciprocal(self):
+def reciprocal(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return reciprocal(p_.floated(self))
         r = k_reciprocal(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2558,8 +2575,6 @@ def reciprocal(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -2567,7 +2582,7 @@ def reciprocal(self):
         raise p_.explain('reciprocal', error, self=self) from None
 
 
-def jvp_reciprocal(self_, result, self_t):
+def jvp_reciprocal(self_: Any, result: Any, self_t: Any) -> Any:
     return -self_t * (result * result)
 
 
@@ -2616,12 +2631,12 @@ class AbsBackward0(Node1):
         self.s_self = freed
 
 
-def abs(self):
+def abs(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_abs(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2661,42 +2676,42 @@ def abs(self):
         raise p_.explain('abs', error, self=self) from None
 
 
-def jvp_abs(self_, result, self_t):
+def jvp_abs(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t * k_sign(self_)
 
 
 class SignBackward0(Node1):
-    __slots__ = ()
+    __slots__ = ('c_self_shape',)
     op_name = 'SignBackward0'
     slots = ()
     outputs_saved = ()
-    consts = ()
+    consts = ('self_shape',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = g * 0.0
+        gi = k_zeros_of(self.c_self_shape, g)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
 
     def grads(self, g):
-        g0 = g * 0.0
+        g0 = k_zeros_of(self.c_self_shape, g)
         return (g0,)
 
     def grads_graph(self, g):
-        g0 = g * 0.0
+        g0 = o_.zeros_of(self.c_self_shape, g)
         return (g0,)
 
 
-def sign(self):
+def sign(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_sign(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2716,6 +2731,7 @@ def sign(self):
                 n.code = code
                 n.lasti = frame.f_lasti
                 n.hooks = None
+                n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
@@ -2733,42 +2749,43 @@ def sign(self):
         raise p_.explain('sign', error, self=self) from None
 
 
-def jvp_sign(self_, result, self_t):
-    return self_t * 0.0
+def jvp_sign(self_: Any, result: Any, self_t: Any) -> Any:
+    self_shape = self_.shape
+    return k_zeros_of(self_shape, self_t)
 
 
 class FloorBackward0(Node1):
-    __slots__ = ()
+    __slots__ = ('c_self_shape',)
     op_name = 'FloorBackward0'
     slots = ()
     outputs_saved = ()
-    consts = ()
+    consts = ('self_shape',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = g * 0.0
+        gi = k_zeros_of(self.c_self_shape, g)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
 
     def grads(self, g):
-        g0 = g * 0.0
+        g0 = k_zeros_of(self.c_self_shape, g)
         return (g0,)
 
     def grads_graph(self, g):
-        g0 = g * 0.0
+        g0 = o_.zeros_of(self.c_self_shape, g)
         return (g0,)
 
 
-def floor(self):
+def floor(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_floor(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2788,6 +2805,7 @@ def floor(self):
                 n.code = code
                 n.lasti = frame.f_lasti
                 n.hooks = None
+                n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
@@ -2805,8 +2823,231 @@ def floor(self):
         raise p_.explain('floor', error, self=self) from None
 
 
-def jvp_floor(self_, result, self_t):
-    return self_t * 0.0
+def jvp_floor(self_: Any, result: Any, self_t: Any) -> Any:
+    self_shape = self_.shape
+    return k_zeros_of(self_shape, self_t)
+
+
+class CeilBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'CeilBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_zeros_of(self.c_self_shape, g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+
+def ceil(self: Tensor) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_ceil(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(CeilBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('ceil', error, self=self) from None
+
+
+def jvp_ceil(self_: Any, result: Any, self_t: Any) -> Any:
+    self_shape = self_.shape
+    return k_zeros_of(self_shape, self_t)
+
+
+class RoundBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'RoundBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_zeros_of(self.c_self_shape, g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+
+def round(self: Tensor) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_round(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(RoundBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('round', error, self=self) from None
+
+
+def jvp_round(self_: Any, result: Any, self_t: Any) -> Any:
+    self_shape = self_.shape
+    return k_zeros_of(self_shape, self_t)
+
+
+class TruncBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'TruncBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_zeros_of(self.c_self_shape, g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.zeros_of(self.c_self_shape, g)
+        return (g0,)
+
+
+def trunc(self: Tensor) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_trunc(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(TruncBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('trunc', error, self=self) from None
+
+
+def jvp_trunc(self_: Any, result: Any, self_t: Any) -> Any:
+    self_shape = self_.shape
+    return k_zeros_of(self_shape, self_t)
 
 
 class SinBackward0(Node1):
@@ -2854,12 +3095,14 @@ class SinBackward0(Node1):
         self.s_self = freed
 
 
-def sin(self):
+def sin(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return sin(p_.floated(self))
         r = k_sin(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2892,8 +3135,6 @@ def sin(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -2901,7 +3142,7 @@ def sin(self):
         raise p_.explain('sin', error, self=self) from None
 
 
-def jvp_sin(self_, result, self_t):
+def jvp_sin(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t * k_cos(self_)
 
 
@@ -2950,12 +3191,14 @@ class CosBackward0(Node1):
         self.s_self = freed
 
 
-def cos(self):
+def cos(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return cos(p_.floated(self))
         r = k_cos(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -2988,8 +3231,6 @@ def cos(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -2997,7 +3238,7 @@ def cos(self):
         raise p_.explain('cos', error, self=self) from None
 
 
-def jvp_cos(self_, result, self_t):
+def jvp_cos(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t * -k_sin(self_)
 
 
@@ -3016,7 +3257,7 @@ class TanhBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = g * (1 - result * result)
+        gi = g - g * result * result
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -3029,7 +3270,7 @@ class TanhBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = g * (1 - result * result)
+        g0 = g - g * result * result
         return (g0,)
 
     def grads_graph(self, g):
@@ -3037,7 +3278,7 @@ class TanhBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = g * (1 - result * result)
+        g0 = g - g * result * result
         return (g0,)
 
     def release(self, freed):
@@ -3048,12 +3289,14 @@ class TanhBackward0(Node1):
             self.o_storage = storage
 
 
-def tanh(self):
+def tanh(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return tanh(p_.floated(self))
         r = k_tanh(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -3086,8 +3329,6 @@ def tanh(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -3095,8 +3336,8 @@ def tanh(self):
         raise p_.explain('tanh', error, self=self) from None
 
 
-def jvp_tanh(self_, result, self_t):
-    return self_t * (1 - result * result)
+def jvp_tanh(self_: Any, result: Any, self_t: Any) -> Any:
+    return self_t - self_t * result * result
 
 
 class SigmoidBackward0(Node1):
@@ -3114,7 +3355,7 @@ class SigmoidBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = g * (1 - result) * result
+        gi = (g - g * result) * result
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -3127,7 +3368,7 @@ class SigmoidBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = g * (1 - result) * result
+        g0 = (g - g * result) * result
         return (g0,)
 
     def grads_graph(self, g):
@@ -3135,7 +3376,7 @@ class SigmoidBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = g * (1 - result) * result
+        g0 = (g - g * result) * result
         return (g0,)
 
     def release(self, freed):
@@ -3146,12 +3387,14 @@ class SigmoidBackward0(Node1):
             self.o_storage = storage
 
 
-def sigmoid(self):
+def sigmoid(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return sigmoid(p_.floated(self))
         r = k_sigmoid(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -3184,8 +3427,6 @@ def sigmoid(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -3193,8 +3434,8 @@ def sigmoid(self):
         raise p_.explain('sigmoid', error, self=self) from None
 
 
-def jvp_sigmoid(self_, result, self_t):
-    return self_t * (1 - result) * result
+def jvp_sigmoid(self_: Any, result: Any, self_t: Any) -> Any:
+    return (self_t - self_t * result) * result
 
 
 class ReluBackward0(Node1):
@@ -3212,7 +3453,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = k_where(result <= 0, 0, g)
+        gi = k_relu_grad(g, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -3225,7 +3466,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = k_where(result <= 0, 0, g)
+        g0 = k_relu_grad(g, result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -3233,7 +3474,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = o_.where(result <= 0, 0, g)
+        g0 = o_.relu_grad(g, result)
         return (g0,)
 
     def release(self, freed):
@@ -3244,12 +3485,12 @@ class ReluBackward0(Node1):
             self.o_storage = storage
 
 
-def relu(self):
+def relu(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_relu(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -3289,8 +3530,8 @@ def relu(self):
         raise p_.explain('relu', error, self=self) from None
 
 
-def jvp_relu(self_, result, self_t):
-    return k_where(result <= 0, 0, self_t)
+def jvp_relu(self_: Any, result: Any, self_t: Any) -> Any:
+    return k_relu_grad(self_t, result)
 
 
 class LeakyReluBackward0(Node1):
@@ -3338,12 +3579,12 @@ class LeakyReluBackward0(Node1):
         self.s_self = freed
 
 
-def leaky_relu(self, negative_slope=0.01):
+def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
     try:
         a_self = self._a
         r = k_leaky_relu(a_self, negative_slope)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -3384,7 +3625,7 @@ def leaky_relu(self, negative_slope=0.01):
         raise p_.explain('leaky_relu', error, self=self) from None
 
 
-def jvp_leaky_relu(self_, negative_slope, result, self_t):
+def jvp_leaky_relu(self_: Any, negative_slope: Any, result: Any, self_t: Any) -> Any:
     return k_where(self_ > 0, self_t, self_t * negative_slope)
 
 
@@ -3433,12 +3674,14 @@ class SoftplusBackward0(Node1):
         self.s_self = freed
 
 
-def softplus(self, beta=1.0, threshold=20.0):
+def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return softplus(p_.floated(self), beta, threshold)
         r = k_softplus(a_self, beta, threshold)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -3473,8 +3716,6 @@ def softplus(self, beta=1.0, threshold=20.0):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -3482,7 +3723,7 @@ def softplus(self, beta=1.0, threshold=20.0):
         raise p_.explain('softplus', error, self=self) from None
 
 
-def jvp_softplus(self_, beta, threshold, result, self_t):
+def jvp_softplus(self_: Any, beta: Any, threshold: Any, result: Any, self_t: Any) -> Any:
     return k_where(self_ * beta > threshold, self_t, self_t * k_sigmoid(self_ * beta))
 
 
@@ -3531,12 +3772,14 @@ class SiluBackward0(Node1):
         self.s_self = freed
 
 
-def silu(self):
+def silu(self: Tensor) -> Tensor:
     try:
         a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return silu(p_.floated(self))
         r = k_silu(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -3569,8 +3812,6 @@ def silu(self):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -3578,8 +3819,104 @@ def silu(self):
         raise p_.explain('silu', error, self=self) from None
 
 
-def jvp_silu(self_, result, self_t):
+def jvp_silu(self_: Any, result: Any, self_t: Any) -> Any:
     return self_t * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
+
+
+class GeluBackward0(Node1):
+    __slots__ = ('s_self', 'v_self')
+    op_name = 'GeluBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = f_.gelu_tanh_grad(k_, g, self_)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = f_.gelu_tanh_grad(k_, g, self_)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = f_.gelu_tanh_grad(o_, g, self_)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def gelu_tanh(self: Tensor) -> Tensor:
+    try:
+        a_self = self._a
+        if a_self.dtype.kind in 'biu':
+            return gelu_tanh(p_.floated(self))
+        r = k_gelu_tanh(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(GeluBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('gelu_tanh', error, self=self) from None
+
+
+def jvp_gelu_tanh(self_: Any, result: Any, self_t: Any) -> Any:
+    return f_.gelu_tanh_grad(k_, self_t, self_)
 
 
 class ClampBackward1(Node1):
@@ -3598,7 +3935,7 @@ class ClampBackward1(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        gi = k_masked_fill(g, f_.outside(k_, self_, self.c_min, self.c_max), 0)
+        gi = k_where(f_.inside(k_, self_, self.c_min, self.c_max), g, 0)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -3612,7 +3949,7 @@ class ClampBackward1(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        g0 = k_masked_fill(g, f_.outside(k_, self_, self.c_min, self.c_max), 0)
+        g0 = k_where(f_.inside(k_, self_, self.c_min, self.c_max), g, 0)
         return (g0,)
 
     def grads_graph(self, g):
@@ -3620,19 +3957,19 @@ class ClampBackward1(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
-        g0 = o_.masked_fill(g, f_.outside(o_, self_, self.c_min, self.c_max), 0)
+        g0 = o_.where(f_.inside(o_, self_, self.c_min, self.c_max), g, 0)
         return (g0,)
 
     def release(self, freed):
         self.s_self = freed
 
 
-def clamp(self, min=None, max=None):
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     try:
         a_self = self._a
         r = k_clamp(a_self, min, max)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -3674,8 +4011,544 @@ def clamp(self, min=None, max=None):
         raise p_.explain('clamp', error, self=self) from None
 
 
-def jvp_clamp(self_, min, max, result, self_t):
-    return k_masked_fill(self_t, f_.outside(k_, self_, min, max), 0)
+def jvp_clamp(self_: Any, min: Any, max: Any, result: Any, self_t: Any) -> Any:
+    return k_where(f_.inside(k_, self_, min, max), self_t, 0)
+
+
+class ClampMinBackward0(Node1):
+    __slots__ = ('s_self', 'v_self', 'c_min')
+    op_name = 'ClampMinBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('min',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = k_where(self_ >= self.c_min, g, 0)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = k_where(self_ >= self.c_min, g, 0)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = o_.where(self_ >= self.c_min, g, 0)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def clamp_min(self: Tensor, min: Any) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_clamp_min(a_self, min)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ClampMinBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.c_min = min
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('clamp_min', error, self=self) from None
+
+
+def jvp_clamp_min(self_: Any, min: Any, result: Any, self_t: Any) -> Any:
+    return k_where(self_ >= min, self_t, 0)
+
+
+class ClampMaxBackward0(Node1):
+    __slots__ = ('s_self', 'v_self', 'c_max')
+    op_name = 'ClampMaxBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('max',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = k_where(self_ <= self.c_max, g, 0)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = k_where(self_ <= self.c_max, g, 0)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = o_.where(self_ <= self.c_max, g, 0)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def clamp_max(self: Tensor, max: Any) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_clamp_max(a_self, max)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ClampMaxBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.c_max = max
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('clamp_max', error, self=self) from None
+
+
+def jvp_clamp_max(self_: Any, max: Any, result: Any, self_t: Any) -> Any:
+    return k_where(self_ <= max, self_t, 0)
+
+
+class ClampMinBackward1(Node2):
+    __slots__ = ('s_self', 's_min', 'v_self', 'v_min', 'fit')
+    op_name = 'ClampMinBackward1'
+    slots = ('self', 'min')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            min = self.s_min
+            st = min._storage
+            if st is not None and st.version != self.v_min:
+                stale(self, 'min', st)
+            min = min._a
+            gi = k_where(self_ >= min, g, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            min = self.s_min
+            st = min._storage
+            if st is not None and st.version != self.v_min:
+                stale(self, 'min', st)
+            min = min._a
+            gi = k_where(self_ < min, g, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_min = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            min = self.s_min
+            st = min._storage
+            if st is not None and st.version != self.v_min:
+                stale(self, 'min', st)
+            min = min._a
+            g0 = k_where(self_ >= min, g, 0)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            min = self.s_min
+            st = min._storage
+            if st is not None and st.version != self.v_min:
+                stale(self, 'min', st)
+            min = min._a
+            g1 = k_where(self_ < min, g, 0)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            min = self.s_min
+            st = min._storage
+            if st is not None and st.version != self.v_min:
+                stale(self, 'min', st)
+            g0 = o_.where(self_ >= min, g, 0)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            min = self.s_min
+            st = min._storage
+            if st is not None and st.version != self.v_min:
+                stale(self, 'min', st)
+            g1 = o_.where(self_ < min, g, 0)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_min = freed
+
+
+def clamp_min_tensor(self: Tensor, min: Tensor) -> Tensor:
+    try:
+        a_self = self._a
+        a_min = min._a
+        if a_self.dtype is not a_min.dtype and a_self.dtype != a_min.dtype:
+            return p_.mixed(clamp_min_tensor, ['self', 'min'], {'self': self, 'min': min})
+        r = k_maximum(a_self, a_min)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or min._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (min._fn if min._meta is None else edge(min)) if min._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(ClampMinBackward1)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, min._nr,) if self._nr or min._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_min = min
+                st = min._storage
+                n.v_min = 0 if st is None else st.version
+                n.fit = None if a_self.shape == a_min.shape else (a_self.shape, a_min.shape,)
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or min._rg):
+                p_.cut((self, min,))
+        return out
+    except Exception as error:
+        raise p_.explain('clamp_min_tensor', error, self=self, min=min) from None
+
+
+def jvp_clamp_min_tensor(self_: Any, min: Any, result: Any, self_t: Any, min_t: Any) -> Any:
+    return k_where(self_ >= min, self_t, min_t)
+
+
+class ClampMaxBackward1(Node2):
+    __slots__ = ('s_self', 's_max', 'v_self', 'v_max', 'fit')
+    op_name = 'ClampMaxBackward1'
+    slots = ('self', 'max')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            max = self.s_max
+            st = max._storage
+            if st is not None and st.version != self.v_max:
+                stale(self, 'max', st)
+            max = max._a
+            gi = k_where(self_ <= max, g, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            max = self.s_max
+            st = max._storage
+            if st is not None and st.version != self.v_max:
+                stale(self, 'max', st)
+            max = max._a
+            gi = k_where(self_ > max, g, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_max = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            max = self.s_max
+            st = max._storage
+            if st is not None and st.version != self.v_max:
+                stale(self, 'max', st)
+            max = max._a
+            g0 = k_where(self_ <= max, g, 0)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            max = self.s_max
+            st = max._storage
+            if st is not None and st.version != self.v_max:
+                stale(self, 'max', st)
+            max = max._a
+            g1 = k_where(self_ > max, g, 0)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            max = self.s_max
+            st = max._storage
+            if st is not None and st.version != self.v_max:
+                stale(self, 'max', st)
+            g0 = o_.where(self_ <= max, g, 0)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            max = self.s_max
+            st = max._storage
+            if st is not None and st.version != self.v_max:
+                stale(self, 'max', st)
+            g1 = o_.where(self_ > max, g, 0)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = self.s_max = freed
+
+
+def clamp_max_tensor(self: Tensor, max: Tensor) -> Tensor:
+    try:
+        a_self = self._a
+        a_max = max._a
+        if a_self.dtype is not a_max.dtype and a_self.dtype != a_max.dtype:
+            return p_.mixed(clamp_max_tensor, ['self', 'max'], {'self': self, 'max': max})
+        r = k_minimum(a_self, a_max)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg or max._rg) and mode.grad:
+            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            n1 = (max._fn if max._meta is None else edge(max)) if max._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(ClampMaxBackward1)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (self._nr, max._nr,) if self._nr or max._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_max = max
+                st = max._storage
+                n.v_max = 0 if st is None else st.version
+                n.fit = None if a_self.shape == a_max.shape else (a_self.shape, a_max.shape,)
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg or max._rg):
+                p_.cut((self, max,))
+        return out
+    except Exception as error:
+        raise p_.explain('clamp_max_tensor', error, self=self, max=max) from None
+
+
+def jvp_clamp_max_tensor(self_: Any, max: Any, result: Any, self_t: Any, max_t: Any) -> Any:
+    return k_where(self_ <= max, self_t, max_t)
 
 
 class WhereBackward0(Node2):
@@ -3867,7 +4740,7 @@ class WhereBackward0_other(Node1):
         self.s_condition = freed
 
 
-def where(condition, self, other):
+def where(condition: Tensor, self: Any, other: Any) -> Tensor:
     try:
         if isinstance(self, Tensor) and isinstance(other, Tensor):
             a_condition = condition._a
@@ -3876,8 +4749,8 @@ def where(condition, self, other):
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(where, ['self', 'other'], {'condition': condition, 'self': self, 'other': other})
             r = k_where(a_condition, a_self, a_other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -3920,8 +4793,8 @@ def where(condition, self, other):
             a_condition = condition._a
             a_other = other._a
             r = k_where(a_condition, self, a_other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -3956,7 +4829,7 @@ def where(condition, self, other):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_other.dtype:
-                    out._a = p_.weak(r, a_other)
+                    out._a = p_.weak('where', r, a_other)
                 if events.sink is not None and (other._rg):
                     p_.cut((other,))
             return out
@@ -3964,8 +4837,8 @@ def where(condition, self, other):
             a_condition = condition._a
             a_self = self._a
             r = k_where(a_condition, a_self, other)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -4000,21 +4873,108 @@ def where(condition, self, other):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('where', r, a_self)
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
             return out
-        return where(condition, p_.operand('where', 'self', self), p_.operand('where', 'other', other))
+        return p_.converted(where, ('self', 'other'), {'condition': condition, 'self': self, 'other': other})
     except Exception as error:
         raise p_.explain('where', error, condition=condition, self=self, other=other) from None
 
 
-def jvp_where(condition, self_, other, result, self_t, other_t):
+def jvp_where(condition: Any, self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
     return k_where(condition, self_t, other_t)
 
 
-class MaskedFillBackward0(Node1):
-    __slots__ = ('s_mask', 'v_mask')
+class MaskedFillBackward1(Node2):
+    __slots__ = ('s_mask', 'v_mask', 'fit')
+    op_name = 'MaskedFillBackward1'
+    slots = ('mask',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            mask = self.s_mask
+            st = mask._storage
+            if st is not None and st.version != self.v_mask:
+                stale(self, 'mask', st)
+            mask = mask._a
+            gi = k_masked_fill(g, mask, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            mask = self.s_mask
+            st = mask._storage
+            if st is not None and st.version != self.v_mask:
+                stale(self, 'mask', st)
+            mask = mask._a
+            gi = k_where(mask, g, 0)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_mask = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            mask = self.s_mask
+            st = mask._storage
+            if st is not None and st.version != self.v_mask:
+                stale(self, 'mask', st)
+            mask = mask._a
+            g0 = k_masked_fill(g, mask, 0)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            mask = self.s_mask
+            st = mask._storage
+            if st is not None and st.version != self.v_mask:
+                stale(self, 'mask', st)
+            mask = mask._a
+            g1 = k_where(mask, g, 0)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            mask = self.s_mask
+            st = mask._storage
+            if st is not None and st.version != self.v_mask:
+                stale(self, 'mask', st)
+            g0 = o_.masked_fill(g, mask, 0)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            mask = self.s_mask
+            st = mask._storage
+            if st is not None and st.version != self.v_mask:
+                stale(self, 'mask', st)
+            g1 = o_.where(mask, g, 0)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_mask = freed
+
+
+class MaskedFillBackward0_value(Node1):
+    __slots__ = ('s_mask', 'v_mask', 'fit')
     op_name = 'MaskedFillBackward0'
     slots = ('mask',)
     outputs_saved = (False,)
@@ -4030,6 +4990,8 @@ class MaskedFillBackward0(Node1):
             stale(self, 'mask', st)
         mask = mask._a
         gi = k_masked_fill(g, mask, 0)
+        if self.fit is not None:
+            gi = k_sum_to(gi, self.fit[0])
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4044,6 +5006,8 @@ class MaskedFillBackward0(Node1):
             stale(self, 'mask', st)
         mask = mask._a
         g0 = k_masked_fill(g, mask, 0)
+        if self.fit is not None:
+            g0 = k_sum_to(g0, self.fit[0])
         return (g0,)
 
     def grads_graph(self, g):
@@ -4052,60 +5016,114 @@ class MaskedFillBackward0(Node1):
         if st is not None and st.version != self.v_mask:
             stale(self, 'mask', st)
         g0 = o_.masked_fill(g, mask, 0)
+        if self.fit is not None:
+            g0 = o_.sum_to(g0, self.fit[0])
         return (g0,)
 
     def release(self, freed):
         self.s_mask = freed
 
 
-def masked_fill(self, mask, value):
+def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     try:
-        a_self = self._a
-        a_mask = mask._a
-        r = k_masked_fill(a_self, a_mask, value)
-        if isinstance(r, generic):
-            r = asarray(r)
-        out = new(Tensor)
-        out._a = r
-        out._storage = out._grad = out._meta = None
-        out._nr = 0
-        if (self._rg) and mode.grad:
-            n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
-                n = new(MaskedFillBackward0)
-                n.n0 = n0
-                n.nrs = (self._nr,) if self._nr else None
-                n.seq = next_seq()
-                frame = _getframe(1)
-                code = frame.f_code
-                if code.co_filename in INTERNAL:
-                    frame = user_frame(frame)
+        if isinstance(value, Tensor):
+            a_self = self._a
+            a_mask = mask._a
+            a_value = value._a
+            if a_self.dtype is not a_value.dtype and a_self.dtype != a_value.dtype:
+                return p_.mixed(masked_fill, ['self', 'value'], {'self': self, 'mask': mask, 'value': value})
+            r = k_masked_fill(a_self, a_mask, a_value)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or value._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (value._fn if value._meta is None else edge(value)) if value._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(MaskedFillBackward1)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, value._nr,) if self._nr or value._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
                     code = frame.f_code
-                n.code = code
-                n.lasti = frame.f_lasti
-                n.hooks = None
-                n.s_mask = mask
-                st = mask._storage
-                n.v_mask = 0 if st is None else st.version
-                out._fn = n
-                out._rg = True
-                if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.s_mask = mask
+                    st = mask._storage
+                    n.v_mask = 0 if st is None else st.version
+                    n.fit = None if a_self.shape == a_value.shape == r.shape else (a_self.shape, a_value.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n, out)
+                else:
+                    out._fn = None
+                    out._rg = False
             else:
                 out._fn = None
                 out._rg = False
-        else:
-            out._fn = None
-            out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return out
+                if events.sink is not None and (self._rg or value._rg):
+                    p_.cut((self, value,))
+            return out
+        if type(value) in NUMBERS:
+            a_self = self._a
+            a_mask = mask._a
+            r = k_masked_fill(a_self, a_mask, value)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(MaskedFillBackward0_value)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.s_mask = mask
+                    st = mask._storage
+                    n.v_mask = 0 if st is None else st.version
+                    n.fit = None if a_self.shape == r.shape else (a_self.shape,)
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n, out)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak('masked_fill', r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return p_.converted(masked_fill, ('value',), {'self': self, 'mask': mask, 'value': value})
     except Exception as error:
-        raise p_.explain('masked_fill', error, self=self, mask=mask) from None
+        raise p_.explain('masked_fill', error, self=self, mask=mask, value=value) from None
 
 
-def jvp_masked_fill(self_, mask, value, result, self_t):
-    return k_masked_fill(self_t, mask, 0)
+def jvp_masked_fill(self_: Any, mask: Any, value: Any, result: Any, self_t: Any, value_t: Any) -> Any:
+    return k_where(mask, value_t, self_t)
 
 
 class CopyBackwards(Node2):
@@ -4150,13 +5168,13 @@ class CopyBackwards(Node2):
         return (g0, g1,)
 
 
-def copy(self, src):
+def copy(self: Tensor, src: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_src = src._a
         r = k_copy(a_self, a_src)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4198,15 +5216,57 @@ def copy(self, src):
         raise p_.explain('copy', error, self=self, src=src) from None
 
 
-def jvp_copy(self_, src, result, self_t, src_t):
+def jvp_copy(self_: Any, src: Any, result: Any, self_t: Any, src_t: Any) -> Any:
     self_shape = self_.shape
     self_dtype = self_.dtype
     return f_.fit_to(k_, src_t, self_shape, self_dtype)
 
 
-class FillBackward0(Node1):
+class FillBackward3(Node2):
     __slots__ = ('c_self_shape',)
-    op_name = 'FillBackward0'
+    op_name = 'FillBackward3'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            gi = k_zeros_of(self.c_self_shape, g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            gi = k_sum_all(g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = k_zeros_of(self.c_self_shape, g)
+        if self.n1 is not None:
+            g1 = k_sum_all(g)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = o_.zeros_of(self.c_self_shape, g)
+        if self.n1 is not None:
+            g1 = o_.sum_all(g)
+        return (g0, g1,)
+
+
+class FillBackward2_value(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'FillBackward2'
     slots = ()
     outputs_saved = ()
     consts = ('self_shape',)
@@ -4230,52 +5290,96 @@ class FillBackward0(Node1):
         return (g0,)
 
 
-def fill(self, value):
+def fill(self: Tensor, value: Any) -> Tensor:
     try:
-        a_self = self._a
-        r = k_fill(a_self, value)
-        if isinstance(r, generic):
-            r = asarray(r)
-        out = new(Tensor)
-        out._a = r
-        out._storage = out._grad = out._meta = None
-        out._nr = 0
-        if (self._rg) and mode.grad:
-            n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
-                n = new(FillBackward0)
-                n.n0 = n0
-                n.nrs = (self._nr,) if self._nr else None
-                n.seq = next_seq()
-                frame = _getframe(1)
-                code = frame.f_code
-                if code.co_filename in INTERNAL:
-                    frame = user_frame(frame)
+        if isinstance(value, Tensor):
+            a_self = self._a
+            a_value = value._a
+            r = k_fill(a_self, a_value)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg or value._rg) and mode.grad:
+                n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+                n1 = (value._fn if value._meta is None else edge(value)) if value._rg else None
+                if n0 is not None or n1 is not None:
+                    n = new(FillBackward3)
+                    n.n0 = n0
+                    n.n1 = n1
+                    n.nrs = (self._nr, value._nr,) if self._nr or value._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
                     code = frame.f_code
-                n.code = code
-                n.lasti = frame.f_lasti
-                n.hooks = None
-                n.c_self_shape = a_self.shape
-                out._fn = n
-                out._rg = True
-                if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.c_self_shape = a_self.shape
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n, out)
+                else:
+                    out._fn = None
+                    out._rg = False
             else:
                 out._fn = None
                 out._rg = False
-        else:
-            out._fn = None
-            out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return out
+                if events.sink is not None and (self._rg or value._rg):
+                    p_.cut((self, value,))
+            return out
+        if type(value) in NUMBERS:
+            a_self = self._a
+            r = k_fill(a_self, value)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
+            out = new(Tensor)
+            out._a = r
+            out._storage = out._grad = out._meta = None
+            out._nr = 0
+            if (self._rg) and mode.grad:
+                n0 = self._fn if self._meta is None else edge(self)
+                if n0 is not None:
+                    n = new(FillBackward2_value)
+                    n.n0 = n0
+                    n.nrs = (self._nr,) if self._nr else None
+                    n.seq = next_seq()
+                    frame = _getframe(1)
+                    code = frame.f_code
+                    if code.co_filename in INTERNAL:
+                        frame = user_frame(frame)
+                        code = frame.f_code
+                    n.code = code
+                    n.lasti = frame.f_lasti
+                    n.hooks = None
+                    n.c_self_shape = a_self.shape
+                    out._fn = n
+                    out._rg = True
+                    if events.sink is not None:
+                        events.sink.node_born(n, out)
+                else:
+                    out._fn = None
+                    out._rg = False
+            else:
+                out._fn = None
+                out._rg = False
+                if r.dtype is not a_self.dtype:
+                    out._a = p_.weak('fill', r, a_self)
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+            return out
+        return p_.converted(fill, ('value',), {'self': self, 'value': value})
     except Exception as error:
-        raise p_.explain('fill', error, self=self) from None
+        raise p_.explain('fill', error, self=self, value=value) from None
 
 
-def jvp_fill(self_, value, result, self_t):
-    self_shape = self_.shape
-    return k_zeros_of(self_shape, self_t)
+def jvp_fill(self_: Any, value: Any, result: Any, self_t: Any, value_t: Any) -> Any:
+    return k_fill(self_t, value_t)
 
 
 class ZeroBackward0(Node1):
@@ -4304,12 +5408,12 @@ class ZeroBackward0(Node1):
         return (g0,)
 
 
-def zero(self):
+def zero(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_zero(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4347,7 +5451,7 @@ def zero(self):
         raise p_.explain('zero', error, self=self) from None
 
 
-def jvp_zero(self_, result, self_t):
+def jvp_zero(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
     return k_zeros_of(self_shape, self_t)
 
@@ -4380,12 +5484,12 @@ class CloneBackward0(Node1):
         return (g0,)
 
 
-def clone(self):
+def clone(self: Tensor, order: Any = 'K') -> Tensor:
     try:
         a_self = self._a
-        r = k_clone(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        r = k_clone(a_self, order)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4422,8 +5526,8 @@ def clone(self):
         raise p_.explain('clone', error, self=self) from None
 
 
-def jvp_clone(self_, result, self_t):
-    return k_clone(self_t)
+def jvp_clone(self_: Any, order: Any, result: Any, self_t: Any) -> Any:
+    return k_clone(self_t, order)
 
 
 class ToCopyBackward0(Node1):
@@ -4452,12 +5556,12 @@ class ToCopyBackward0(Node1):
         return (g0,)
 
 
-def to_copy(self, dtype):
+def to_copy(self: Tensor, dtype: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_to_copy(a_self, dtype)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4495,7 +5599,7 @@ def to_copy(self, dtype):
         raise p_.explain('to_copy', error, self=self) from None
 
 
-def jvp_to_copy(self_, dtype, result, self_t):
+def jvp_to_copy(self_: Any, dtype: Any, result: Any, self_t: Any) -> Any:
     return k_to_copy(self_t, dtype)
 
 
@@ -4527,12 +5631,12 @@ class SumBackward0(Node1):
         return (g0,)
 
 
-def sum_all(self):
+def sum_all(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_sum_all(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4570,7 +5674,7 @@ def sum_all(self):
         raise p_.explain('sum_all', error, self=self) from None
 
 
-def jvp_sum_all(self_, result, self_t):
+def jvp_sum_all(self_: Any, result: Any, self_t: Any) -> Any:
     return k_sum_all(self_t)
 
 
@@ -4602,12 +5706,12 @@ class SumBackward1(Node1):
         return (g0,)
 
 
-def sum_dim(self, dim, keepdim=False):
+def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
     try:
         a_self = self._a
         r = k_sum_dim(a_self, dim, keepdim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4647,7 +5751,7 @@ def sum_dim(self, dim, keepdim=False):
         raise p_.explain('sum_dim', error, self=self) from None
 
 
-def jvp_sum_dim(self_, dim, keepdim, result, self_t):
+def jvp_sum_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
     return k_sum_dim(self_t, dim, keepdim)
 
 
@@ -4679,12 +5783,12 @@ class MeanBackward0(Node1):
         return (g0,)
 
 
-def mean_all(self):
+def mean_all(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_mean_all(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4722,7 +5826,7 @@ def mean_all(self):
         raise p_.explain('mean_all', error, self=self) from None
 
 
-def jvp_mean_all(self_, result, self_t):
+def jvp_mean_all(self_: Any, result: Any, self_t: Any) -> Any:
     return k_mean_all(self_t)
 
 
@@ -4754,12 +5858,12 @@ class MeanBackward1(Node1):
         return (g0,)
 
 
-def mean_dim(self, dim, keepdim=False):
+def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
     try:
         a_self = self._a
         r = k_mean_dim(a_self, dim, keepdim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4799,7 +5903,7 @@ def mean_dim(self, dim, keepdim=False):
         raise p_.explain('mean_dim', error, self=self) from None
 
 
-def jvp_mean_dim(self_, dim, keepdim, result, self_t):
+def jvp_mean_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
     return k_mean_dim(self_t, dim, keepdim)
 
 
@@ -4864,12 +5968,12 @@ class AmaxBackward0(Node1):
             self.o_storage = storage
 
 
-def amax(self, dim=(), keepdim=False):
+def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
     try:
         a_self = self._a
         r = k_amax(a_self, dim, keepdim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4914,7 +6018,7 @@ def amax(self, dim=(), keepdim=False):
         raise p_.explain('amax', error, self=self) from None
 
 
-def jvp_amax(self_, dim, keepdim, result, self_t):
+def jvp_amax(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
     return f_.extreme_tangent(k_, self_t, self_, result, dim, keepdim)
 
 
@@ -4979,12 +6083,12 @@ class AminBackward0(Node1):
             self.o_storage = storage
 
 
-def amin(self, dim=(), keepdim=False):
+def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
     try:
         a_self = self._a
         r = k_amin(a_self, dim, keepdim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5029,7 +6133,7 @@ def amin(self, dim=(), keepdim=False):
         raise p_.explain('amin', error, self=self) from None
 
 
-def jvp_amin(self_, dim, keepdim, result, self_t):
+def jvp_amin(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
     return f_.extreme_tangent(k_, self_t, self_, result, dim, keepdim)
 
 
@@ -5094,12 +6198,12 @@ class MaxBackward1(Node1):
             self.o_storage = storage
 
 
-def max_all(self):
+def max_all(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_amax(a_self, (), False)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5142,7 +6246,7 @@ def max_all(self):
         raise p_.explain('max_all', error, self=self) from None
 
 
-def jvp_max_all(self_, result, self_t):
+def jvp_max_all(self_: Any, result: Any, self_t: Any) -> Any:
     return f_.extreme_tangent(k_, self_t, self_, result, (), False)
 
 
@@ -5207,12 +6311,12 @@ class MinBackward1(Node1):
             self.o_storage = storage
 
 
-def min_all(self):
+def min_all(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_amin(a_self, (), False)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5255,7 +6359,7 @@ def min_all(self):
         raise p_.explain('min_all', error, self=self) from None
 
 
-def jvp_min_all(self_, result, self_t):
+def jvp_min_all(self_: Any, result: Any, self_t: Any) -> Any:
     return f_.extreme_tangent(k_, self_t, self_, result, (), False)
 
 
@@ -5320,12 +6424,12 @@ class LogsumexpBackward0(Node1):
             self.o_storage = storage
 
 
-def logsumexp(self, dim, keepdim=False):
+def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
     try:
         a_self = self._a
         r = k_logsumexp(a_self, dim, keepdim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5364,8 +6468,6 @@ def logsumexp(self, dim, keepdim=False):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -5373,9 +6475,534 @@ def logsumexp(self, dim, keepdim=False):
         raise p_.explain('logsumexp', error, self=self) from None
 
 
-def jvp_logsumexp(self_, dim, keepdim, result, self_t):
+def jvp_logsumexp(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
     return k_sum_dim(self_t * k_exp(self_ - f_.expand_dims(k_, result, self_shape, dim, keepdim)), dim, keepdim)
+
+
+class MaxBackward0(Node1):
+    __slots__ = ('s_indices', 'v_indices', 'c_dim', 'c_keepdim', 'c_self_shape')
+    op_name = 'MaxBackward0'
+    slots = ('indices',)
+    outputs_saved = (False,)
+    consts = ('dim', 'keepdim', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        indices = self.s_indices
+        st = indices._storage
+        if st is not None and st.version != self.v_indices:
+            stale(self, 'indices', st)
+        indices = indices._a
+        gi = f_.pick_backward(k_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_indices = freed
+
+    def grads(self, g):
+        indices = self.s_indices
+        st = indices._storage
+        if st is not None and st.version != self.v_indices:
+            stale(self, 'indices', st)
+        indices = indices._a
+        g0 = f_.pick_backward(k_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        indices = self.s_indices
+        st = indices._storage
+        if st is not None and st.version != self.v_indices:
+            stale(self, 'indices', st)
+        g0 = f_.pick_backward(o_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_indices = freed
+
+
+def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
+    try:
+        a_self = self._a
+        a_indices = indices._a
+        r = k_pick(a_self, a_indices, dim, keepdim)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(MaxBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_indices = indices
+                st = indices._storage
+                n.v_indices = 0 if st is None else st.version
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('max_dim', error, self=self, indices=indices) from None
+
+
+def jvp_max_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
+    return k_pick(self_t, indices, dim, keepdim)
+
+
+class MinBackward0(Node1):
+    __slots__ = ('s_indices', 'v_indices', 'c_dim', 'c_keepdim', 'c_self_shape')
+    op_name = 'MinBackward0'
+    slots = ('indices',)
+    outputs_saved = (False,)
+    consts = ('dim', 'keepdim', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        indices = self.s_indices
+        st = indices._storage
+        if st is not None and st.version != self.v_indices:
+            stale(self, 'indices', st)
+        indices = indices._a
+        gi = f_.pick_backward(k_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_indices = freed
+
+    def grads(self, g):
+        indices = self.s_indices
+        st = indices._storage
+        if st is not None and st.version != self.v_indices:
+            stale(self, 'indices', st)
+        indices = indices._a
+        g0 = f_.pick_backward(k_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        indices = self.s_indices
+        st = indices._storage
+        if st is not None and st.version != self.v_indices:
+            stale(self, 'indices', st)
+        g0 = f_.pick_backward(o_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_indices = freed
+
+
+def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
+    try:
+        a_self = self._a
+        a_indices = indices._a
+        r = k_pick(a_self, a_indices, dim, keepdim)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(MinBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_indices = indices
+                st = indices._storage
+                n.v_indices = 0 if st is None else st.version
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('min_dim', error, self=self, indices=indices) from None
+
+
+def jvp_min_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
+    return k_pick(self_t, indices, dim, keepdim)
+
+
+class VarBackward0(Node1):
+    __slots__ = ('s_self', 'v_self', 'c_correction', 'c_dim', 'c_keepdim')
+    op_name = 'VarBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('correction', 'dim', 'keepdim')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        gi = f_.var_grad(k_, g, self_, self.c_dim, self.c_correction, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        g0 = f_.var_grad(k_, g, self_, self.c_dim, self.c_correction, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        g0 = f_.var_grad(o_, g, self_, self.c_dim, self.c_correction, self.c_keepdim)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_var_dim(a_self, dim, correction, keepdim)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(VarBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.c_correction = correction
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('var_dim', error, self=self) from None
+
+
+def jvp_var_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
+    return f_.var_tangent(k_, self_t, self_, dim, correction, keepdim)
+
+
+class StdBackward0(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_correction', 'c_dim', 'c_keepdim', 'o_storage')
+    op_name = 'StdBackward0'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
+    consts = ('correction', 'dim', 'keepdim')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = f_.var_grad(k_, k_masked_fill(g / (2 * result), result == 0, 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = f_.var_grad(k_, k_masked_fill(g / (2 * result), result == 0, 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = f_.var_grad(o_, o_.masked_fill(g / (2 * result), result == 0, 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_std_dim(a_self, dim, correction, keepdim)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(StdBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.c_correction = correction
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('std_dim', error, self=self) from None
+
+
+def jvp_std_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
+    return k_masked_fill(f_.var_tangent(k_, self_t, self_, dim, correction, keepdim) / (2 * result), result == 0, 0)
+
+
+class LinalgVectorNormBackward0(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'c_self_shape', 'o_storage')
+    op_name = 'LinalgVectorNormBackward0'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
+    consts = ('dim', 'keepdim', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = self_ * f_.expand_dims(k_, k_masked_fill(g / result, result == 0, 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = self_ * f_.expand_dims(k_, k_masked_fill(g / result, result == 0, 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = self_ * f_.expand_dims(o_, o_.masked_fill(g / result, result == 0, 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_norm_dim(a_self, dim, keepdim)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(LinalgVectorNormBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('norm_dim', error, self=self) from None
+
+
+def jvp_norm_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
+    return k_masked_fill(k_sum_dim(self_t * self_, dim, keepdim) / result, result == 0, 0)
 
 
 class SoftmaxBackward0(Node1):
@@ -5425,12 +7052,12 @@ class SoftmaxBackward0(Node1):
             self.o_storage = storage
 
 
-def softmax_dim(self, dim):
+def softmax_dim(self: Tensor, dim: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_softmax_dim(a_self, dim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5464,8 +7091,6 @@ def softmax_dim(self, dim):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -5473,7 +7098,7 @@ def softmax_dim(self, dim):
         raise p_.explain('softmax_dim', error, self=self) from None
 
 
-def jvp_softmax_dim(self_, dim, result, self_t):
+def jvp_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
     return result * (self_t - k_sum_dim(self_t * result, dim, True))
 
 
@@ -5524,12 +7149,12 @@ class LogSoftmaxBackward0(Node1):
             self.o_storage = storage
 
 
-def log_softmax_dim(self, dim):
+def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_log_softmax_dim(a_self, dim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5563,8 +7188,6 @@ def log_softmax_dim(self, dim):
         else:
             out._fn = None
             out._rg = False
-            if r.dtype is not a_self.dtype:
-                out._a = p_.weak(r, a_self)
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
         return out
@@ -5572,7 +7195,7 @@ def log_softmax_dim(self, dim):
         raise p_.explain('log_softmax_dim', error, self=self) from None
 
 
-def jvp_log_softmax_dim(self_, dim, result, self_t):
+def jvp_log_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
     return self_t - k_sum_dim(k_exp(result) * self_t, dim, True)
 
 
@@ -5621,13 +7244,13 @@ class NllLossBackward0(Node1):
         self.s_target = freed
 
 
-def nll_loss_raw(self, target, reduction):
+def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
     try:
         a_self = self._a
         a_target = target._a
         r = k_nll_loss_raw(a_self, a_target, reduction)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5669,7 +7292,7 @@ def nll_loss_raw(self, target, reduction):
         raise p_.explain('nll_loss_raw', error, self=self, target=target) from None
 
 
-def jvp_nll_loss_raw(self_, target, reduction, result, self_t):
+def jvp_nll_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_t: Any) -> Any:
     return k_nll_loss_raw(self_t, target, reduction)
 
 
@@ -5718,13 +7341,13 @@ class NllLossBackwardBackward0(Node1):
         self.s_target = freed
 
 
-def nll_loss_raw_backward(grad_output, target, shape, reduction):
+def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduction: Any) -> Tensor:
     try:
         a_grad_output = grad_output._a
         a_target = target._a
         r = k_nll_loss_raw_backward(a_grad_output, a_target, shape, reduction)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5765,7 +7388,7 @@ def nll_loss_raw_backward(grad_output, target, shape, reduction):
         raise p_.explain('nll_loss_raw_backward', error, grad_output=grad_output, target=target) from None
 
 
-def jvp_nll_loss_raw_backward(grad_output, target, shape, reduction, result, grad_output_t):
+def jvp_nll_loss_raw_backward(grad_output: Any, target: Any, shape: Any, reduction: Any, result: Any, grad_output_t: Any) -> Any:
     return k_nll_loss_raw_backward(grad_output_t, target, shape, reduction)
 
 
@@ -5872,13 +7495,13 @@ class MseLossBackward0(Node2):
         self.s_self = self.s_target = freed
 
 
-def mse_loss_raw(self, target, reduction):
+def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
     try:
         a_self = self._a
         a_target = target._a
         r = k_mse_loss_raw(a_self, a_target, reduction)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -5924,16 +7547,16 @@ def mse_loss_raw(self, target, reduction):
         raise p_.explain('mse_loss_raw', error, self=self, target=target) from None
 
 
-def jvp_mse_loss_raw(self_, target, reduction, result, self_t, target_t):
+def jvp_mse_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_t: Any, target_t: Any) -> Any:
     return f_.mse_tangent(k_, self_, target, self_t - target_t, reduction)
 
 
 class MmBackward0(Node2):
-    __slots__ = ('s_self', 's_mat2', 'v_self', 'v_mat2')
+    __slots__ = ('s_self', 's_mat2', 'v_self', 'v_mat2', 'c_mat2_swapped')
     op_name = 'MmBackward0'
     slots = ('self', 'mat2')
     outputs_saved = (False, False)
-    consts = ()
+    consts = ('mat2_swapped',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -5957,7 +7580,7 @@ class MmBackward0(Node2):
             if st is not None and st.version != self.v_self:
                 stale(self, 'self', st)
             self_ = self_._a
-            gi = k_mm_left(self_, g)
+            gi = k_mm_left(self_, g, self.c_mat2_swapped)
             if n in buffers:
                 b_add(buffers, n, gi, shared, summed)
             else:
@@ -5980,7 +7603,7 @@ class MmBackward0(Node2):
             if st is not None and st.version != self.v_self:
                 stale(self, 'self', st)
             self_ = self_._a
-            g1 = k_mm_left(self_, g)
+            g1 = k_mm_left(self_, g, self.c_mat2_swapped)
         return (g0, g1,)
 
     def grads_graph(self, g):
@@ -5996,20 +7619,22 @@ class MmBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 stale(self, 'self', st)
-            g1 = o_.mm_left(self_, g)
+            g1 = o_.mm_left(self_, g, self.c_mat2_swapped)
         return (g0, g1,)
 
     def release(self, freed):
         self.s_self = self.s_mat2 = freed
 
 
-def mm(self, mat2):
+def mm(self: Tensor, mat2: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_mat2 = mat2._a
+        if a_self.ndim != 2 or a_mat2.ndim != 2 or (a_self.dtype is not a_mat2.dtype and a_self.dtype != a_mat2.dtype):
+            return p_.matmul(self, mat2)
         r = k_mm(a_self, a_mat2)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6045,6 +7670,7 @@ def mm(self, mat2):
                 else:
                     n.s_mat2 = None
                     n.v_mat2 = 0
+                n.c_mat2_swapped = mat2._meta is not None and p_.swapped(a_mat2)
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
@@ -6062,7 +7688,7 @@ def mm(self, mat2):
         raise p_.explain('mm', error, self=self, mat2=mat2) from None
 
 
-def jvp_mm(self_, mat2, result, self_t, mat2_t):
+def jvp_mm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
     return k_mm(self_t, mat2) + k_mm(self_, mat2_t)
 
 
@@ -6141,13 +7767,13 @@ class MvBackward0(Node2):
         self.s_self = self.s_vec = freed
 
 
-def mv(self, vec):
+def mv(self: Tensor, vec: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_vec = vec._a
         r = k_mv(a_self, a_vec)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6200,7 +7826,7 @@ def mv(self, vec):
         raise p_.explain('mv', error, self=self, vec=vec) from None
 
 
-def jvp_mv(self_, vec, result, self_t, vec_t):
+def jvp_mv(self_: Any, vec: Any, result: Any, self_t: Any, vec_t: Any) -> Any:
     return k_mv(self_t, vec) + k_mv(self_, vec_t)
 
 
@@ -6279,13 +7905,13 @@ class DotBackward0(Node2):
         self.s_self = self.s_tensor = freed
 
 
-def dot(self, tensor):
+def dot(self: Tensor, tensor: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_tensor = tensor._a
         r = k_dot(a_self, a_tensor)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6338,146 +7964,8 @@ def dot(self, tensor):
         raise p_.explain('dot', error, self=self, tensor=tensor) from None
 
 
-def jvp_dot(self_, tensor, result, self_t, tensor_t):
+def jvp_dot(self_: Any, tensor: Any, result: Any, self_t: Any, tensor_t: Any) -> Any:
     return k_dot(self_t, tensor) + k_dot(self_, tensor_t)
-
-
-class GerBackward0(Node2):
-    __slots__ = ('s_self', 's_vec2', 'v_self', 'v_vec2')
-    op_name = 'GerBackward0'
-    slots = ('self', 'vec2')
-    outputs_saved = (False, False)
-    consts = ()
-
-    def run(self, g, buffers, shared, summed, freed):
-        if self.nrs is not None:
-            return b_route_run(self, g, buffers, shared, summed, freed)
-        n = self.n0
-        if n is not None:
-            vec2 = self.s_vec2
-            st = vec2._storage
-            if st is not None and st.version != self.v_vec2:
-                stale(self, 'vec2', st)
-            vec2 = vec2._a
-            gi = k_mv(g, vec2)
-            if n in buffers:
-                b_add(buffers, n, gi, shared, summed)
-            else:
-                buffers[n] = gi
-        n = self.n1
-        if n is not None:
-            self_ = self.s_self
-            st = self_._storage
-            if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
-            self_ = self_._a
-            gi = k_mv(k_t(g), self_)
-            if n in buffers:
-                b_add(buffers, n, gi, shared, summed)
-            else:
-                buffers[n] = gi
-        if freed is not None:
-            self.s_self = self.s_vec2 = freed
-
-    def grads(self, g):
-        g0 = g1 = None
-        if self.n0 is not None:
-            vec2 = self.s_vec2
-            st = vec2._storage
-            if st is not None and st.version != self.v_vec2:
-                stale(self, 'vec2', st)
-            vec2 = vec2._a
-            g0 = k_mv(g, vec2)
-        if self.n1 is not None:
-            self_ = self.s_self
-            st = self_._storage
-            if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
-            self_ = self_._a
-            g1 = k_mv(k_t(g), self_)
-        return (g0, g1,)
-
-    def grads_graph(self, g):
-        g0 = g1 = None
-        if self.n0 is not None:
-            vec2 = self.s_vec2
-            st = vec2._storage
-            if st is not None and st.version != self.v_vec2:
-                stale(self, 'vec2', st)
-            g0 = o_.mv(g, vec2)
-        if self.n1 is not None:
-            self_ = self.s_self
-            st = self_._storage
-            if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
-            g1 = o_.mv(o_.t(g), self_)
-        return (g0, g1,)
-
-    def release(self, freed):
-        self.s_self = self.s_vec2 = freed
-
-
-def ger(self, vec2):
-    try:
-        a_self = self._a
-        a_vec2 = vec2._a
-        r = k_ger(a_self, a_vec2)
-        if isinstance(r, generic):
-            r = asarray(r)
-        out = new(Tensor)
-        out._a = r
-        out._storage = out._grad = out._meta = None
-        out._nr = 0
-        if (self._rg or vec2._rg) and mode.grad:
-            n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
-            n1 = (vec2._fn if vec2._meta is None else edge(vec2)) if vec2._rg else None
-            if n0 is not None or n1 is not None:
-                n = new(GerBackward0)
-                n.n0 = n0
-                n.n1 = n1
-                n.nrs = (self._nr, vec2._nr,) if self._nr or vec2._nr else None
-                n.seq = next_seq()
-                frame = _getframe(1)
-                code = frame.f_code
-                if code.co_filename in INTERNAL:
-                    frame = user_frame(frame)
-                    code = frame.f_code
-                n.code = code
-                n.lasti = frame.f_lasti
-                n.hooks = None
-                if n1 is not None:
-                    n.s_self = self
-                    st = self._storage
-                    n.v_self = 0 if st is None else st.version
-                else:
-                    n.s_self = None
-                    n.v_self = 0
-                if n0 is not None:
-                    n.s_vec2 = vec2
-                    st = vec2._storage
-                    n.v_vec2 = 0 if st is None else st.version
-                else:
-                    n.s_vec2 = None
-                    n.v_vec2 = 0
-                out._fn = n
-                out._rg = True
-                if events.sink is not None:
-                    events.sink.node_born(n, out)
-            else:
-                out._fn = None
-                out._rg = False
-        else:
-            out._fn = None
-            out._rg = False
-            if events.sink is not None and (self._rg or vec2._rg):
-                p_.cut((self, vec2,))
-        return out
-    except Exception as error:
-        raise p_.explain('ger', error, self=self, vec2=vec2) from None
-
-
-def jvp_ger(self_, vec2, result, self_t, vec2_t):
-    return k_ger(self_t, vec2) + k_ger(self_, vec2_t)
 
 
 class BmmBackward0(Node2):
@@ -6555,13 +8043,13 @@ class BmmBackward0(Node2):
         self.s_self = self.s_mat2 = freed
 
 
-def bmm(self, mat2):
+def bmm(self: Tensor, mat2: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_mat2 = mat2._a
         r = k_bmm(a_self, a_mat2)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6614,16 +8102,16 @@ def bmm(self, mat2):
         raise p_.explain('bmm', error, self=self, mat2=mat2) from None
 
 
-def jvp_bmm(self_, mat2, result, self_t, mat2_t):
+def jvp_bmm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
     return k_bmm(self_t, mat2) + k_bmm(self_, mat2_t)
 
 
 class AddmmBackward0(NodeN):
-    __slots__ = ('s_mat1', 's_mat2', 'v_mat1', 'v_mat2', 'c_self_shape')
+    __slots__ = ('s_mat1', 's_mat2', 'v_mat1', 'v_mat2', 'c_mat2_swapped', 'c_self_shape')
     op_name = 'AddmmBackward0'
     slots = ('mat1', 'mat2')
     outputs_saved = (False, False)
-    consts = ('self_shape',)
+    consts = ('mat2_swapped', 'self_shape')
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -6656,7 +8144,7 @@ class AddmmBackward0(NodeN):
             if st is not None and st.version != self.v_mat1:
                 stale(self, 'mat1', st)
             mat1 = mat1._a
-            gi = k_mm_left(mat1, g)
+            gi = k_mm_left(mat1, g, self.c_mat2_swapped)
             if n in buffers:
                 b_add(buffers, n, gi, shared, summed)
             else:
@@ -6681,7 +8169,7 @@ class AddmmBackward0(NodeN):
             if st is not None and st.version != self.v_mat1:
                 stale(self, 'mat1', st)
             mat1 = mat1._a
-            g2 = k_mm_left(mat1, g)
+            g2 = k_mm_left(mat1, g, self.c_mat2_swapped)
         return (g0, g1, g2,)
 
     def grads_graph(self, g):
@@ -6699,21 +8187,21 @@ class AddmmBackward0(NodeN):
             st = mat1._storage
             if st is not None and st.version != self.v_mat1:
                 stale(self, 'mat1', st)
-            g2 = o_.mm_left(mat1, g)
+            g2 = o_.mm_left(mat1, g, self.c_mat2_swapped)
         return (g0, g1, g2,)
 
     def release(self, freed):
         self.s_mat1 = self.s_mat2 = freed
 
 
-def addmm(self, mat1, mat2):
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_mat1 = mat1._a
         a_mat2 = mat2._a
         r = k_addmm(a_self, a_mat1, a_mat2)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6749,6 +8237,7 @@ def addmm(self, mat1, mat2):
                 else:
                     n.s_mat2 = None
                     n.v_mat2 = 0
+                n.c_mat2_swapped = mat2._meta is not None and p_.swapped(a_mat2)
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
@@ -6767,9 +8256,159 @@ def addmm(self, mat1, mat2):
         raise p_.explain('addmm', error, self=self, mat1=mat1, mat2=mat2) from None
 
 
-def jvp_addmm(self_, mat1, mat2, result, self_t, mat1_t, mat2_t):
+def jvp_addmm(self_: Any, mat1: Any, mat2: Any, result: Any, self_t: Any, mat1_t: Any, mat2_t: Any) -> Any:
     self_shape = self_.shape
     return k_sum_to(self_t, self_shape) + k_mm(mat1_t, mat2) + k_mm(mat1, mat2_t)
+
+
+class AliasBackward0(Node1):
+    __slots__ = ()
+    op_name = 'AliasBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = g
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g
+        return (g0,)
+
+
+def alias(self: Tensor) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_alias(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(AliasBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'alias', lambda b: alias(b), lambda b: k_alias(b))
+    except Exception as error:
+        raise p_.explain('alias', error, self=self) from None
+
+
+def jvp_alias(self_: Any, result: Any, self_t: Any) -> Any:
+    return k_alias(self_t)
+
+
+class UnsafeViewBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'UnsafeViewBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_reshape(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_reshape(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.reshape(g, self.c_self_shape)
+        return (g0,)
+
+
+def unsafe_view(self: Tensor, shape: Any) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_unsafe_view(a_self, shape)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(UnsafeViewBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        raise p_.explain('unsafe_view', error, self=self) from None
+
+
+def jvp_unsafe_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
+    return k_unsafe_view(self_t, shape)
 
 
 class ViewBackward0(Node1):
@@ -6801,12 +8440,12 @@ class ViewBackward0(Node1):
         return (g0,)
 
 
-def view(self, shape):
+def view(self: Tensor, shape: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_view(a_self, shape)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6844,7 +8483,7 @@ def view(self, shape):
         raise p_.explain('view', error, self=self) from None
 
 
-def jvp_view(self_, shape, result, self_t):
+def jvp_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
     return k_view(self_t, shape)
 
 
@@ -6877,12 +8516,12 @@ class ExpandBackward0(Node1):
         return (g0,)
 
 
-def expand(self, shape):
+def expand(self: Tensor, shape: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_expand(a_self, shape)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6920,7 +8559,7 @@ def expand(self, shape):
         raise p_.explain('expand', error, self=self) from None
 
 
-def jvp_expand(self_, shape, result, self_t):
+def jvp_expand(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
     return k_expand(self_t, shape)
 
 
@@ -6953,12 +8592,12 @@ class TBackward0(Node1):
         return (g0,)
 
 
-def t(self):
+def t(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_t(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6995,7 +8634,7 @@ def t(self):
         raise p_.explain('t', error, self=self) from None
 
 
-def jvp_t(self_, result, self_t):
+def jvp_t(self_: Any, result: Any, self_t: Any) -> Any:
     return k_t(self_t)
 
 
@@ -7028,12 +8667,12 @@ class TransposeBackward0(Node1):
         return (g0,)
 
 
-def transpose(self, dim0, dim1):
+def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_transpose(a_self, dim0, dim1)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7072,7 +8711,7 @@ def transpose(self, dim0, dim1):
         raise p_.explain('transpose', error, self=self) from None
 
 
-def jvp_transpose(self_, dim0, dim1, result, self_t):
+def jvp_transpose(self_: Any, dim0: Any, dim1: Any, result: Any, self_t: Any) -> Any:
     return k_transpose(self_t, dim0, dim1)
 
 
@@ -7105,12 +8744,12 @@ class PermuteBackward0(Node1):
         return (g0,)
 
 
-def permute_to(self, dims):
+def permute_to(self: Tensor, dims: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_permute_to(a_self, dims)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7148,7 +8787,7 @@ def permute_to(self, dims):
         raise p_.explain('permute_to', error, self=self) from None
 
 
-def jvp_permute_to(self_, dims, result, self_t):
+def jvp_permute_to(self_: Any, dims: Any, result: Any, self_t: Any) -> Any:
     return k_permute_to(self_t, dims)
 
 
@@ -7181,12 +8820,12 @@ class UnsqueezeBackward0(Node1):
         return (g0,)
 
 
-def unsqueeze(self, dim):
+def unsqueeze(self: Tensor, dim: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_unsqueeze(a_self, dim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7224,7 +8863,7 @@ def unsqueeze(self, dim):
         raise p_.explain('unsqueeze', error, self=self) from None
 
 
-def jvp_unsqueeze(self_, dim, result, self_t):
+def jvp_unsqueeze(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
     return k_unsqueeze(self_t, dim)
 
 
@@ -7257,12 +8896,12 @@ class SqueezeBackward0(Node1):
         return (g0,)
 
 
-def squeeze_all(self):
+def squeeze_all(self: Tensor) -> Tensor:
     try:
         a_self = self._a
         r = k_squeeze_all(a_self)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7300,7 +8939,7 @@ def squeeze_all(self):
         raise p_.explain('squeeze_all', error, self=self) from None
 
 
-def jvp_squeeze_all(self_, result, self_t):
+def jvp_squeeze_all(self_: Any, result: Any, self_t: Any) -> Any:
     return k_squeeze_all(self_t)
 
 
@@ -7333,12 +8972,12 @@ class SqueezeBackward1(Node1):
         return (g0,)
 
 
-def squeeze_dim(self, dim):
+def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_squeeze_dim(a_self, dim)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7376,7 +9015,7 @@ def squeeze_dim(self, dim):
         raise p_.explain('squeeze_dim', error, self=self) from None
 
 
-def jvp_squeeze_dim(self_, dim, result, self_t):
+def jvp_squeeze_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
     return k_squeeze_dim(self_t, dim)
 
 
@@ -7407,12 +9046,12 @@ class SelectBackward0(Node1):
         return (g0,)
 
 
-def select(self, dim, index):
+def select(self: Tensor, dim: Any, index: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_select(a_self, dim, index)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7452,7 +9091,7 @@ def select(self, dim, index):
         raise p_.explain('select', error, self=self) from None
 
 
-def jvp_select(self_, dim, index, result, self_t):
+def jvp_select(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
     return k_select(self_t, dim, index)
 
 
@@ -7483,12 +9122,12 @@ class SliceBackward0(Node1):
         return (g0,)
 
 
-def slice(self, dim=0, start=None, end=None, step=1):
+def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Tensor:
     try:
         a_self = self._a
         r = k_slice(a_self, dim, start, end, step)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7530,83 +9169,8 @@ def slice(self, dim=0, start=None, end=None, step=1):
         raise p_.explain('slice', error, self=self) from None
 
 
-def jvp_slice(self_, dim, start, end, step, result, self_t):
+def jvp_slice(self_: Any, dim: Any, start: Any, end: Any, step: Any, result: Any, self_t: Any) -> Any:
     return k_slice(self_t, dim, start, end, step)
-
-
-class SumToSizeBackward0(Node1):
-    __slots__ = ('c_self_shape',)
-    op_name = 'SumToSizeBackward0'
-    slots = ()
-    outputs_saved = ()
-    consts = ('self_shape',)
-
-    def run(self, g, buffers, shared, summed, freed):
-        if self.nrs is not None:
-            return b_route_run(self, g, buffers, shared, summed, freed)
-        n = self.n0
-        gi = k_expand(g, self.c_self_shape)
-        if n in buffers:
-            b_add(buffers, n, gi, shared, summed)
-        else:
-            buffers[n] = gi
-            if n.keeps:
-                shared.add(n)
-
-    def grads(self, g):
-        g0 = k_expand(g, self.c_self_shape)
-        return (g0,)
-
-    def grads_graph(self, g):
-        g0 = o_.expand(g, self.c_self_shape)
-        return (g0,)
-
-
-def sum_to(self, shape):
-    try:
-        a_self = self._a
-        r = k_sum_to(a_self, shape)
-        if isinstance(r, generic):
-            r = asarray(r)
-        out = new(Tensor)
-        out._a = r
-        out._storage = out._grad = out._meta = None
-        out._nr = 0
-        if (self._rg) and mode.grad:
-            n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
-                n = new(SumToSizeBackward0)
-                n.n0 = n0
-                n.nrs = (self._nr,) if self._nr else None
-                n.seq = next_seq()
-                frame = _getframe(1)
-                code = frame.f_code
-                if code.co_filename in INTERNAL:
-                    frame = user_frame(frame)
-                    code = frame.f_code
-                n.code = code
-                n.lasti = frame.f_lasti
-                n.hooks = None
-                n.c_self_shape = a_self.shape
-                out._fn = n
-                out._rg = True
-                if events.sink is not None:
-                    events.sink.node_born(n, out)
-            else:
-                out._fn = None
-                out._rg = False
-        else:
-            out._fn = None
-            out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return out
-    except Exception as error:
-        raise p_.explain('sum_to', error, self=self) from None
-
-
-def jvp_sum_to(self_, shape, result, self_t):
-    return k_sum_to(self_t, shape)
 
 
 class SelectBackwardBackward0(Node1):
@@ -7637,12 +9201,12 @@ class SelectBackwardBackward0(Node1):
         return (g0,)
 
 
-def select_backward(self, shape, dim, index):
+def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_select_backward(a_self, shape, dim, index)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7681,7 +9245,7 @@ def select_backward(self, shape, dim, index):
         raise p_.explain('select_backward', error, self=self) from None
 
 
-def jvp_select_backward(self_, shape, dim, index, result, self_t):
+def jvp_select_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
     return k_select_backward(self_t, shape, dim, index)
 
 
@@ -7713,12 +9277,12 @@ class SliceBackwardBackward0(Node1):
         return (g0,)
 
 
-def slice_backward(self, shape, dim, start, end, step):
+def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, step: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_slice_backward(a_self, shape, dim, start, end, step)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7759,7 +9323,7 @@ def slice_backward(self, shape, dim, start, end, step):
         raise p_.explain('slice_backward', error, self=self) from None
 
 
-def jvp_slice_backward(self_, shape, dim, start, end, step, result, self_t):
+def jvp_slice_backward(self_: Any, shape: Any, dim: Any, start: Any, end: Any, step: Any, result: Any, self_t: Any) -> Any:
     return k_slice_backward(self_t, shape, dim, start, end, step)
 
 
@@ -7789,12 +9353,12 @@ class IndexBackward0(Node1):
         return (g0,)
 
 
-def index(self, indices):
+def index(self: Tensor, indices: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_index(a_self, indices)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7814,7 +9378,7 @@ def index(self, indices):
                 n.code = code
                 n.lasti = frame.f_lasti
                 n.hooks = None
-                n.c_indices = indices
+                n.c_indices = p_.own(indices)
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
@@ -7833,7 +9397,7 @@ def index(self, indices):
         raise p_.explain('index', error, self=self) from None
 
 
-def jvp_index(self_, indices, result, self_t):
+def jvp_index(self_: Any, indices: Any, result: Any, self_t: Any) -> Any:
     return k_index(self_t, indices)
 
 
@@ -7863,12 +9427,12 @@ class IndexBackwardBackward0(Node1):
         return (g0,)
 
 
-def index_backward(self, shape, indices):
+def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
     try:
         a_self = self._a
         r = k_index_backward(a_self, shape, indices)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -7888,7 +9452,7 @@ def index_backward(self, shape, indices):
                 n.code = code
                 n.lasti = frame.f_lasti
                 n.hooks = None
-                n.c_indices = indices
+                n.c_indices = p_.own(indices)
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
@@ -7906,7 +9470,7 @@ def index_backward(self, shape, indices):
         raise p_.explain('index_backward', error, self=self) from None
 
 
-def jvp_index_backward(self_, shape, indices, result, self_t):
+def jvp_index_backward(self_: Any, shape: Any, indices: Any, result: Any, self_t: Any) -> Any:
     return k_index_backward(self_t, shape, indices)
 
 
@@ -7978,14 +9542,14 @@ class IndexPutBackward0_values(Node1):
         return (g0,)
 
 
-def index_put(self, indices, values):
+def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
     try:
         if isinstance(values, Tensor):
             a_self = self._a
             a_values = values._a
             r = k_index_put(a_self, indices, a_values)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -8007,7 +9571,7 @@ def index_put(self, indices, values):
                     n.code = code
                     n.lasti = frame.f_lasti
                     n.hooks = None
-                    n.c_indices = indices
+                    n.c_indices = p_.own(indices)
                     n.c_values_shape = a_values.shape
                     out._fn = n
                     out._rg = True
@@ -8025,8 +9589,8 @@ def index_put(self, indices, values):
         if type(values) in NUMBERS:
             a_self = self._a
             r = k_index_put(a_self, indices, values)
-            if isinstance(r, generic):
-                r = asarray(r)
+            if type(r) is not ndarray:
+                r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -8046,7 +9610,7 @@ def index_put(self, indices, values):
                     n.code = code
                     n.lasti = frame.f_lasti
                     n.hooks = None
-                    n.c_indices = indices
+                    n.c_indices = p_.own(indices)
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
@@ -8058,16 +9622,16 @@ def index_put(self, indices, values):
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
-                    out._a = p_.weak(r, a_self)
+                    out._a = p_.weak('index_put', r, a_self)
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
             return out
-        return index_put(self, indices, p_.operand('index_put', 'values', values))
+        return p_.converted(index_put, ('values',), {'self': self, 'indices': indices, 'values': values})
     except Exception as error:
         raise p_.explain('index_put', error, self=self, values=values) from None
 
 
-def jvp_index_put(self_, indices, values, result, self_t, values_t):
+def jvp_index_put(self_: Any, indices: Any, values: Any, result: Any, self_t: Any, values_t: Any) -> Any:
     return k_index_put(self_t, indices, values_t)
 
 
@@ -8116,13 +9680,13 @@ class GatherBackward0(Node1):
         self.s_index = freed
 
 
-def gather(self, dim, index):
+def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_index = index._a
         r = k_gather(a_self, dim, a_index)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -8164,7 +9728,7 @@ def gather(self, dim, index):
         raise p_.explain('gather', error, self=self, index=index) from None
 
 
-def jvp_gather(self_, dim, index, result, self_t):
+def jvp_gather(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
     return k_gather(self_t, dim, index)
 
 
@@ -8213,13 +9777,13 @@ class GatherBackwardBackward0(Node1):
         self.s_index = freed
 
 
-def gather_backward(self, shape, dim, index):
+def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor:
     try:
         a_self = self._a
         a_index = index._a
         r = k_gather_backward(a_self, shape, dim, a_index)
-        if isinstance(r, generic):
-            r = asarray(r)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -8260,5 +9824,5 @@ def gather_backward(self, shape, dim, index):
         raise p_.explain('gather_backward', error, self=self, index=index) from None
 
 
-def jvp_gather_backward(self_, shape, dim, index, result, self_t):
+def jvp_gather_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
     return k_gather_backward(self_t, shape, dim, index)

@@ -1,20 +1,22 @@
-"""Ops without a gradient: comparisons, tests, positions. A path through one of them ends there (a *cut*)."""
+"""Ops without a gradient: comparisons, logic, tests, positions. A path through one of them ends there (a *cut*)."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import events
+from ..dtype import scalar_type
 from ..sites import caller
 from ..tensor import Tensor, wrap
+from .explain import not_a_tensor, shape_error
 from .prepare import explain
+from .shape import Dims, one_dim, some_dims
 
-
-def _value(x: Any) -> Any:
-    return x._a if isinstance(x, Tensor) else x
+Operator = Callable[[Any, Any], Tensor]
 
 
 def _cut(how: str, *operands: Any) -> None:
@@ -26,40 +28,69 @@ def _cut(how: str, *operands: Any) -> None:
             sink.graph_cut(x, how, *caller())
 
 
-def _binary(name: str, ufunc: Any) -> Callable[[Any, Any], Tensor]:
+# ----- of two -----
+
+
+def _operator(name: str, ufunc: Any) -> Operator:
+    """The form for Python's operators: ``NotImplemented`` for what is neither tensor nor number."""
+
     def compare(self: Any, other: Any) -> Tensor:
-        if not isinstance(other, Tensor | int | float | bool | np.generic):
+        if isinstance(other, Tensor):
+            operand = other._a
+        elif isinstance(other, int | float | np.generic):
+            operand = other
+        else:
             return NotImplemented
         try:
-            out = wrap(np.asarray(ufunc(_value(self), _value(other))))
+            out = wrap(ufunc(self._a, operand))
         except Exception as error:
             raise explain(name, error, self=self, other=other) from None
-        _cut("integer", self, other)
+        if events.sink is not None:
+            _cut("integer", self, other)
         return out
 
     compare.__name__ = compare.__qualname__ = name
-    compare.__doc__ = f"Elementwise {name}; a bool tensor without gradient."
+    compare.__doc__ = f"Elementwise {name} of a tensor and another or a number; no gradient."
     return compare
 
 
-eq = _binary("eq", np.equal)
-ne = _binary("ne", np.not_equal)
-lt = _binary("lt", np.less)
-le = _binary("le", np.less_equal)
-gt = _binary("gt", np.greater)
-ge = _binary("ge", np.greater_equal)
-logical_and = _binary("logical_and", np.logical_and)
-logical_or = _binary("logical_or", np.logical_or)
-bitwise_and = _binary("bitwise_and", np.bitwise_and)
-bitwise_or = _binary("bitwise_or", np.bitwise_or)
+def _function(name: str, operator: Operator) -> Operator:
+    """The form for calls: an error where the operator says ``NotImplemented``."""
+
+    def compare(self: Any, other: Any) -> Tensor:
+        out = operator(self, other)
+        if out is NotImplemented:
+            raise not_a_tensor(name, "other", other, 2)
+        return out
+
+    compare.__name__ = compare.__qualname__ = name
+    compare.__doc__ = operator.__doc__
+    return compare
+
+
+OPERATORS: dict[str, Operator] = {
+    name: _operator(name, ufunc)
+    for name, ufunc in (
+        ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
+        ("ge", np.greater_equal), ("logical_and", np.logical_and), ("logical_or", np.logical_or),
+        ("logical_xor", np.logical_xor), ("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or),
+        ("bitwise_xor", np.bitwise_xor),
+    )
+}  # fmt: skip
+PAIRWISE: dict[str, Operator] = {name: _function(name, operator) for name, operator in OPERATORS.items()}
+
+
+# ----- of one -----
 
 
 def _test(name: str, ufunc: Any) -> Callable[[Tensor], Tensor]:
     def test(self: Tensor) -> Tensor:
-        return wrap(np.asarray(ufunc(self._a)))
+        if events.sink is not None:
+            _cut("integer", self)
+        return wrap(ufunc(self._a))
 
     test.__name__ = test.__qualname__ = name
-    test.__doc__ = f"Elementwise {name}; a bool tensor without gradient."
+    test.__doc__ = f"Elementwise {name}; no gradient."
     return test
 
 
@@ -67,36 +98,63 @@ isnan = _test("isnan", np.isnan)
 isinf = _test("isinf", np.isinf)
 isfinite = _test("isfinite", np.isfinite)
 logical_not = _test("logical_not", np.logical_not)
-bitwise_not = _test("bitwise_not", np.invert)
+
+
+def bitwise_not(self: Tensor) -> Tensor:
+    """All bits flipped; integers and bools only."""
+    if self.dtype.kind not in "iub":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return wrap(np.invert(self._a))
+
+
+# ----- along dimensions -----
 
 
 def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Position of the largest element (of the flattened tensor without ``dim``); the first of ties."""
-    _cut("integer", self)
-    return wrap(np.asarray(np.argmax(self._a, axis=dim, keepdims=keepdim)))
+    return _position("argmax", np.argmax, self, dim, keepdim)
 
 
 def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Position of the smallest element; the first of ties."""
-    _cut("integer", self)
-    return wrap(np.asarray(np.argmin(self._a, axis=dim, keepdims=keepdim)))
+    """Position of the smallest element (of the flattened tensor without ``dim``); the first of ties."""
+    return _position("argmin", np.argmin, self, dim, keepdim)
 
 
-def all(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Whether all elements are true."""
-    return wrap(np.asarray(self._a.all(axis=dim, keepdims=keepdim)))
+def _position(op: str, function: Any, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    axis = None if dim is None else one_dim(x, dim)
+    if axis is None and x._a.size == 0:
+        raise shape_error(f"{op}(): Expected reduction dim to be specified for input.numel() == 0.", IndexError)
+    if axis is not None and x.ndim and x.shape[axis] == 0:
+        raise shape_error(f"{op}(): Expected reduction dim {axis} to have non-zero size.", IndexError)
+    _cut("integer", x)
+    return wrap(function(x._a, axis=axis if x.ndim else None, keepdims=keepdim))
 
 
-def any(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Whether some element is true."""
-    return wrap(np.asarray(self._a.any(axis=dim, keepdims=keepdim)))
+def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Whether all elements, or all along ``dim``, are true."""
+    return wrap(self._a.astype(np.bool_).all(axis=_axis(self, dim), keepdims=keepdim))
+
+
+def any(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Whether some element, or some along ``dim``, is true."""
+    return wrap(self._a.astype(np.bool_).any(axis=_axis(self, dim), keepdims=keepdim))
+
+
+def _axis(x: Tensor, dim: Dims) -> Any:
+    dims = None if dim is None else some_dims(x, dim)
+    return dims if x.ndim else None
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether all elements differ by at most ``atol + rtol * |other|``."""
-    return bool(np.allclose(input._a, other._a, rtol, atol, equal_nan))
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"{scalar_type(input.dtype)} did not match {scalar_type(other.dtype)}")
+    try:
+        return bool(np.allclose(input._a, other._a, rtol, atol, equal_nan))
+    except ValueError as error:
+        raise explain("allclose", error, input=input, other=other) from None
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are the same."""
-    return bool(input.shape == other.shape and np.array_equal(input._a, other._a))
+    return bool(input.shape == other.shape and builtins.bool((input._a == other._a).all()))

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+from .kernels import GELU
 
 Shape = tuple[int, ...]
 Dims = int | tuple[int, ...] | None
@@ -22,22 +25,22 @@ def pow_grad_exponent(F: Any, g: Any, x: Any, exponent: Any, result: Any) -> Any
     """Gradient of ``x ** exponent`` in the exponent; 0 at ``0 ** exponent`` with exponent >= 0."""
     if type(x) in (int, float):
         zero = exponent >= 0 if x == 0 else exponent != exponent
-        return F.where(zero, 0.0, g * (result * _log(x)))
+        return F.where(zero, 0.0, g * (result * (math.log(x) if x > 0 else -math.inf if x == 0 else math.nan)))
     zero = (x == 0) & (exponent >= 0)
     return F.where(zero, 0.0, g * (result * F.log(x)))
 
 
-def _log(x: float) -> float:
-    import math
+def gelu_tanh_grad(F: Any, g: Any, x: Any) -> Any:
+    """Gradient of the tanh form of gelu."""
+    t = F.tanh(GELU * (x + 0.044715 * (x * x * x)))
+    return g * (0.5 * (1 + t) + x * (1 - t * t) * (0.5 * GELU * (1 + 3 * 0.044715 * (x * x))))
 
-    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
-
-def outside(F: Any, x: Any, low: Any, high: Any) -> Any:
-    """Where x lies outside [low, high], bounds excluded."""
+def inside(F: Any, x: Any, low: Any, high: Any) -> Any:
+    """Where x lies in [low, high], bounds included; nowhere for NaN."""
     if low is None:
-        return x > high
-    return x < low if high is None else (x < low) | (x > high)
+        return x <= high
+    return x >= low if high is None else (x >= low) & (x <= high)
 
 
 def extreme_grad(F: Any, g: Any, x: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
@@ -50,6 +53,31 @@ def extreme_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: Dims, keepdim: b
     """Tangent of amax / amin: the mean of the tangents of the ties."""
     mask = F.to_copy(x == expand_dims(F, result, x.shape, dim, keepdim), x.dtype)
     return F.sum_dim(x_t * mask, dim, keepdim) / F.sum_dim(mask, dim, keepdim)
+
+
+def pick_backward(F: Any, g: Any, shape: Shape, indices: Any, dim: int, keepdim: bool) -> Any:
+    """Zeros of ``shape`` with ``g`` at ``indices`` along ``dim``."""
+    if not shape:
+        return g
+    if not keepdim:
+        g, indices = F.unsqueeze(g, dim), F.unsqueeze(indices, dim)
+    return F.gather_backward(g, shape, dim, indices)
+
+
+def var_grad(F: Any, g: Any, x: Any, dim: Dims, correction: int, keepdim: bool) -> Any:
+    """Gradient of the variance."""
+    scale = _over(2.0, F.numel(x.shape, dim) - correction)
+    return expand_dims(F, g, x.shape, dim, keepdim) * (scale * (x - F.mean_dim(x, dim, True)))
+
+
+def var_tangent(F: Any, x_t: Any, x: Any, dim: Dims, correction: int, keepdim: bool) -> Any:
+    """Tangent of the variance."""
+    scale = _over(2.0, F.numel(x.shape, dim) - correction)
+    return F.sum_dim(x_t * (scale * (x - F.mean_dim(x, dim, True))), dim, keepdim)
+
+
+def _over(a: float, b: float) -> float:
+    return a / b if b else math.inf
 
 
 def mse_grad(F: Any, g: Any, x: Any, target: Any, reduction: str) -> Any:

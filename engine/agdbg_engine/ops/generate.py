@@ -20,7 +20,9 @@ HEADER = '''"""Generated from the op table by ``python scripts/generate_ops.py``
 # ruff: noqa
 # mypy: ignore-errors
 
-from numpy import asarray, generic
+from typing import Any
+
+from numpy import ndarray
 
 from .. import events
 from ..backward import add as b_add
@@ -50,7 +52,8 @@ class Variant:
         self.row = row
         self.numbers = numbers
         self.node = row.scalars[numbers[0]] if numbers else row.node
-        self.cls = self.node + "".join(f"_{n}" for n in numbers)
+        first = next(r for r in TABLE if self.node in (r.node, *r.scalars.values()))
+        self.cls = self.node + "".join(f"_{n}" for n in (*((row.name,) if first is not row else ()), *numbers))
         self.tensors = tuple(t for t in row.tensors if t not in numbers)
         self.edges = tuple(d for d in row.differentiable if d not in numbers)
         self.fits = row.elementwise and len(self.tensors) > 1
@@ -71,7 +74,10 @@ class Variant:
         for suffix in ("_shape", "_dtype"):
             if name.endswith(suffix) and name.removesuffix(suffix) in self.tensors:
                 return f"a_{name.removesuffix(suffix)}.{suffix[1:]}"
-        return name
+        if name.endswith("_swapped"):
+            arg = name.removesuffix("_swapped")
+            return f"{arg}._meta is not None and p_.swapped(a_{arg})"
+        return "p_.own(indices)" if name == "indices" else name
 
 
 def variants(row: Row) -> list[Variant]:
@@ -229,8 +235,9 @@ def _grads(v: Variant, name: str, on_tensors: bool) -> Iterator[str]:
 
 def function(row: Row) -> Iterator[str]:
     """Source lines of the op: checks, value, node."""
-    head = ", ".join(f"{a}={row.defaults[a]}" if a in row.defaults else a for a in row.args)
-    yield f"def {row.name}({head}):"
+    typed = [f"{a}: {'Tensor' if a in row.tensors and a not in row.scalars else 'Any'}" for a in row.args]
+    head = ", ".join(f"{t} = {row.defaults[a]}" if a in row.defaults else t for a, t in zip(row.args, typed, strict=True))
+    yield f"def {row.name}({head}) -> Tensor:"
     yield "    try:"
     if row.scalars:
         numberable = tuple(row.scalars)
@@ -239,8 +246,8 @@ def function(row: Row) -> Iterator[str]:
             if v.numbers:
                 yield f"        if type({v.numbers[0]}) in NUMBERS:"
             yield from _branch(v, " " * 12)
-        call = ", ".join(f"p_.operand({row.name!r}, {a!r}, {a})" if a in row.scalars else a for a in row.args)
-        yield f"        return {row.name}({call})"
+        given = ", ".join(f"{a!r}: {a}" for a in row.args)
+        yield f"        return p_.converted({row.name}, {tuple(row.scalars)!r}, {{{given}}})"
     else:
         yield from _branch(Variant(row, ()), " " * 8)
     yield "    except Exception as error:"
@@ -259,15 +266,21 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
         args = ", ".join(x for x in row.args)
         yield f"{pad}if a_{a}.dtype is not a_{b}.dtype and a_{a}.dtype != a_{b}.dtype:"
         yield f"{pad}    return p_.mixed({row.name}, {mixed!r}, {{{', '.join(f'{x!r}: {x}' for x in row.args)}}})"
+    if row.unless[0]:
+        yield f"{pad}if {row.unless[0]}:"
+        yield f"{pad}    return p_.{row.unless[1]}({', '.join(row.args)})"
+    if row.floats and not row.scalars:
+        yield f"{pad}if a_self.dtype.kind in 'biu':"
+        yield f"{pad}    return {row.name}(p_.floated(self){''.join(f', {a}' for a in row.args[1:])})"
     yield f"{pad}r = {_value(v)}"
-    yield f"{pad}if isinstance(r, generic):"
-    yield f"{pad}    r = asarray(r)"
+    yield f"{pad}if type(r) is not ndarray:"
+    yield f"{pad}    r = p_.as_array(r)"
     yield f"{pad}out = new(Tensor)"
     yield f"{pad}out._a = r"
     yield f"{pad}out._storage = out._grad = out._meta = None"
     yield f"{pad}out._nr = 0"
     rg = " or ".join(f"{e}._rg" for e in v.edges)
-    weak = bool(v.numbers) or row.floats
+    weak = bool(v.numbers) or (row.floats and bool(row.scalars))
     yield f"{pad}if ({rg}) and mode.grad:"
     yield from _record(v, pad + "    ")
     yield f"{pad}else:"
@@ -276,7 +289,7 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     if weak and v.edges:
         first = v.edges[0]
         yield f"{pad}    if r.dtype is not a_{first}.dtype:"
-        yield f"{pad}        out._a = p_.weak(r, a_{first})"
+        yield f"{pad}        out._a = p_.weak({row.name!r}, r, a_{first})"
     yield f"{pad}    if events.sink is not None and ({rg}):"
     yield f"{pad}        p_.cut(({', '.join(v.edges)},))"
     if row.view:
@@ -372,7 +385,7 @@ def jvp(row: Row) -> Iterator[str]:
     """Source of ``jvp_<name>(args, result, tangents)`` on buffers."""
     tangents = [f"{t}_t" for t in row.differentiable]
     args = ["self_" if a == "self" else a for a in row.args]
-    yield f"def jvp_{row.name}({', '.join([*args, 'result', *tangents])}):"
+    yield f"def jvp_{row.name}({', '.join(f'{a}: Any' for a in [*args, 'result', *tangents])}) -> Any:"
     if row.jvp == "linear":
         call = ", ".join(f"{a}_t" if a in row.differentiable else _local(a) for a in row.args)
         formula = _value_linear(row, call)

@@ -24,9 +24,28 @@ def reshape(x: Tensor, shape: Shape) -> Tensor:
     return x.reshape(shape)
 
 
-def mm_left(a: Tensor, g: Tensor) -> Tensor:
-    """``a.T @ g``."""
-    return a.t().mm(g)
+def sum_to(g: Tensor, shape: Shape) -> Tensor:
+    """``g`` summed down to ``shape``, from which it was broadcast."""
+    from . import _generated as ops
+
+    if g.shape == shape:
+        return g
+    lead = g.ndim - len(shape)
+    ones = (i + lead for i, s in enumerate(shape) if s == 1 != g.shape[i + lead])
+    summed = ops.sum_dim(g, (*range(lead), *ones), True)
+    return ops.view(summed, shape) if lead else summed
+
+
+def ger(u: Tensor, v: Tensor) -> Tensor:
+    """Outer product."""
+    from . import _generated as ops
+
+    return ops.mul(ops.unsqueeze(u, 1), v)
+
+
+def mm_left(a: Tensor, g: Tensor, swapped: bool) -> Tensor:
+    """``a.T @ g``; the layout is left to the product."""
+    return a.t().mm(g)  # type: ignore[no-any-return]
 
 
 def output_of(node: Any) -> Tensor:
@@ -34,3 +53,10 @@ def output_of(node: Any) -> Tensor:
     t = wrap(node.s_result)
     t._fn, t._rg, t._storage = node, True, node.o_storage
     return t
+
+
+def relu_grad(g: Tensor, result: Tensor) -> Tensor:
+    """``g`` where relu let something through."""
+    from . import where
+
+    return where(result <= 0, 0.0, g)  # type: ignore[no-any-return]

@@ -9,6 +9,7 @@ from .. import errors, events
 from ..dtype import category, scalar_type
 from ..grad_mode import mode
 from ..sites import caller
+from ..storage import Storage
 from ..tensor import Tensor, check_inplace, wrap
 from ..view import rebase_history
 
@@ -18,7 +19,7 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
 
     The op runs on a twin of ``t`` that has its history; where the op saved its input, the twin keeps the old values.
     """
-    check_inplace(t, mode.grad)
+    check_inplace(t, args)
     twin = _twin(t)
     result = function(twin, *args)
     _check_result(t, result)
@@ -41,9 +42,10 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
 def _twin(t: Tensor) -> Tensor:
     """Same buffer and history as ``t``, a storage of its own: what the op sees as its input."""
     twin = wrap(t._a)
-    twin._fn, twin._nr, twin._rg = t.grad_fn, t._nr, bool(t._rg and t.requires_grad)
-    if twin._rg and twin._fn is None:
-        twin._rg = False  # a leaf is only written with gradients off: nothing is recorded for it
+    twin._storage = Storage()
+    if mode.grad:  # else nothing is recorded, and a view that has lost its history may be written
+        twin._fn, twin._nr = t.grad_fn, t._nr
+        twin._rg = twin._fn is not None
     return twin
 
 

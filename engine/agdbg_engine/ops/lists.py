@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import events
+from ..device import array_module
 from ..dtype import result_type
 from ..grad_mode import mode
 from ..node import Buffers, Node1, NodeN, edge, next_seq
@@ -16,28 +18,30 @@ from ..tensor import Tensor, wrap
 from ..view import CreationMeta, as_view
 from . import _generated as g
 from . import kernels as k
-from .shape import _dim, unsqueeze
+from .explain import shape_error
+from .prepare import cut
+from .shape import one_dim
+
+# ----- many to one -----
 
 
-class CatBackward0(NodeN):
-    """Gradient of :func:`cat`: the pieces of the incoming gradient."""
+class _Joined(NodeN):
+    """Gradient of joining tensors: every input's part of the incoming gradient."""
 
-    __slots__ = ("c_dim", "c_sizes")
-    op_name = "CatBackward0"
-    consts = ("dim", "sizes")
+    __slots__ = ()
 
-    def _pieces(self, g_: Any, take: Any) -> tuple[Any, ...]:
-        out, start = [], 0
-        for n, size in zip(self.next, self.c_sizes, strict=True):
-            out.append(take(g_, self.c_dim, start, start + size, 1) if n is not None else None)
-            start += size
-        return tuple(out)
+    def part(self, ops: Any, grad: Any, i: int) -> Any:
+        """The part of input ``i``, with the functions of ``ops`` (kernels or recorded ops)."""
+        raise NotImplementedError
+
+    def _parts(self, ops: Any, grad: Any) -> tuple[Any, ...]:
+        return tuple(None if n is None else self.part(ops, grad, i) for i, n in enumerate(self.next))
 
     def grads(self, g_: Any) -> tuple[Any, ...]:  # noqa: D102
-        return self._pieces(g_, k.slice)
+        return self._parts(k, g_)
 
     def grads_graph(self, g_: Any) -> tuple[Any, ...]:  # noqa: D102
-        return self._pieces(g_, g.slice)
+        return self._parts(g, g_)
 
     def run(self, g_: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Any) -> None:  # noqa: D102
         from ..backward import route
@@ -45,24 +49,100 @@ class CatBackward0(NodeN):
         route(self, self.grads(g_), buffers, shared, summed)
 
 
+class CatBackward0(_Joined):
+    """Gradient of :func:`cat`: slices."""
+
+    __slots__ = ("c_dim", "c_starts")
+    op_name = "CatBackward0"
+    consts = ("dim", "starts")
+    c_dim: int
+    c_starts: tuple[int, ...]
+
+    def part(self, ops: Any, grad: Any, i: int) -> Any:  # noqa: D102
+        start, end = self.c_starts[i : i + 2]
+        return ops.slice(grad, self.c_dim, start, end, 1)
+
+
+class StackBackward0(_Joined):
+    """Gradient of :func:`stack`: entries."""
+
+    __slots__ = ("c_dim",)
+    op_name = "StackBackward0"
+    consts = ("dim",)
+    c_dim: int
+
+    def part(self, ops: Any, grad: Any, i: int) -> Any:  # noqa: D102
+        return ops.select(grad, self.c_dim, i)
+
+
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after the other along ``dim``."""
-    ts = list(tensors)
+    ts = _same_dtype("cat", tensors)
     if not ts:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
-    dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in ts])
-    ts = [t if t.dtype == dtype else t.to(dtype) for t in ts]
-    dim = _dim(ts[0], dim)
-    _check_cat(ts, dim)
-    out = wrap(np.concatenate([t._a for t in ts], dim))
-    if mode.grad and any(t._rg for t in ts):
-        node = CatBackward0()
-        node.next = tuple(edge(t) if t._rg else None for t in ts)
-        if any(n is not None for n in node.next):
-            numbers = tuple(t._nr for t in ts)
-            node.c_dim, node.c_sizes = dim, tuple(t.shape[dim] for t in ts)
-            _finish(node, out, numbers)
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    _check_cat(ts)
+    full = [t for t in ts if t.shape != (0,)] or ts[:1]
+    dim = one_dim(full[0], dim)
+    _check_sizes(ts, full[0].shape, dim)
+    out = wrap(np.concatenate([t._a for t in full], dim))
+    node = _join(CatBackward0, ts, out)
+    if node is not None:
+        node.c_dim = dim
+        node.c_starts = (0, *itertools.accumulate(0 if t.shape == (0,) else t.shape[dim] for t in ts))
     return out
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """The tensors, all of one shape, along a new dimension ``dim``."""
+    ts = _same_dtype("stack", tensors)
+    if not ts:
+        raise shape_error("stack expects a non-empty TensorList")
+    n = ts[0].ndim + 1
+    if not -n <= dim < n:
+        raise shape_error(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})", IndexError
+        )
+    for i, t in enumerate(ts):
+        if t.shape != ts[0].shape:
+            raise shape_error(
+                f"stack expects each tensor to be equal size, but got {list(ts[0].shape)} at entry 0 and {list(t.shape)} at "
+                f"entry {i}"
+            )
+    out = wrap(np.stack([t._a for t in ts], dim % n))
+    node = _join(StackBackward0, ts, out)
+    if node is not None:
+        node.c_dim = dim % n
+    return out
+
+
+def _same_dtype(op: str, tensors: Any) -> list[Tensor]:
+    """The tensors, checked to be some, cast to their common dtype."""
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    ts = list(tensors)
+    for i, t in enumerate(ts):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+    if all(t.dtype == ts[0].dtype for t in ts):
+        return ts
+    dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in ts])
+    return [t.to(dtype) for t in ts]
+
+
+def _join(kind: Any, ts: list[Tensor], out: Tensor) -> Any:
+    """A node of ``kind`` that made ``out`` of ``ts``; ``None`` when no gradient is needed."""
+    if not any(t._rg for t in ts):
+        return None
+    if not mode.grad:
+        cut(tuple(ts))
+        return None
+    producers = tuple(edge(t) if t._rg else None for t in ts)
+    if not any(n is not None for n in producers):
+        return None
+    node = kind()
+    node.next = producers
+    _finish(node, out, tuple(t._nr for t in ts))
+    return node
 
 
 def _finish(node: Any, out: Tensor, numbers: tuple[int, ...]) -> None:
@@ -72,77 +152,87 @@ def _finish(node: Any, out: Tensor, numbers: tuple[int, ...]) -> None:
     node.hooks = None
     out._fn, out._rg = node, True
     if events.sink is not None:
-        events.sink.node_born(node, out)
+        events.sink.node_born(node)
 
 
-def _check_cat(ts: list[Tensor], dim: int) -> None:
-    first = ts[0].shape
+def _check_cat(ts: list[Tensor]) -> None:
     for i, t in enumerate(ts):
         if t.ndim == 0:
-            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+            raise shape_error(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+
+
+def _check_sizes(ts: list[Tensor], first: tuple[int, ...], dim: int) -> None:
+    for i, t in enumerate(ts):
+        if t.shape == (0,):  # may stand beside anything, a habit of PyTorch
+            continue
         if t.ndim != len(first):
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {t.ndim}")
+            raise shape_error(f"Tensors must have same number of dimensions: got {len(first)} and {t.ndim}")
         for d, (a, b) in enumerate(zip(first, t.shape, strict=True)):
             if d != dim and a != b:
-                raise RuntimeError(
+                raise shape_error(
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got size {b} for tensor "
                     f"number {i} in the list."
                 )
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """The tensors, all of one shape, along a new dimension ``dim``."""
-    ts = list(tensors)
-    if not ts:
-        raise RuntimeError("stack expects a non-empty TensorList")
-    for i, t in enumerate(ts):
-        if t.shape != ts[0].shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(ts[0].shape)} at entry 0 and {list(t.shape)} at "
-                f"entry {i}"
-            )
-    return cat([unsqueeze(t, dim) for t in ts], dim % (ts[0].ndim + 1))
+# ----- one to many -----
 
 
-class UnbindBackward0(Node1):
-    """Gradient of :func:`unbind`: the incoming gradients stacked, zeros where there is none."""
+class _Pieces(Node1):
+    """Gradient of taking a tensor apart: the incoming gradients put together, zeros where there is none."""
 
-    __slots__ = ("c_dim", "n_outputs")
-    op_name = "UnbindBackward0"
-    consts = ("dim",)
+    __slots__ = ("c_dim", "n_outputs", "c_shapes")
     multi = True
+    consts = ("dim",)
     c_dim: int
     n_outputs: int
+    c_shapes: tuple[tuple[int, ...], ...]
 
     def grads(self, gs: Any) -> tuple[Any, ...]:  # noqa: D102
-        zero = np.zeros_like(next(x for x in gs if x is not None))
-        return (np.stack([zero if x is None else x for x in gs], self.c_dim),)
+        like = next(x for x in gs if x is not None)
+        filled = [k.zeros_of(s, like) if x is None else x for x, s in zip(gs, self.c_shapes, strict=True)]
+        return (self.join([wrap(x) for x in filled])._a,)
 
     def grads_graph(self, gs: Any) -> tuple[Any, ...]:  # noqa: D102
-        zero = wrap(np.zeros_like(next(x for x in gs if x is not None)._a))
-        return (stack([zero if x is None else x for x in gs], self.c_dim),)
+        like = next(x for x in gs if x is not None)._a
+        filled = [wrap(k.zeros_of(s, like)) if x is None else x for x, s in zip(gs, self.c_shapes, strict=True)]
+        return (self.join(filled),)
+
+    def join(self, pieces: list[Tensor]) -> Tensor:
+        """The pieces put together."""
+        return cat(pieces, self.c_dim)
+
+
+class UnbindBackward0(_Pieces):
+    """Gradient of :func:`unbind`."""
+
+    __slots__ = ()
+    op_name = "UnbindBackward0"
+
+    def join(self, pieces: list[Tensor]) -> Tensor:  # noqa: D102
+        return stack(pieces, self.c_dim)
+
+
+class SplitBackward0(_Pieces):
+    """Gradient of :func:`split` into equal pieces."""
+
+    __slots__ = ()
+    op_name = "SplitBackward0"
+
+
+class SplitWithSizesBackward0(_Pieces):
+    """Gradient of :func:`split` into pieces of given sizes."""
+
+    __slots__ = ()
+    op_name = "SplitWithSizesBackward0"
 
 
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """All entries along ``dim`` as views, from one node with as many outputs (what iterating does)."""
     if self.ndim == 0:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
-    dim = _dim(self, dim)
-    outs = tuple(wrap(k.select(self._a, dim, i)) for i in range(self.shape[dim]))
-    source = edge(self) if mode.grad and self._rg and outs else None
-    if source is not None:
-        node = UnbindBackward0()
-        node.n0, node.c_dim, node.n_outputs = source, dim, len(outs)
-        _finish(node, outs[0], (self._nr,))
-        for i, out in enumerate(outs):
-            out._fn, out._nr, out._rg = node, i, True
-    for i, out in enumerate(outs):
-        as_view(out, self, "unbind", *_replays(dim, i), CreationMeta.MULTI_OUTPUT_NODE)
-    return outs
-
-
-def _replays(dim: int, i: int) -> tuple[Any, Any]:
-    return (lambda b: g.select(b, dim, i)), (lambda b: k.select(b, dim, i))
+        raise shape_error("Dimension specified as 0 but tensor has no dimensions", IndexError)
+    dim = one_dim(self, dim)
+    return _views(UnbindBackward0, self, dim, "select", [(dim, i) for i in range(self.shape[dim])])
 
 
 def iterate(self: Tensor) -> Any:
@@ -154,8 +244,55 @@ def iterate(self: Tensor) -> Any:
 
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces of the given size or sizes along ``dim``, as views."""
-    dim = _dim(self, dim)
+    if self.ndim == 0:
+        raise shape_error("split expects at least a 1-dimensional tensor")
+    dim = one_dim(self, dim)
     n = self.shape[dim]
-    sizes = [split_size] * -(-n // split_size) if isinstance(split_size, int) else list(split_size)
-    starts = np.cumsum([0, *sizes])
-    return tuple(g.slice(self, dim, int(a), int(min(b, n))) for a, b in zip(starts, starts[1:], strict=False))
+    sizes = _equal_sizes(n, split_size) if isinstance(split_size, int) else list(split_size)
+    if not isinstance(split_size, int) and (sum(sizes) != n or min(sizes, default=0) < 0):
+        raise shape_error(
+            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but got "
+            f"split_sizes={sizes}"
+        )
+    starts = [0, *itertools.accumulate(sizes)]
+    kind = SplitBackward0 if isinstance(split_size, int) else SplitWithSizesBackward0
+    return _views(kind, self, dim, "slice", [(dim, a, b, 1) for a, b in itertools.pairwise(starts)])
+
+
+def _equal_sizes(n: int, size: int) -> list[int]:
+    if size < 0:
+        raise shape_error(f"split expects split_size be non-negative, but got split_size={size}")
+    if size == 0:
+        if n:
+            raise shape_error(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+        return [0]
+    whole, rest = divmod(n, size)
+    return [size] * whole + ([rest] if rest or not whole else [])
+
+
+def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most ``chunks`` pieces of equal size along ``dim`` (the last may be smaller), as views."""
+    if self.ndim == 0:
+        raise shape_error("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise shape_error(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    n = self.shape[one_dim(self, dim)]
+    return split(self, -(-n // chunks), dim) if n else split(self, [0] * chunks, dim)
+
+
+def _views(kind: type[_Pieces], x: Tensor, dim: int, op: str, arguments: list[tuple[Any, ...]]) -> tuple[Tensor, ...]:
+    """The views ``op(x, *arguments[i])``, outputs of one node of ``kind``."""
+    take, take_raw = getattr(g, op), getattr(k, op)
+    outs = tuple(wrap(take_raw(x._a, *a)) for a in arguments)
+    source = edge(x) if mode.grad and x._rg and outs else None
+    if source is not None:
+        node = kind()
+        node.n0, node.c_dim, node.n_outputs = source, dim, len(outs)
+        node.c_shapes = tuple(o.shape for o in outs)
+        _finish(node, outs[0], (x._nr,))
+        for i, out in enumerate(outs):
+            out._fn, out._nr, out._rg = node, i, True
+    for out, a in zip(outs, arguments, strict=True):
+        replay = (lambda b, a=a: take(b, *a)), (lambda b, a=a: take_raw(b, *a))
+        as_view(out, x, kind.op_name.removesuffix("Backward0").lower(), *replay, CreationMeta.MULTI_OUTPUT_NODE)
+    return outs

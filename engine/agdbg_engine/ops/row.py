@@ -3,7 +3,8 @@
 Formulas are Python expressions over names, in the manner of PyTorch's ``derivatives.yaml``:
 
 * ``g`` the incoming gradient; an argument's name; ``result`` the op's output;
-* ``<arg>_shape`` and ``<arg>_dtype`` where the values are not needed, so that only these are kept;
+* ``<arg>_shape``, ``<arg>_dtype``, ``<arg>_swapped`` (lies column by column) where the values are not needed, so that only
+  these are kept;
 * ``<arg>_t`` a tangent (in ``jvp`` only);
 * any function of the table (``exp(self)``, ``where(c, a, b)``) and operators. Run on buffers a function means
   the kernel of that name in :mod:`.kernels`; run on tensors (``create_graph``) it means the recorded op.
@@ -42,6 +43,8 @@ class Row:
     """Integers and bools are computed in the default dtype."""
     view: bool = False
     """The result shares the memory of ``self``."""
+    unless: tuple[str, str] = ("", "")
+    """A condition on the buffers (``a_<arg>``) under which the op is none of this row's, and who in :mod:`.prepare` does it."""
     inplace: bool = False
     """Has a form ``name_`` that writes into ``self``."""
 

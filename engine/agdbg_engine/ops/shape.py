@@ -1,4 +1,4 @@
-"""Reshaping and indexing as users write them, on the view ops of the table."""
+"""Reshaping as users write it, on the view ops of the table."""
 
 from __future__ import annotations
 
@@ -7,245 +7,253 @@ from typing import Any
 
 import numpy as np
 
+from ..dtype import scalar_type
 from ..tensor import Tensor
 from . import _generated as g
+from .explain import expand_error, shape_error
+
+Dims = int | tuple[int, ...] | list[int] | None
+Sizes = tuple[int, ...]
 
 
-def _sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    if len(shape) == 1 and not isinstance(shape[0], int | np.integer):
+def one_dim(x: Tensor, dim: int) -> int:
+    """``dim`` made non-negative; :class:`IndexError` when ``x`` has no such dimension (a 0-d tensor counts as 1-d)."""
+    n = len(x._a.shape) or 1
+    if 0 <= dim < n:
+        return dim
+    if -n <= dim < 0:
+        return dim + n
+    raise _out_of_range(n, dim)
+
+
+def _out_of_range(n: int, dim: int) -> Exception:
+    return shape_error(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})", IndexError)
+
+
+def some_dims(x: Tensor, dim: Dims) -> Any:
+    """``dim`` or dimensions checked and made non-negative; ``()`` for all."""
+    if isinstance(dim, int):
+        return one_dim(x, dim)
+    dims = tuple(one_dim(x, d) for d in dim or ())
+    for i, d in enumerate(dims):
+        if d in dims[:i]:
+            raise shape_error(f"dim {d} appears multiple times in the list of dims")
+    return dims
+
+
+def sizes(op: str, shape: tuple[Any, ...]) -> Sizes:
+    """Sizes given one by one or as one sequence."""
+    if len(shape) == 1 and isinstance(shape[0], tuple | list):
         shape = tuple(shape[0])
-    return tuple(int(s) for s in shape)
+    try:
+        return tuple(s if type(s) is int else s.__index__() for s in shape)
+    except AttributeError:
+        kinds = ", ".join(type(s).__name__ for s in shape)
+        raise TypeError(f"{op}() received an invalid combination of arguments - got ({kinds}), but expected one of:") from None
 
 
-def _resolve(x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+def _resolve(x: Tensor, shape: Sizes) -> Sizes:
     """``shape`` with its -1 worked out; PyTorch's errors for sizes that do not fit."""
     n = x._a.size
     if -1 in shape:
         known = math.prod(s for s in shape if s != -1)
         if shape.count(-1) > 1:
-            raise RuntimeError("only one dimension can be inferred")
-        if known == 0 or n % known:
-            raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {n}")
+            raise shape_error("only one dimension can be inferred")
+        if known == 0 and n == 0:
+            raise shape_error(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can "
+                "be any value and is ambiguous"
+            )
+        if known <= 0 or n % known:
+            raise _no_such_shape(shape, n)
         return tuple(n // known if s == -1 else s for s in shape)
-    if math.prod(shape) != n:
-        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {n}")
+    if math.prod(shape) != n or (shape and min(shape) < 0):
+        raise _no_such_shape(shape, n)
     return shape
+
+
+def _no_such_shape(shape: Sizes, n: int) -> Exception:
+    for i, s in enumerate(shape):
+        if s < -1:
+            return shape_error(f"invalid shape dimension {s} at index {i} of shape {list(shape)}")
+    return shape_error(f"shape '{list(shape)}' is invalid for input of size {n}")
 
 
 def view(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape without copying; an error where that is impossible."""
-    return g.view(self, _resolve(self, _sizes(shape)))
+    return g.view(self, _resolve(self, sizes("view", shape)))
+
+
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """:func:`view` in the shape of ``other``."""
+    return view(self, other.shape)
 
 
 def reshape(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape: a view where possible, else a copy."""
-    sizes = _resolve(self, _sizes(shape))
-    try:
-        np.reshape(self._a, sizes, copy=False) if isinstance(self._a, np.ndarray) else None
-    except ValueError:
-        return g.view(contiguous(self), sizes)
-    return g.view(self, sizes)
+    wanted = _resolve(self, sizes("reshape", shape))
+    if self._a.flags.c_contiguous or _viewable(self._a, wanted):
+        return g.view(self, wanted)
+    return g.unsafe_view(g.clone(self, "C"), wanted)
+
+
+def _viewable(array: Any, shape: Sizes) -> bool:
+    """Whether an array that is not row-major can be seen in ``shape`` without copying."""
+    if isinstance(array, np.ndarray):
+        try:
+            np.reshape(array, shape, copy=False)
+        except ValueError:
+            return False
+        return True
+    return bool(array.reshape(shape).base is not None)
 
 
 def contiguous(self: Tensor) -> Tensor:
     """This tensor if its elements lie in order, else a copy for which they do."""
-    if self.is_contiguous():
-        return self
-    copy = g.clone(self)
-    copy._a = np.ascontiguousarray(copy._a)
-    return copy
+    return self if self.is_contiguous() else g.clone(self, "C")
+
+
+def clone(self: Tensor) -> Tensor:
+    """A copy."""
+    return g.clone(self)
 
 
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions ``start_dim`` to ``end_dim`` made one."""
+    first, last = one_dim(self, start_dim), one_dim(self, end_dim)
     if self.ndim == 0:
         return reshape(self, (1,))
-    first, last = _dim(self, start_dim), _dim(self, end_dim)
     if first > last:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    return self if first == last else reshape(self, (*self.shape[:first], -1, *self.shape[last + 1 :]))
-
-
-def _dim(x: Tensor, dim: int) -> int:
-    n = max(x.ndim, 1)
-    if not -n <= dim < n:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
-    return dim % n
+        raise shape_error("flatten() has invalid args: start_dim cannot come after end_dim")
+    if first == last:
+        return self
+    merged = math.prod(self.shape[first : last + 1])
+    return reshape(self, (*self.shape[:first], merged, *self.shape[last + 1 :]))
 
 
 def expand(self: Tensor, *shape: Any) -> Tensor:
     """Broadcast to ``shape`` without copying; -1 keeps a size."""
-    sizes = _sizes(shape)
-    lead = len(sizes) - self.ndim
+    wanted = sizes("expand", shape)
+    lead = len(wanted) - self.ndim
     if lead < 0:
-        raise RuntimeError(
-            f"expand({_tensor_name(self)}{{{list(self.shape)}}}, size={list(sizes)}): the number of sizes provided "
-            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
+        raise shape_error(
+            f"expand(torch.{scalar_type(self.dtype)}Tensor{{{list(self.shape)}}}, size={list(wanted)}): the number of sizes "
+            f"provided ({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
         )
-    for i, (want, have) in enumerate(zip(sizes[lead:], self.shape, strict=True)):
-        if want not in (-1, have) and have != 1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({want}) must match the existing size ({have}) at non-singleton dimension "
-                f"{i + lead}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(self.shape)}"
-            )
-    return g.expand(self, tuple(self.shape[i - lead] if s == -1 else s for i, s in enumerate(sizes)))
+    error = expand_error(self.shape, wanted)
+    if error is not None:
+        raise error
+    return g.expand(self, tuple(self.shape[i - lead] if s == -1 else s for i, s in enumerate(wanted)))
 
 
-def _tensor_name(x: Tensor) -> str:
-    from ..dtype import scalar_type
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """:func:`expand` to the shape of ``other``."""
+    return expand(self, other.shape)
 
-    return f"torch.{scalar_type(x.dtype)}Tensor"
+
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Summed down to ``size``, from which it could be broadcast."""
+    from .graph import sum_to
+
+    wanted = sizes("sum_to_size", size)
+    lead = self.ndim - len(wanted)
+    if lead < 0 or any(s not in (1, have) for s, have in zip(wanted, self.shape[lead:], strict=True)):
+        raise shape_error(f"size {{{list(wanted)}}} is not expandable to size {{{list(self.shape)}}}.")
+    return sum_to(self, wanted)
+
+
+# ----- order of dimensions -----
 
 
 def permute(self: Tensor, *dims: Any) -> Tensor:
     """Dimensions in another order."""
-    order = tuple(_dim(self, d) for d in _sizes(dims))
-    if sorted(order) != list(range(self.ndim)):
-        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
-                           f"desired ordering of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = "
-                           f"{len(order)}") if len(order) != self.ndim else RuntimeError(
-                               "permute(): duplicate dims are not allowed.")  # fmt: skip
+    given = sizes("permute", dims)
+    if len(given) != self.ndim:
+        raise shape_error(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering "
+            f"of dimensions i.e. input.dim() = {self.ndim} is not equal to len(dims) = {len(given)}"
+        )
+    order = tuple(one_dim(self, d) for d in given)
+    if len(set(order)) != len(order):
+        raise shape_error("permute(): duplicate dims are not allowed.")
     return g.permute_to(self, order)
 
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions swapped."""
-    return g.transpose(self, _dim(self, dim0), _dim(self, dim1))
+    dim0, dim1 = one_dim(self, dim0), one_dim(self, dim1)
+    return g.transpose(self, dim0, dim1) if self.ndim else g.alias(self)
 
 
 def t(self: Tensor) -> Tensor:
     """The transpose of a matrix (vectors and 0-d tensors as they are)."""
     if self.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+        raise shape_error(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return g.t(self)
+
+
+def reversed_dims(self: Tensor) -> Tensor:
+    """``x.T``: all dimensions in reverse order."""
+    return g.permute_to(self, tuple(range(self.ndim))[::-1])
+
+
+def matrix_transpose(self: Tensor) -> Tensor:
+    """``x.mT``: the last two dimensions swapped."""
+    if self.ndim < 2:
+        raise shape_error(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
+        )
+    return g.transpose(self, self.ndim - 2, self.ndim - 1)
+
+
+# ----- dimensions of size 1 -----
 
 
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """A size-1 dimension put in at ``dim``."""
     n = self.ndim + 1
     if not -n <= dim < n:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+        raise _out_of_range(n, dim)
     return g.unsqueeze(self, dim)
 
 
-def squeeze(self: Tensor, dim: int | None = None) -> Tensor:
-    """Size-1 dimensions dropped: all, or ``dim`` if it is one."""
-    return g.squeeze_all(self) if dim is None else g.squeeze_dim(self, _dim(self, dim))
+def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
+    """Size-1 dimensions dropped: all, or those of ``dim`` that are."""
+    if dim is None:
+        return g.squeeze_all(self)
+    if isinstance(dim, int):
+        return g.squeeze_dim(self, one_dim(self, dim))
+    gone = [d for d in some_dims(self, dim) if self.ndim and self.shape[d] == 1]
+    return g.view(self, tuple(s for d, s in enumerate(self.shape) if d not in gone))
+
+
+# ----- pieces -----
 
 
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Entry ``index`` of dimension ``dim``."""
     if self.ndim == 0:
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim = _dim(self, dim)
+        raise shape_error("select() cannot be applied to a 0-dim tensor.", IndexError)
+    dim = one_dim(self, dim)
     size = self.shape[dim]
     if not -size <= index < size:
-        raise IndexError(f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}")
+        raise shape_error(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}", IndexError
+        )
     return g.select(self, dim, index)
 
 
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` entries from ``start`` along ``dim``."""
-    return g.slice(self, _dim(self, dim), start, start + length)
-
-
-# ----- x[...] -----
-
-
-def getitem(self: Tensor, key: Any) -> Tensor:
-    """``x[key]``: integers select, slices slice, ``None`` adds a dimension (all views); tensors and lists index (a copy)."""
-    out, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
-    if any(a is not None for a in arrays):
-        out = _indexed(out, arrays)
-    elif out is self:
-        return g.slice(self, 0, None, None, 1) if self.ndim else g.view(self, ())
-    return out
-
-
-def setitem(self: Tensor, key: Any, value: Any) -> None:
-    """``x[key] = value``: written in place through the view, or by ``index_put_`` where tensors index."""
-    from .inplace import inplace
-
-    view_, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
-    if any(a is not None for a in arrays):
-        values = value if not isinstance(value, Tensor) or value.dtype == self.dtype else value.to(self.dtype)
-        inplace(view_, "index_put_", g.index_put, (_numpy_key(view_, arrays), values))
-        return
-    if isinstance(value, Tensor):
-        inplace(view_, "copy_", g.copy, (value,))
-    else:
-        inplace(view_, "fill_", g.fill, (value,))
-
-
-def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, list[Any]]:
-    """Apply integers, slices, ``None`` and ``...``; return the view and the index arrays by its dimensions."""
-    items = _expand_ellipsis(x, key)
-    out, dim, arrays = x, 0, []
-    for item in items:
-        if item is None:
-            out = g.unsqueeze(out, dim)
-        elif isinstance(item, bool):
-            raise IndexError("indexing with a Python bool is not supported: use a tensor mask")
-        elif isinstance(item, int | np.integer):
-            out = _select_item(out, x, dim, int(item))
-            continue
-        elif isinstance(item, slice):
-            out = _sliced(out, dim, item)
-        else:
-            array = _index_array(item)
-            arrays += [None] * (dim - len(arrays)) + [array]
-            dim += max(1, array.ndim) - 1 if array.dtype == np.bool_ else 0
-        dim += 1
-    return out, arrays
-
-
-def _expand_ellipsis(x: Tensor, key: tuple[Any, ...]) -> list[Any]:
-    used = sum(_consumes(k) for k in key)
-    if used > x.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
-    items: list[Any] = []
-    for k in key:
-        items += [slice(None)] * (x.ndim - used) if k is Ellipsis else [k]
-    return items
-
-
-def _consumes(k: Any) -> int:
-    if k is None or k is Ellipsis:
-        return 0
-    if isinstance(k, Tensor) and k.dtype == np.bool_:
-        return max(1, k.ndim)
-    return 1
-
-
-def _select_item(out: Tensor, whole: Tensor, dim: int, index: int) -> Tensor:
-    size = out.shape[dim]
-    if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
-    return g.select(out, dim, index)
-
-
-def _sliced(out: Tensor, dim: int, item: slice) -> Tensor:
-    start, stop, step = item.indices(out.shape[dim])
-    if step <= 0:
-        raise ValueError("step must be greater than zero")
-    if (start, stop, step) == (0, out.shape[dim], 1):
-        return out
-    return g.slice(out, dim, start, max(start, stop), step)
-
-
-def _index_array(item: Any) -> Any:
-    array = item._a if isinstance(item, Tensor) else np.asarray(item)
-    if array.dtype.kind not in "iub":
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    return array
-
-
-def _numpy_key(x: Tensor, arrays: list[Any]) -> tuple[Any, ...]:
-    return tuple(slice(None) if a is None else a for a in arrays)
-
-
-def _indexed(x: Tensor, arrays: list[Any]) -> Tensor:
-    try:
-        return g.index(x, _numpy_key(x, arrays))
-    except IndexError as error:
-        raise IndexError(str(error)) from None
+    if self.ndim == 0:
+        raise shape_error("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise shape_error("narrow(): length must be non-negative.")
+    dim = one_dim(self, dim)
+    n = self.shape[dim]
+    if not -n <= start <= n:
+        raise shape_error(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})", IndexError)
+    start += n if start < 0 else 0
+    if start + length > n:
+        raise shape_error(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return g.slice(self, dim, start, start + length)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .row import Row
@@ -15,10 +16,11 @@ def op(signature: str, node: str, *, jvp: str, alias: str = "", **columns: Any) 
     TABLE.append(Row(signature, node, columns, jvp=jvp, alias=frozenset(alias.split()), **known))
 
 
-def unary(name: str, node: str, self: str, jvp: str = "", **columns: Any) -> None:
+def unary(name: str, node: str, self: str, **columns: Any) -> None:
     """An elementwise function of one tensor; its tangent is its gradient formula applied to the tangent."""
-    tangent = jvp or self.replace("g ", "self_t ").replace("(g)", "(self_t)").replace("g,", "self_t,").replace(" g)", " self_t)")
-    op(name if "(" in name else f"{name}(self)", node, self=self, jvp=tangent, elementwise=True, inplace=True, **columns)
+    tangent = re.sub(r"\bg\b", "self_t", self)
+    signature = name if "(" in name else f"{name}(self)"
+    op(signature, node, self=self, jvp=tangent, elementwise=True, inplace=True, **columns)
 
 
 # ----- arithmetic -----
@@ -47,43 +49,51 @@ op("minimum(self, other)", "MinimumBackward0", self="masked_fill(where(self == o
 
 # ----- functions of one tensor -----
 
-unary("neg", "NegBackward0", "-g", jvp="-self_t")
+unary("neg", "NegBackward0", "-g")
 unary("exp", "ExpBackward0", "g * result", floats=True)
 unary("expm1", "Expm1Backward0", "g * (result + 1)", floats=True)
 unary("log", "LogBackward0", "g / self", floats=True)
 unary("log1p", "Log1PBackward0", "g / (self + 1)", floats=True)
 unary("sqrt", "SqrtBackward0", "g / (2 * result)", floats=True)
-unary("rsqrt", "RsqrtBackward0", "g * -0.5 * (result * result * result)", jvp="self_t * -0.5 * (result * result * result)", floats=True)
-unary("reciprocal", "ReciprocalBackward0", "-g * (result * result)", jvp="-self_t * (result * result)", floats=True)
+unary("rsqrt", "RsqrtBackward0", "-0.5 * g * (result * result * result)", floats=True)
+unary("reciprocal", "ReciprocalBackward0", "-g * (result * result)", floats=True)
 unary("abs", "AbsBackward0", "g * sign(self)")
-unary("sign", "SignBackward0", "g * 0.0")
-unary("floor", "FloorBackward0", "g * 0.0")
+unary("sign", "SignBackward0", "zeros_of(self_shape, g)")
+unary("floor", "FloorBackward0", "zeros_of(self_shape, g)")
+unary("ceil", "CeilBackward0", "zeros_of(self_shape, g)")
+unary("round", "RoundBackward0", "zeros_of(self_shape, g)")
+unary("trunc", "TruncBackward0", "zeros_of(self_shape, g)")
 unary("sin", "SinBackward0", "g * cos(self)", floats=True)
 unary("cos", "CosBackward0", "g * -sin(self)", floats=True)
-unary("tanh", "TanhBackward0", "g * (1 - result * result)", floats=True)
-unary("sigmoid", "SigmoidBackward0", "g * (1 - result) * result", floats=True)
-unary("relu", "ReluBackward0", "where(result <= 0, 0, g)", jvp="where(result <= 0, 0, self_t)")
-unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "where(self > 0, g, g * negative_slope)",
-      jvp="where(self > 0, self_t, self_t * negative_slope)")  # fmt: skip
+unary("tanh", "TanhBackward0", "g - g * result * result", floats=True)
+unary("sigmoid", "SigmoidBackward0", "(g - g * result) * result", floats=True)
+unary("relu", "ReluBackward0", "relu_grad(g, result)")
+unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "where(self > 0, g, g * negative_slope)")
 unary("softplus(self, beta=1.0, threshold=20.0)", "SoftplusBackward0",
-      "where(self * beta > threshold, g, g * sigmoid(self * beta))",
-      jvp="where(self * beta > threshold, self_t, self_t * sigmoid(self * beta))", floats=True)  # fmt: skip
+      "where(self * beta > threshold, g, g * sigmoid(self * beta))", floats=True)  # fmt: skip
 unary("silu", "SiluBackward0", "g * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))", floats=True)
-unary("clamp(self, min=None, max=None)", "ClampBackward1", "masked_fill(g, outside(self, min, max), 0)",
-      jvp="masked_fill(self_t, outside(self, min, max), 0)")  # fmt: skip
+unary("gelu_tanh(self)", "GeluBackward0", "gelu_tanh_grad(g, self)", floats=True)
+unary("clamp(self, min=None, max=None)", "ClampBackward1", "where(inside(self, min, max), g, 0)")
+unary("clamp_min(self, min)", "ClampMinBackward0", "where(self >= min, g, 0)")
+unary("clamp_max(self, max)", "ClampMaxBackward0", "where(self <= max, g, 0)")
+op("clamp_min_tensor(self, min)", "ClampMinBackward1", self="where(self >= min, g, 0)", min="where(self < min, g, 0)",
+   forward="maximum(self, min)", jvp="where(self >= min, self_t, min_t)", elementwise=True)  # fmt: skip
+op("clamp_max_tensor(self, max)", "ClampMaxBackward1", self="where(self <= max, g, 0)", max="where(self > max, g, 0)",
+   forward="minimum(self, max)", jvp="where(self <= max, self_t, max_t)", elementwise=True)  # fmt: skip
 
 # ----- choosing -----
 
 op("where(condition, self, other)", "WhereBackward0", condition=None, self="where(condition, g, 0)",
    other="where(condition, 0, g)", jvp="where(condition, self_t, other_t)", elementwise=True,
    scalars={"self": "WhereBackward0", "other": "WhereBackward0"})  # fmt: skip
-op("masked_fill(self, mask, value)", "MaskedFillBackward0", self="masked_fill(g, mask, 0)", mask=None,
-   jvp="masked_fill(self_t, mask, 0)", inplace=True)  # fmt: skip
+op("masked_fill(self, mask, value)", "MaskedFillBackward1", self="masked_fill(g, mask, 0)", mask=None, value="where(mask, g, 0)",
+   jvp="where(mask, value_t, self_t)", elementwise=True, inplace=True, scalars={"value": "MaskedFillBackward0"})  # fmt: skip
 op("copy(self, src)", "CopyBackwards", self="zeros_of(self_shape, g)", src="fit_to(g, src_shape, src_dtype)",
    jvp="fit_to(src_t, self_shape, self_dtype)", inplace=True)  # fmt: skip
-op("fill(self, value)", "FillBackward0", self="zeros_of(self_shape, g)", jvp="zeros_of(self_shape, self_t)", inplace=True)
+op("fill(self, value)", "FillBackward3", self="zeros_of(self_shape, g)", value="sum_all(g)", jvp="fill(self_t, value_t)", inplace=True,
+   scalars={"value": "FillBackward2"})  # fmt: skip
 op("zero(self)", "ZeroBackward0", self="zeros_of(self_shape, g)", jvp="zeros_of(self_shape, self_t)", inplace=True)
-op("clone(self)", "CloneBackward0", self="g", jvp="linear", alias="self")
+op("clone(self, order='K')", "CloneBackward0", self="g", jvp="linear", alias="self")
 op("to_copy(self, dtype)", "ToCopyBackward0", self="to_copy(g, self_dtype)", jvp="linear")
 
 # ----- reductions -----
@@ -103,14 +113,26 @@ op("min_all(self)", "MinBackward1", self="extreme_grad(g, self, result, (), Fals
    jvp="extreme_tangent(self_t, self, result, (), False)")  # fmt: skip
 op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
    self="expand_dims(g, self_shape, dim, keepdim) * exp(self - expand_dims(result, self_shape, dim, keepdim))",
-   jvp="sum_dim(self_t * exp(self - expand_dims(result, self_shape, dim, keepdim)), dim, keepdim)", floats=True)  # fmt: skip
+   jvp="sum_dim(self_t * exp(self - expand_dims(result, self_shape, dim, keepdim)), dim, keepdim)")  # fmt: skip
+op("max_dim(self, indices, dim, keepdim)", "MaxBackward0", self="pick_backward(g, self_shape, indices, dim, keepdim)", indices=None,
+   forward="pick(self, indices, dim, keepdim)", jvp="pick(self_t, indices, dim, keepdim)")  # fmt: skip
+op("min_dim(self, indices, dim, keepdim)", "MinBackward0", self="pick_backward(g, self_shape, indices, dim, keepdim)", indices=None,
+   forward="pick(self, indices, dim, keepdim)", jvp="pick(self_t, indices, dim, keepdim)")  # fmt: skip
+op("var_dim(self, dim, correction, keepdim)", "VarBackward0", self="var_grad(g, self, dim, correction, keepdim)",
+   jvp="var_tangent(self_t, self, dim, correction, keepdim)")  # fmt: skip
+op("std_dim(self, dim, correction, keepdim)", "StdBackward0",
+   self="var_grad(masked_fill(g / (2 * result), result == 0, 0), self, dim, correction, keepdim)",
+   jvp="masked_fill(var_tangent(self_t, self, dim, correction, keepdim) / (2 * result), result == 0, 0)")  # fmt: skip
+op("norm_dim(self, dim, keepdim)", "LinalgVectorNormBackward0",
+   self="self * expand_dims(masked_fill(g / result, result == 0, 0), self_shape, dim, keepdim)",
+   jvp="masked_fill(sum_dim(self_t * self, dim, keepdim) / result, result == 0, 0)")  # fmt: skip
 
 # ----- softmax and losses -----
 
 op("softmax_dim(self, dim)", "SoftmaxBackward0", self="result * (g - sum_dim(g * result, dim, True))",
-   jvp="result * (self_t - sum_dim(self_t * result, dim, True))", floats=True)  # fmt: skip
+   jvp="result * (self_t - sum_dim(self_t * result, dim, True))")  # fmt: skip
 op("log_softmax_dim(self, dim)", "LogSoftmaxBackward0", self="g - exp(result) * sum_dim(g, dim, True)",
-   jvp="self_t - sum_dim(exp(result) * self_t, dim, True)", floats=True)  # fmt: skip
+   jvp="self_t - sum_dim(exp(result) * self_t, dim, True)")  # fmt: skip
 op("nll_loss_raw(self, target, reduction)", "NllLossBackward0", self="nll_loss_raw_backward(g, target, self_shape, reduction)",
    target=None, jvp="linear")  # fmt: skip
 op("nll_loss_raw_backward(grad_output, target, shape, reduction)", "NllLossBackwardBackward0",
@@ -120,17 +142,19 @@ op("mse_loss_raw(self, target, reduction)", "MseLossBackward0", self="mse_grad(g
 
 # ----- matrices -----
 
-op("mm(self, mat2)", "MmBackward0", self="mm(g, t(mat2))", mat2="mm_left(self, g)", jvp="mm(self_t, mat2) + mm(self, mat2_t)")
+op("mm(self, mat2)", "MmBackward0", self="mm(g, t(mat2))", mat2="mm_left(self, g, mat2_swapped)", jvp="mm(self_t, mat2) + mm(self, mat2_t)",
+   unless=("a_self.ndim != 2 or a_mat2.ndim != 2 or (a_self.dtype is not a_mat2.dtype and a_self.dtype != a_mat2.dtype)", "matmul"))  # fmt: skip
 op("mv(self, vec)", "MvBackward0", self="ger(g, vec)", vec="mv(t(self), g)", jvp="mv(self_t, vec) + mv(self, vec_t)")
 op("dot(self, tensor)", "DotBackward0", self="g * tensor", tensor="g * self", jvp="dot(self_t, tensor) + dot(self, tensor_t)")
-op("ger(self, vec2)", "GerBackward0", self="mv(g, vec2)", vec2="mv(t(g), self)", jvp="ger(self_t, vec2) + ger(self, vec2_t)")
 op("bmm(self, mat2)", "BmmBackward0", self="bmm(g, transpose(mat2, 1, 2))", mat2="bmm(transpose(self, 1, 2), g)",
    jvp="bmm(self_t, mat2) + bmm(self, mat2_t)")  # fmt: skip
-op("addmm(self, mat1, mat2)", "AddmmBackward0", self="sum_to(g, self_shape)", mat1="mm(g, t(mat2))", mat2="mm_left(mat1, g)",
+op("addmm(self, mat1, mat2)", "AddmmBackward0", self="sum_to(g, self_shape)", mat1="mm(g, t(mat2))", mat2="mm_left(mat1, g, mat2_swapped)",
    jvp="sum_to(self_t, self_shape) + mm(mat1_t, mat2) + mm(mat1, mat2_t)", alias="self")  # fmt: skip
 
 # ----- views -----
 
+op("alias(self)", "AliasBackward0", self="g", jvp="linear", alias="self", view=True)
+op("unsafe_view(self, shape)", "UnsafeViewBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self")
 op("view(self, shape)", "ViewBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
 op("expand(self, shape)", "ExpandBackward0", self="sum_to(g, self_shape)", jvp="linear", alias="self", view=True)
 op("t(self)", "TBackward0", self="t(g)", jvp="linear", alias="self", view=True)
@@ -145,7 +169,6 @@ op("slice(self, dim=0, start=None, end=None, step=1)", "SliceBackward0",
 
 # ----- their transposes, indexing -----
 
-op("sum_to(self, shape)", "SumToSizeBackward0", self="expand(g, self_shape)", jvp="linear", alias="self")
 op("select_backward(self, shape, dim, index)", "SelectBackwardBackward0", self="select(g, dim, index)", jvp="linear", alias="self")
 op("slice_backward(self, shape, dim, start, end, step)", "SliceBackwardBackward0", self="slice(g, dim, start, end, step)",
    jvp="linear", alias="self")  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .optimizer import Optimizer, positive
+from .optimizer import Optimizer, blocks, positive
 
 
 class Adam(Optimizer):
@@ -42,15 +42,23 @@ class Adam(Optimizer):
             g = g + group["weight_decay"] * p
         if not state:
             state.update(step=0, exp_avg=np.zeros_like(p), exp_avg_sq=np.zeros_like(p))
+            if group["amsgrad"]:
+                state["max_exp_avg_sq"] = np.zeros_like(p)
         state["step"] += 1
-        m, v, (b1, b2) = state["exp_avg"], state["exp_avg_sq"], group["betas"]
+        m, v = state["exp_avg"], state["exp_avg_sq"]
+        largest = state.get("max_exp_avg_sq", v)
+        for block in blocks(p, g, m, v, largest):
+            self._update(*block, state["step"], group)
+
+    @staticmethod
+    def _update(p: Any, g: Any, m: Any, v: Any, largest: Any, step: int, group: dict[str, Any]) -> None:
+        b1, b2 = group["betas"]
         m += (1 - b1) * (g - m)
         v *= b2
         v += (1 - b2) * (g * g)
         if group["amsgrad"]:
-            v = state["max_exp_avg_sq"] = np.maximum(state.get("max_exp_avg_sq", v), v)
-        correction = math.sqrt(1 - b2 ** state["step"])
-        denominator = np.sqrt(v)
-        denominator /= correction
+            np.maximum(largest, v, largest)
+        denominator = np.sqrt(largest)
+        denominator /= math.sqrt(1 - b2**step)
         denominator += group["eps"]
-        p -= (group["lr"] / (1 - b1 ** state["step"])) * (m / denominator)
+        p -= (group["lr"] / (1 - b1**step)) * (m / denominator)

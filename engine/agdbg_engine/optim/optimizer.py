@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..grad_mode import enable_grad
@@ -86,6 +86,21 @@ class Optimizer:
         for mine, theirs in zip(self.param_groups, state_dict["param_groups"], strict=True):
             mine.update({k: v for k, v in theirs.items() if k != "params"})
         self.state = {params[i]: dict(s) for i, s in state_dict["state"].items()}
+
+
+BLOCK = 16384
+"""Elements updated at a time: the temporaries of a block stay in the cache and need no fresh pages."""
+
+
+def blocks(*arrays: Any) -> Iterator[tuple[Any, ...]]:
+    """Matching flat pieces of arrays of one shape; the arrays themselves where they are small or not contiguous."""
+    n = arrays[0].size
+    if n <= BLOCK or not all(a.flags.c_contiguous for a in arrays):
+        yield arrays
+        return
+    flat = [a.reshape(-1) for a in arrays]
+    for start in range(0, n, BLOCK):
+        yield tuple(f[start : start + BLOCK] for f in flat)
 
 
 def positive(name: str, value: float) -> float:

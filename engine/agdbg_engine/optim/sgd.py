@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .optimizer import Optimizer, positive
+from .optimizer import Optimizer, blocks, positive
 
 
 class SGD(Optimizer):
@@ -39,7 +39,8 @@ class SGD(Optimizer):
             g = g + group["weight_decay"] * p
         if group["momentum"]:
             g = self._momentum(g, state, group)
-        p -= group["lr"] * g
+        for p_, g_ in blocks(p, g):
+            p_ -= group["lr"] * g_
 
     def _momentum(self, g: Any, state: dict[str, Any], group: dict[str, Any]) -> Any:
         buffer = state.get("momentum_buffer")

@@ -1,0 +1,105 @@
+"""backward-twice: a call needed saved tensors that an earlier call had freed.
+
+Needs: the error and its node; RAN and PASS_STARTED (who freed it); edges (where the second call's graph enters the
+first's); the order of births and passes (what was made before the first call, and what after); for the choice of the
+fix TENSOR and the BUMP of optimiser steps.
+"""
+
+from agdbg.diagnose.case import Case, Failure
+from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found, weakest
+from agdbg.diagnose.meeting import Entry
+from agdbg.diagnose.scene import Scene
+from agdbg.diagnose.stories import Story, tell
+from agdbg.diagnose.words import count, same_line
+
+KIND = "backward-twice"
+
+
+def findings(case: Case) -> list[Found]:
+    """One finding for each error of this kind."""
+    return [Found(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
+
+
+def _finding(case: Case, failure: Failure) -> Finding:
+    scene = Scene.of(case, failure.first)
+    story = tell(scene)
+    entered = [entry.node.id for entry in story.entries]
+    nodes = dict.fromkeys([failure.first.node, failure.last.node, *entered])
+    return Finding(
+        kind=KIND,
+        cause=story.cause,
+        evidence=_evidence(scene, story, failure.count),
+        nodes=tuple(node for node in nodes if node),
+        certainty=_certainty(scene, story),
+        fix=story.fix,
+    )
+
+
+def _certainty(scene: Scene, story: Story) -> Certainty:
+    """Certain: the call that freed was seen to run the node, and the edges that lead there were observed."""
+    who: Certainty = {"ran": "certain", "reached": "likely", "unknown": "possible"}[scene.known]  # type: ignore[assignment]
+    meeting = scene.meeting
+    where: Certainty = "certain"
+    if meeting is not None and not meeting.same_root:
+        where = "certain" if meeting.observed and meeting.connected else "likely"
+    return weakest(who, where, "likely" if scene.node is None else "certain")
+
+
+def _evidence(scene: Scene, story: Story, times: int) -> tuple[Evidence, ...]:
+    found: list[tuple[int, Evidence]] = []
+    entry = story.entries[0] if story.entries else None
+    if entry is not None:
+        found.append((entry.node.row, Evidence("entry", entry.node.site, _entry_note(scene, entry))))
+        if entry.consumer is not None and not same_line(entry.consumer.site, entry.node.site):
+            note = f"{entry.consumer.op.name} used it: the way into the part that was freed"
+            found.append((entry.consumer.row, Evidence("used", entry.consumer.site, note)))
+    if scene.node is not None and (entry is None or not same_line(entry.node.site, scene.node.site)):
+        found.append(
+            (
+                scene.node.row,
+                Evidence("created", scene.node.site, f"{scene.node.op.name}: what it saved is gone"),
+            )
+        )
+    if scene.first is not None:
+        found.append((scene.first.row, Evidence("first call", scene.first.site, _first_note(scene))))
+    row = scene.error.row if scene.second is None else scene.second.row
+    found.append((row, Evidence("second call", scene.needed, _second_note(scene, entry, times))))
+    return tuple(evidence for _, evidence in sorted(found, key=lambda each: each[0]))
+
+
+def _entry_note(scene: Scene, entry: Entry) -> str:
+    failing = scene.node
+    note = f"{entry.node.op.name}: here the second call enters what the first had run"
+    if failing is not None and failing.id != entry.node.id and same_line(failing.site, entry.node.site):
+        note += f"; {failing.op.name} on the same line is where it failed"
+    return f"{note}\n{_shared(scene)}"
+
+
+def _shared(scene: Scene) -> str:
+    meeting = scene.meeting
+    if meeting is None:
+        return ""
+    return f"{count(meeting.shared, 'node')} shared, {meeting.saving:,} with saved tensors"
+
+
+def _first_note(scene: Scene) -> str:
+    first = scene.first
+    assert first is not None
+    how = "ran the node" if scene.known == "ran" else "went through the node, as the edges say,"
+    note = f"pass {first.id}: {how} without retain_graph, so it freed what was saved"
+    if first.outcome == "error":
+        note += "; it failed later itself"
+    if scene.second is not None and scene.second.thread != first.thread:
+        note += "; in another thread"
+    return note
+
+
+def _second_note(scene: Scene, entry: Entry | None, times: int) -> str:
+    notes = [f"pass {scene.second.id}: needed it again" if scene.second is not None else "needed it again"]
+    if scene.second is not None and scene.second.retain_graph:
+        notes[0] += "; its own retain_graph=True is too late"
+    if entry is None and scene.meeting is not None:
+        notes.append(_shared(scene))
+    if times > 1:
+        notes.append(f"the same error came {times:,} times")
+    return "\n".join(notes)

@@ -1,0 +1,78 @@
+"""What the diagnoses of one trace share: its facts, the walk over its graph, its errors without echoes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from agdbg.diagnose.walk import Walk
+from agdbg.record import Facts
+from agdbg.record.facts import ErrorFact, PassFact
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One error and its repeats: a loop that catches an error meets it again and again.
+
+    ``first`` is what is diagnosed, ``last`` is the same object when it came once.
+    """
+
+    first: ErrorFact
+    last: ErrorFact
+    count: int
+
+
+class Case:
+    """A trace under diagnosis."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The graph of the whole trace; made when a diagnosis first needs it."""
+        return Walk(self.facts)
+
+    def failures(self, *kinds: str) -> list[Failure]:
+        """The errors of these kinds, those of one node line raised by one line told once, in trace order."""
+        groups: dict[tuple[object, ...], list[ErrorFact]] = {}
+        for error in self._errors:
+            if error.kind in kinds:
+                groups.setdefault(self._sameness(error), []).append(error)
+        return [Failure(group[0], group[-1], len(group)) for group in groups.values()]
+
+    def _sameness(self, error: ErrorFact) -> tuple[object, ...]:
+        node = self.facts.node(error.node)
+        born = (node.site, node.op.name) if node is not None else (error.node, "")
+        first = (
+            self.facts.pass_of(self.facts.freed_by(error.node)) if error.kind == "backward-twice" else None
+        )
+        return (error.kind, error.site, *born, error.slot, first.site if first is not None else None)
+
+    @cached_property
+    def _errors(self) -> list[ErrorFact]:
+        """The errors, without those of an inner pass that its outer pass raised once more."""
+        kept: list[ErrorFact] = []
+        for error in self.facts.errors:
+            before = kept[-1] if kept else None
+            if before is None or not self._is_echo(error, before):
+                kept.append(error)
+        return kept
+
+    def _is_echo(self, error: ErrorFact, before: ErrorFact) -> bool:
+        same = (error.kind, error.node, error.storage, error.slot) == (
+            before.kind,
+            before.node,
+            before.storage,
+            before.slot,
+        )
+        return same and any(outer.id == error.pass_id for outer in self.outer_passes(before.pass_id))
+
+    def outer_passes(self, pass_id: int) -> Iterator[PassFact]:
+        """The passes that a pass was called from, from the inside to the outside, itself not included."""
+        seen = {pass_id}
+        inner = self.facts.pass_of(pass_id)
+        while inner is not None and inner.parent not in seen:
+            seen.add(inner.parent)
+            inner = self.facts.pass_of(inner.parent)
+            if inner is not None:
+                yield inner

@@ -1,0 +1,95 @@
+"""What happened between two places of a trace: lines that ran again, optimiser steps, what is trained."""
+
+import numpy as np
+
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.meeting import Entry, Meeting
+from agdbg.events import Kind
+from agdbg.record.facts import NodeFact, PassFact
+from agdbg.record.lookup import Op, Site
+
+_LOW = np.uint64((1 << 32) - 1)
+
+
+def is_step(op: Op, site: Site) -> bool:
+    """Whether a write is the step of an optimiser: by the name of the op, or by the call on its line."""
+    return op.name.endswith(".step") or ".step(" in site.text
+
+
+def carried(case: Case, meeting: Meeting, until: int) -> list[Entry]:
+    """The entries that an earlier iteration made: their line ran before the first pass, and again before ``until``.
+
+    Running again is not enough. Of a class that serves both as an encoder before the loop and as a head in it, the
+    same line runs again, but for the head. So the entry must be what the line made last before the first pass, or
+    the line must have run as often since as it had in the iteration of the first pass.
+    """
+    if not after(meeting.second, meeting.first, case):
+        return []
+    since = _began(case, meeting.first)
+    return [
+        entry for entry in meeting.entries if _is_carried(case, entry.node, meeting.first.row, since, until)
+    ]
+
+
+def _is_carried(case: Case, node: NodeFact, first: int, since: int, until: int) -> bool:
+    walk = case.walk
+    place = walk.place(node.id)
+    again = len(walk.born_again(place, first, until))
+    if node.row >= first or not again:
+        return False
+    return not len(walk.born_again(place, node.row, first)) or again >= len(
+        walk.born_again(place, since, first)
+    )
+
+
+def _began(case: Case, first: PassFact) -> int:
+    """Where the iteration that ends with a pass began: behind the pass of the same line before it."""
+    earlier = [each.row for each in case.facts.passes if each.row < first.row and each.site == first.site]
+    return earlier[-1] if earlier else -1
+
+
+def after(second: PassFact, first: PassFact, case: Case) -> bool:
+    """Whether the root of ``second`` was built after ``first`` had begun."""
+    roots = [case.facts.node(node) for node, _ in second.roots]
+    return any(root is not None and root.row > first.row for root in roots)
+
+
+def made_by_one_line(one: PassFact, other: PassFact, case: Case) -> bool:
+    """Whether the roots of two passes were made by one line, as those of the turns of a loop are."""
+    walk = case.walk
+    words = [
+        {int(walk.made_at[p]) for n, _ in each.roots if (p := walk.place(n)) >= 0} for each in (one, other)
+    ]
+    return any(word & int(_LOW) for word in words[0] & words[1])
+
+
+def step_between(case: Case, start: int, end: int) -> Site | None:
+    """The line of the first optimiser step between two rows, or None."""
+    facts = case.facts
+    rows = facts.rows(Kind.BUMP)
+    rows = rows[(rows > start) & (rows < end)]
+    words, first = np.unique(facts.trace.records[rows, 4], return_index=True)
+    for word in words[np.argsort(first)].tolist():
+        site, op = facts.site_and_op(word)
+        if is_step(op, site):
+            return site
+    return None
+
+
+def trained(case: Case, leaves: tuple[int, ...]) -> bool:
+    """Whether some of these leaves are trained: yes, unless steps were seen and none of them wrote one of these."""
+    stepped = _stepped(case)
+    storages = {each.producer: each.storage for each in case.facts.tensors}
+    unnamed = any(leaf not in storages for leaf in leaves)
+    if not leaves or not stepped or unnamed:
+        return bool(leaves)
+    return any(storages[leaf] in stepped for leaf in leaves)
+
+
+def _stepped(case: Case) -> set[int]:
+    """The storages that optimiser steps wrote."""
+    facts = case.facts
+    written = facts.trace.records[facts.rows(Kind.BUMP)]
+    found, at = np.unique(written[:, 4], return_inverse=True)
+    steps = np.array([is_step(op, site) for site, op in map(facts.site_and_op, found.tolist())], bool)
+    return set(written[steps[at], 1].tolist()) if len(found) else set()

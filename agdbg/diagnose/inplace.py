@@ -1,0 +1,147 @@
+"""inplace-modified: a saved tensor was written after it was saved, and backward needed it as it was.
+
+Needs: the error with its node, slot, storage and versions; BUMP (who wrote); TENSOR (what the tensor is called);
+saves and edges (what else is stale); RAN and births (whether the graph reaches back into an earlier iteration).
+"""
+
+from agdbg.diagnose.case import Case, Failure
+from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found, weakest
+from agdbg.diagnose.remedy import remedy
+from agdbg.diagnose.source import call_text
+from agdbg.diagnose.stain import Stain
+from agdbg.diagnose.stale import Stale, also_stale, caution
+from agdbg.diagnose.words import capital, count, is_result, slot_words
+from agdbg.diagnose.writers import Writer, observed
+
+KIND = "inplace-modified"
+#: Writers that are shown, each with its line.
+SHOWN = 6
+
+
+def findings(case: Case) -> list[Found]:
+    """One finding for each error of this kind."""
+    return [Found(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
+
+
+def _finding(case: Case, failure: Failure) -> Finding:
+    stain = Stain.of(case, failure.first)
+    stale = also_stale(case, stain)
+    entered = [entry.node.id for entry in stain.entries[:1]]
+    nodes = dict.fromkeys([failure.first.node, failure.last.node, *entered, *stale.nodes])
+    return Finding(
+        kind=KIND,
+        cause=_cause(stain),
+        evidence=_evidence(case, stain, stale, failure.count),
+        nodes=tuple(node for node in nodes if node),
+        certainty=_certainty(case, stain),
+        fix=remedy(case, stain),
+    )
+
+
+def _certainty(case: Case, stain: Stain) -> Certainty:
+    """What is not known lowers it: a version without a writer, a write that was inferred, who saved what."""
+    who: Certainty = "certain" if not stain.unaccounted else "likely" if stain.bumps else "possible"
+    return weakest(
+        who,
+        "certain" if observed(case, stain.bumps) else "likely",
+        "certain" if stain.node is not None and stain.storage else "likely",
+    )
+
+
+# ----- the sentence -----
+
+
+def _cause(stain: Stain) -> str:
+    needed = f"before {_needing(stain)} used it"
+    if not stain.writers:
+        return f"{capital(_saved(stain))} was changed in place {needed}; no recorded write says by whom."
+    writer = stain.writers[0]
+    where = f"{stain.lines.at(writer.site)}{_more_lines(stain)}"
+    if writer.manner == "step":
+        return f"{capital(writer.words)}{where} updated {_saved(stain)} {needed}."
+    if writer.manner == "gradient":
+        return f"Gradient accumulation{where} changed {_saved(stain)} {needed}."
+    return f"{capital(_saved(stain))} was changed by {writer.words}{where} {needed}."
+
+
+def _saved(stain: Stain) -> str:
+    """What was saved, by which node, on which line."""
+    by = "a node that was built before the recording"
+    if stain.node is not None:
+        by = f"{stain.node.op.name}{stain.lines.at(stain.node.site)}"
+    if stain.name:
+        return f"{stain.name}, saved by {by},"
+    return f"{'the result' if is_result(stain.slot) else 'a tensor'} saved by {by}"
+
+
+def _needing(stain: Stain) -> str:
+    call = stain.call
+    return (
+        f"`{call_text(call.site, call.call)}`{stain.lines.at(call.site)}" if call is not None else "backward"
+    )
+
+
+def _more_lines(stain: Stain) -> str:
+    others = len({(each.site.file, each.site.line) for each in stain.writers}) - 1
+    return f" (and on {count(others, 'more line')})" if others else ""
+
+
+# ----- the evidence -----
+
+
+def _evidence(case: Case, stain: Stain, stale: Stale, times: int) -> tuple[Evidence, ...]:
+    found: list[tuple[int, Evidence]] = []
+    if stain.node is not None:
+        found.append((stain.node.row, Evidence("saved", stain.node.site, _saved_note(stain))))
+    if stain.entries:
+        entry = stain.entries[0].node
+        note = f"{entry.op.name}: here the graph reaches back into an earlier iteration"
+        found.append((entry.row, Evidence("entry", entry.site, note)))
+    found += _written(stain)
+    ordered = [evidence for _, evidence in sorted(found, key=lambda each: each[0])]
+    return (
+        *ordered,
+        *_remarks(case, stain, stale),
+        Evidence("needed", stain.needed, _needed_note(stain, times)),
+    )
+
+
+def _written(stain: Stain) -> list[tuple[int, Evidence]]:
+    shown, rest = stain.writers[:SHOWN], stain.writers[SHOWN:]
+    found = [(each.first.row, Evidence("wrote", each.site, _wrote_note(each))) for each in shown]
+    if rest:
+        note = f"and {count(len(rest), 'more write')} from here on"
+        found.append((rest[0].first.row, Evidence("wrote", rest[0].site, note)))
+    return found
+
+
+def _remarks(case: Case, stain: Stain, stale: Stale) -> list[Evidence]:
+    found = []
+    if stain.unaccounted:
+        note = f"who made {count(stain.unaccounted, 'version')} of it was not recorded"
+        found.append(Evidence("unknown", stain.needed, note))
+    view = caution(case, stain)
+    if view is not None:
+        found.append(view)
+    if stale.count:
+        verb = "is" if stale.count == 1 else "are"
+        note = f"{count(stale.count, 'more saved tensor')} of this graph {verb} stale too"
+        found.append(Evidence("stale", stale.site, note))
+    return found
+
+
+def _saved_note(stain: Stain) -> str:
+    assert stain.node is not None
+    name = f", {stain.name}," if stain.name else ""
+    return f"{stain.node.op.name} saved {slot_words(stain.slot)}{name} at version {stain.expected}"
+
+
+def _wrote_note(writer: Writer) -> str:
+    if writer.manner != "no_grad":
+        return writer.note
+    return f"{writer.note}\nno_grad() keeps a write out of the graph, not out of the memory that was saved"
+
+
+def _needed_note(stain: Stain, times: int) -> str:
+    note = f"found version {stain.current} where it needs version {stain.expected}"
+    return f"{note}\nthe same error came {times:,} times" if times > 1 else note

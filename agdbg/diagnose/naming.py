@@ -1,0 +1,105 @@
+"""What people call a tensor: a parameter's name, a variable on the line that made it or used it."""
+
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.meeting import Entry
+from agdbg.diagnose.source import assigned, expression, is_returned, operand
+from agdbg.diagnose.words import Lines, is_result, listed
+from agdbg.diagnose.writes import write
+from agdbg.record.facts import NodeFact
+
+#: Ops whose output is a view of their input: what was saved behind them is the input's memory.
+_VIEWS = ["T", "Transpose", "Permute", "View", "ReshapeAlias", "Expand", "Unsqueeze", "Squeeze", "Slice", "Select", "AsStrided", "Alias"]
+_VIEW_OPS = tuple(f"{name}Backward" for name in _VIEWS)
+#: Slots by the operand that they hold.
+_FIRST = {"self", "input", "mat1", "base"}
+_SECOND = {"other", "exponent", "mat2", "vec", "weight"}
+
+
+def entry_name(case: Case, entry: Entry) -> str:
+    """The name by which the second graph came upon a tensor of the first; empty when it has none.
+
+    What a function returns is called differently by its caller, so the name that another function has for it is none.
+    """
+    name = case.facts.name_of_leaf(entry.node.id) or assigned(entry.node.site)
+    return name or ("" if is_returned(entry.node.site) else _used_as(entry))
+
+
+def _used_as(entry: Entry) -> str:
+    consumer = entry.consumer
+    if consumer is None or consumer.site == entry.node.site:
+        return ""
+    return operand(consumer.site, consumer, entry.index)
+
+
+def entry_words(case: Case, entry: Entry) -> str:
+    """The same in words: the name, or what made it."""
+    name = entry_name(case, entry)
+    if name:
+        return f"`{name}`"
+    site = entry.node.site
+    if is_returned(site) and site.func:
+        return f"what `{site.func.replace('.<locals>', '')}` returned"
+    return f"the result of {made_by(entry.node)}"
+
+
+def detach(case: Case, entries: list[Entry], lines: Lines) -> str:
+    """The advice to cut the graph at these entries, as the beginning of a sentence."""
+    names = list(dict.fromkeys(filter(None, (entry_name(case, each) for each in entries))))
+    if names:
+        how = " and ".join(f"`{name} = {name}.detach()`" for name in names[:2])
+        return f"detach {listed(f'`{name}`' for name in names)} before the next iteration uses it: {how}"
+    used = _used_as(entries[0])
+    consumer = entries[0].consumer
+    where = f", as `{used}`{lines.at(consumer.site)}" if used and consumer is not None else ""
+    return f"detach() {entry_words(case, entries[0])} before the next iteration uses it{where}"
+
+
+def made_by(node: NodeFact) -> str:
+    """The expression that built a node, or its op."""
+    text = expression(node.site)
+    return f"`{text}`" if text else node.op.name or f"node {node.id}"
+
+
+def saved_name(case: Case, node: NodeFact | None, slot: str, storage: int) -> str:
+    """What a saved tensor is called, in quotes, with ``parameter`` before; empty when that cannot be told."""
+    known = _named_storage(case, storage)
+    if known or node is None:
+        return known
+    slot = slot.removeprefix("_saved_")
+    if is_result(slot):
+        name = assigned(node.site) or write(node.site).target
+    else:
+        name = _leaf_of_slot(case, node, slot) or _argument(node, slot)
+    return f"`{name}`" if name else ""
+
+
+def _named_storage(case: Case, storage: int) -> str:
+    named = [each for each in case.facts.tensors if each.storage == storage and each.name] if storage else []
+    if not named:
+        return ""
+    name = case.facts.names(storage)[0]
+    kind = next(each.kind for each in named if each.name == name)
+    return f"{kind} `{name}`" if kind in ("parameter", "buffer") else f"`{name}`"
+
+
+def _argument(node: NodeFact, slot: str) -> str:
+    index = 0 if slot in _FIRST else 1 if slot in _SECOND else -1
+    return operand(node.site, node, index) if index >= 0 else ""
+
+
+def _leaf_of_slot(case: Case, node: NodeFact, slot: str) -> str:
+    """The name of the leaf that a saved input is, or is a view of."""
+    index = {
+        "self": 0,
+        "other": 1,
+        "weight": 1,
+        "mat1": len(node.edges) - 2,
+        "mat2": len(node.edges) - 1,
+    }.get(slot, -1)
+    number = node.edges[index].node if 0 <= index < len(node.edges) else 0
+    for _ in range(len(_VIEWS)):
+        below = case.facts.node(number)
+        if below is None or not below.op.name.startswith(_VIEW_OPS):
+            break
+        number = below.edges[0].node if below.edges else 0
+    return case.facts.name_of_leaf(number) or ""

@@ -1,0 +1,209 @@
+"""The names on a source line: what it assigns, what its operands are called, where its backward call starts."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from agdbg.diagnose.syntax import is_at, name_of, read, unparse
+from agdbg.record.facts import NodeFact
+from agdbg.record.lookup import Site
+from agdbg.render.clean import shorten
+
+#: Characters of an expression that are quoted.
+QUOTE_LIMIT = 48
+_ASSIGNED = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=(?!=)")
+#: Functions of Python whose argument holds many tensors.
+_COLLECTING = {"sum", "max", "min"}
+#: Ops that an operator builds with its operands the other way round.
+_EXCHANGED = ("Rsub", "Reciprocal")
+#: What people call the modules that hold functions of tensors: `torch.exp(x)` works on x, and `y.exp()` on y.
+_MODULES = {"torch", "F", "nn", "functional", "np", "numpy", "ag", "agdbg_engine", "autograd", "math"}
+
+
+def quoted(text: str) -> str:
+    """A piece of source as it is quoted in a sentence: on one line, not too long."""
+    return shorten(text, QUOTE_LIMIT)
+
+
+def expression(site: Site) -> str:
+    """The source of the expression that ran; empty when it is not known, or goes on to another line."""
+    line = site.text.encode("utf-8", "surrogatepass")
+    if not 0 <= site.col < site.end_col or site.end_line not in (0, site.line):
+        return ""
+    return quoted(line[site.col : site.end_col].decode("utf-8", "replace"))
+
+
+# ----- assignments -----
+
+
+def assigned(site: Site) -> str:
+    """What the line assigns the site's expression to, such as ``h`` or ``self.h``; empty when it does not.
+
+    Without columns the expression is taken to be the whole right side.
+    """
+    reading = read(site)
+    if reading is None:
+        return _assigned_on_cut_line(site)
+    for targets, value in _assignments(reading.statement):
+        if site.col < 0 or is_at(value, site, reading.shift):
+            return _single(targets)
+        picked = _picked(targets, value, site, reading.shift)
+        if picked:
+            return picked
+    augmented = reading.found
+    return quoted(unparse(augmented.target)) if isinstance(augmented, ast.AugAssign) else ""
+
+
+def _assignments(statement: ast.stmt) -> Iterator[tuple[list[ast.expr], ast.expr]]:
+    """The (targets, value) of the statement and of the walruses in it."""
+    for each in ast.walk(statement):
+        if isinstance(each, ast.Assign):
+            yield each.targets, each.value
+        elif isinstance(each, ast.AugAssign | ast.AnnAssign | ast.NamedExpr) and each.value is not None:
+            yield [each.target], each.value
+
+
+def _single(targets: list[ast.expr]) -> str:
+    """The first target that is no list of targets."""
+    return next((quoted(unparse(t)) for t in targets if not isinstance(t, ast.Tuple | ast.List)), "")
+
+
+def _picked(targets: list[ast.expr], value: ast.expr, site: Site, shift: int) -> str:
+    """Of ``a, b = x, y`` the target that stands for the site's expression."""
+    if not isinstance(value, ast.Tuple):
+        return ""
+    for target in targets:
+        if isinstance(target, ast.Tuple) and len(target.elts) == len(value.elts):
+            for name, each in zip(target.elts, value.elts, strict=True):
+                if is_at(each, site, shift):
+                    return quoted(unparse(name))
+    return ""
+
+
+def _assigned_on_cut_line(site: Site) -> str:
+    """The name in ``h = torch.tanh(`` with the rest on the next lines."""
+    match = _ASSIGNED.match(site.text)
+    if match is None or site.end_line <= site.line:
+        return ""
+    before = site.text.encode("utf-8", "surrogatepass")[: max(site.col, 0)].decode("utf-8", "replace")
+    return match[1] if before.strip() == match[0].strip() else ""
+
+
+def is_returned(site: Site) -> bool:
+    """Whether the line returns the value of the site's expression."""
+    reading = read(site)
+    if reading is None or not isinstance(reading.statement, ast.Return) or reading.statement.value is None:
+        return False
+    return site.col < 0 or is_at(reading.statement.value, site, reading.shift)
+
+
+# ----- operands -----
+
+
+def operand(site: Site, node: NodeFact, index: int) -> str:
+    """The name of what ``node`` was given as input ``index`` by the expression at ``site``; empty when not known."""
+    reading = read(site)
+    found = (
+        _operand(reading.found, node, index) if reading is not None and reading.found is not None else None
+    )
+    return quoted(name_of(found)) if found is not None else ""
+
+
+def _operand(found: ast.AST, node: NodeFact, index: int) -> ast.expr | None:
+    if isinstance(found, ast.BinOp):
+        return _of_two(found.left, found.right, node, index)
+    if isinstance(found, ast.AugAssign):
+        return _of_two(found.target, found.value, node, index)
+    if isinstance(found, ast.UnaryOp):
+        return found.operand
+    if isinstance(found, ast.Subscript):
+        return found.value
+    if isinstance(found, ast.Call):
+        given = receivers(found) if _builds(called(found), node.op.name) else []
+        if given:
+            return given[index] if index < len(given) else None
+        layer = len(found.args) == 1 and called(found) not in _COLLECTING
+        return found.args[0] if layer else None  # what goes into a layer is its argument
+    return None
+
+
+def _of_two(left: ast.expr, right: ast.expr, node: NodeFact, index: int) -> ast.expr | None:
+    """Of ``left * right``. With a number on one side it is the other one: an engine may have exchanged them."""
+    variables = [each for each in (left, right) if not isinstance(each, ast.Constant)]
+    if len(variables) == 1:
+        return variables[0]
+    alone = [bool(edge.node) for edge in node.edges] in ([True], [True, False])
+    if alone or node.op.name.startswith(_EXCHANGED):
+        return None
+    return (left, right)[index] if index < 2 else None
+
+
+def _builds(function: str, op: str) -> bool:
+    """Whether a function of this name builds a node called ``op``."""
+    stem = function.rstrip("_").lower().replace("_", "")
+    return bool(stem) and op.lower().startswith(stem)
+
+
+def receivers(made: ast.Call) -> list[ast.expr]:
+    """What a call works on: ``[x, y]`` of ``torch.add(x, y)`` and of ``x.add(y)``."""
+    if isinstance(made.func, ast.Attribute) and not _is_module(made.func.value):
+        return [made.func.value, *made.args]
+    return list(made.args)
+
+
+def _is_module(tree: ast.expr) -> bool:
+    return unparse(tree).rpartition(".")[2] in _MODULES
+
+
+def called(made: ast.Call) -> str:
+    """The last part of what is called."""
+    function = made.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def calls(site: Site) -> list[ast.Call]:
+    """The call that stands at the site; all calls of the statement when no expression is known."""
+    reading = read(site)
+    if reading is None:
+        return []
+    if isinstance(reading.found, ast.Call):
+        return [reading.found]
+    return (
+        [] if reading.found else [each for each in ast.walk(reading.statement) if isinstance(each, ast.Call)]
+    )
+
+
+# ----- calls of backward -----
+
+
+def call_text(site: Site, name: str) -> str:
+    """The call of ``backward`` or ``grad`` as it stands there, long arguments left out; ``name()`` when not known."""
+    found = _backward_call(site)
+    if found is None:
+        return f"{name or 'backward'}()"
+    whole, short = unparse(found), f"{unparse(found.func)}(...)"
+    return (
+        whole
+        if 0 < len(whole) <= QUOTE_LIMIT
+        else short
+        if len(short) <= QUOTE_LIMIT
+        else f"{name or 'backward'}()"
+    )
+
+
+def differentiated(site: Site) -> str:
+    """The name of what a call of ``backward`` or ``grad`` starts from, such as ``loss``; else empty."""
+    found = _backward_call(site)
+    if found is None:
+        return ""
+    function = found.func
+    if isinstance(function, ast.Attribute) and not _is_module(function.value):
+        return "" if found.args or function.attr != "backward" else name_of(function.value)
+    return name_of(found.args[0]) if found.args and called(found) in ("backward", "grad") else ""
+
+
+def _backward_call(site: Site) -> ast.Call | None:
+    found = calls(site)
+    return next((each for each in found if called(each) in ("backward", "grad")), None)

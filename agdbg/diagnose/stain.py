@@ -1,0 +1,108 @@
+"""What an inplace-modified error is about, put together: who saved, who wrote, who needed it."""
+
+from dataclasses import dataclass
+
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.history import carried
+from agdbg.diagnose.meeting import Entry, meet
+from agdbg.diagnose.naming import saved_name
+from agdbg.diagnose.views import part_views
+from agdbg.diagnose.words import Lines
+from agdbg.diagnose.writers import Writer, missing, writers, writes_between
+from agdbg.record.facts import BumpFact, ErrorFact, NodeFact, PassFact
+from agdbg.record.lookup import Site
+
+
+@dataclass(frozen=True)
+class Stain:
+    """The facts of one error.
+
+    Attributes:
+        node: the node that had saved the tensor; None when its birth was not recorded.
+        slot: the slot it was saved in.
+        storage: its storage, 0 when not known.
+        expected, current: the version that was saved, and the one that was found.
+        name: what the tensor is called; empty when that is not known.
+        bumps: the recorded writes since.
+        writers: the same by line.
+        call: the pass that failed; None when it was read outside of one.
+        entries: where the graph reaches back into an earlier iteration on its way to the node.
+        needed: the line that needed it.
+    """
+
+    error: ErrorFact
+    node: NodeFact | None
+    slot: str
+    storage: int
+    expected: int
+    current: int
+    name: str
+    bumps: list[BumpFact]
+    writers: list[Writer]
+    call: PassFact | None
+    entries: list[Entry]
+    needed: Site
+    lines: Lines
+
+    @staticmethod
+    def of(case: Case, error: ErrorFact) -> "Stain":
+        """Put the facts together."""
+        node = case.facts.node(error.node)
+        storage, expected, current = _memory(case, error, node)
+        bumps = writes_between(case, storage, expected, current, error.row)
+        by_line = writers(case, bumps)
+        call = case.facts.pass_of(error.pass_id)
+        needed = call.site if call is not None and call.site.line else error.site
+        return Stain(
+            error=error,
+            node=node,
+            slot=error.slot,
+            storage=storage,
+            expected=expected,
+            current=current,
+            name=saved_name(case, node, error.slot, storage) or _written_name(case, error, storage, by_line),
+            bumps=bumps,
+            writers=by_line,
+            call=call,
+            entries=_carried_over(case, error, call),
+            needed=needed,
+            lines=Lines(needed),
+        )
+
+    @property
+    def unaccounted(self) -> int:
+        """How many versions no recorded write accounts for."""
+        return missing(self.bumps, self.expected, self.current)
+
+
+def _memory(case: Case, error: ErrorFact, node: NodeFact | None) -> tuple[int, int, int]:
+    """The storage and the versions, from what the node saved where the error does not say."""
+    saves = node.saves if node is not None else ()
+    saved = next((save for save in saves if save.slot == error.slot), None)
+    storage = error.storage or (saved.storage if saved is not None else 0)
+    if error.expected != error.current or saved is None:
+        return storage, error.expected, error.current
+    earlier = [bump.new for bump in case.facts.bumps(storage) if bump.row < error.row] if storage else []
+    return storage, saved.version, max([saved.version, *earlier])
+
+
+def _written_name(case: Case, error: ErrorFact, storage: int, by_line: list[Writer]) -> str:
+    """The name by which the first writer wrote to it, where it wrote to the whole tensor."""
+    first = by_line[0] if by_line else None
+    if (
+        first is None
+        or first.manner in ("step", "gradient", "zeroed")
+        or part_views(case, storage, error.row)
+    ):
+        return ""
+    whole = first.write.form in ("augmented", "method", "out")
+    return f"`{first.write.target}`" if whole and first.write.target else ""
+
+
+def _carried_over(case: Case, error: ErrorFact, call: PassFact | None) -> list[Entry]:
+    """The entries by which the failing pass came upon the graph of an iteration that had its pass already."""
+    earlier = [each for each in case.facts.passes_of(error.node) if each != error.pass_id]
+    before = case.facts.pass_of(earlier[-1]) if earlier else None
+    if call is None or before is None:
+        return []
+    return carried(case, meet(case, before, call, error.node), error.row)

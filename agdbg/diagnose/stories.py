@@ -1,0 +1,249 @@
+"""How a graph comes to be walked twice, and what to do in each case.
+
+Each story looks at the scene and tells it, or returns None when it is another story's. They are asked in the order
+of ``STORIES``; the last one always answers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agdbg.diagnose.advice import add_up, add_up_or_retain, is_misplaced, own_graph, retain
+from agdbg.diagnose.history import after, carried, made_by_one_line, step_between, trained
+from agdbg.diagnose.meeting import Entry, Meeting
+from agdbg.diagnose.naming import detach, entry_words
+from agdbg.diagnose.scene import Scene
+from agdbg.diagnose.words import capital, same_line
+from agdbg.events import Kind
+from agdbg.record.facts import PassFact
+
+
+@dataclass(frozen=True)
+class Story:
+    """The cause in one sentence, the fix, and the entries that the cause speaks of."""
+
+    cause: str
+    fix: str
+    entries: list[Entry] = field(default_factory=list)
+
+
+def tell(scene: Scene) -> Story:
+    """The first story that fits."""
+    return next(story for told in STORIES if (story := told(scene)) is not None)
+
+
+# ----- one call is missing -----
+
+
+def unknown(scene: Scene) -> Story | None:
+    """Nothing that was recorded freed the node."""
+    if scene.first is not None:
+        return None
+    return Story(
+        f"What {scene.node_words} had saved was gone when {scene.second_words} needed it; no recorded call freed it.",
+        "Look for an earlier backward() or grad() through the same graph: pass retain_graph=True there, or detach() "
+        "what is used again.",
+    )
+
+
+def outside(scene: Scene) -> Story | None:
+    """The saved tensors were not needed by a call, but read by the program."""
+    if scene.first is None or scene.error.pass_id:
+        return None
+    read = scene.lines.at(scene.needed)
+    return Story(
+        f"{scene.call_words(scene.first)} freed what {scene.node_words} had saved, before the program read it{read}.",
+        f"Read it before that call, or {retain(scene, scene.first)}.",
+    )
+
+
+# ----- one call inside the other -----
+
+
+def nested(scene: Scene) -> Story | None:
+    """One of the calls was made from inside the other, by a hook or a custom Function."""
+    first, second = scene.first, scene.second
+    if first is None or second is None:
+        return None
+    if second in scene.case.outer_passes(first.id):
+        return Story(
+            f"{scene.call_words(first)} ran inside of {scene.second_words}{_during(scene, first, second)} and freed a "
+            "part of the graph that the outer call had still to go through.",
+            own_graph(scene, "inner", first),
+        )
+    if first in scene.case.outer_passes(second.id):
+        return Story(
+            f"{scene.second_words} ran inside of {scene.call_words(first)}{_during(scene, second, first)} and needed a "
+            "part of the graph that the outer call had freed already.",
+            own_graph(scene, "outer", first),
+        )
+    return None
+
+
+def _during(scene: Scene, inner: PassFact, outer: PassFact) -> str:
+    """The node in whose backward the inner call was made: the first that the outer pass finished after it."""
+    facts = scene.case.facts
+    rows = facts.rows(Kind.RAN)
+    runs = facts.trace.records[rows[rows > inner.end_row]]
+    nodes = runs[runs[:, 2] == outer.id, 1]
+    node = facts.node(int(nodes[0])) if len(nodes) else None
+    return f", in the backward of {node.op.name}," if node is not None and node.op.name else ""
+
+
+# ----- one root, or one root inside the other's graph -----
+
+
+def same_root(scene: Scene) -> Story | None:
+    """Both calls start from the same result."""
+    first, second, meeting = scene.calls
+    if first is None or second is None or meeting is None or not meeting.same_root:
+        return None
+    made = _root_line(scene, second)
+    if same_line(first.site, second.site):
+        return Story(
+            f"{scene.second_words} ran again on the same result{made}: the first time had freed its graph.",
+            f"Compute the result again before each call, or {retain(scene, first)}.",
+        )
+    if first.call == "grad":
+        return Story(
+            f"{scene.call_words(first)} freed the graph of the result{made} that {scene.second_words} starts from as "
+            "well.",
+            f"{capital(retain(scene, first))}.",
+        )
+    drop = (
+        ""
+        if second.call == "grad"
+        else ", or drop the second call: it would add the same gradients once more"
+    )
+    return Story(
+        f"{scene.second_words} goes through the graph that {scene.call_words(first)} freed: both start from the same "
+        f"result{made}.",
+        f"{capital(retain(scene, first))}{drop}.",
+    )
+
+
+def _root_line(scene: Scene, second: PassFact) -> str:
+    root = scene.case.facts.node(second.roots[0][0]) if second.roots else None
+    return f" made{scene.lines.at(root.site)}" if root is not None and root.site.line else ""
+
+
+def inner_root(scene: Scene) -> Story | None:
+    """The second call starts in the middle of what the first freed."""
+    first, _, meeting = scene.calls
+    if first is None or meeting is None or not meeting.inner_root:
+        return None
+    return Story(
+        f"{scene.second_words} starts inside of the graph that {scene.call_words(first)} freed.",
+        add_up_or_retain(scene, first),
+    )
+
+
+# ----- two roots with a part in common -----
+
+
+def previous_iteration(scene: Scene) -> Story | None:
+    """A tensor is carried from one iteration to the next, with its graph."""
+    first, second, meeting = scene.calls
+    if first is None or second is None or meeting is None:
+        return None
+    entries = carried(scene.case, meeting, scene.error.row)
+    if not entries:
+        return None
+    freed = f"{scene.call_words(first)} freed that part before {scene.second_words} came to it"
+    if same_line(first.site, second.site):
+        freed = f"{scene.second_words} freed that part when it ran before"
+    return Story(
+        f"The graph reaches back into the previous iteration through {_made(scene, entries[0])}: {freed}.",
+        f"{capital(detach(scene.case, entries, scene.lines))}. To train through several iterations, add up their losses "
+        "and call backward() once.",
+        entries,
+    )
+
+
+def once(scene: Scene) -> Story | None:
+    """Features that were computed once before a loop."""
+    first, second, meeting = scene.calls
+    if first is None or second is None or meeting is None or not meeting.entries:
+        return None
+    if not after(second, first, scene.case) or not made_by_one_line(first, second, scene.case):
+        return None
+    entry = meeting.entries[0]
+    made = f"made once{scene.lines.at(entry.node.site)}"
+    return Story(
+        f"{capital(entry_words(scene.case, entry))}, {made}, is part of every turn's graph: {scene.call_words(first)} "
+        "freed it in an earlier turn.",
+        _once_fix(scene, first, meeting),
+        [entry],
+    )
+
+
+def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
+    entry = meeting.entries[0]
+    words, made = entry_words(scene.case, entry), entry.node.site
+    here = (made.file, made.func) == (scene.needed.file, scene.needed.func)
+    again = f"compute it again in every turn{f': move {scene.lines(made)} into the loop' if here else ''}"
+    if not trained(scene.case, meeting.leaves):
+        return (
+            f"No optimiser step so far updated anything below {words}. If it is not to be trained, compute it under "
+            f"no_grad() or detach() it; otherwise {again}."
+        )
+    if step_between(scene.case, first.row, scene.error.row) is None:
+        again += f", or {retain(scene, first)}"
+    return f"{capital(again)}."
+
+
+def two_results(scene: Scene) -> Story | None:
+    """Two results share a part, and each is gone through by a call of its own."""
+    first, second, meeting = scene.calls
+    if first is None or second is None or meeting is None or not meeting.entries:
+        return None
+    entry = meeting.entries[0]
+    needs = f"{scene.second_words} needs"
+    if same_line(first.site, second.site):
+        needs = "its next run needs"
+    return Story(
+        f"{scene.call_words(first)} freed the graph of {_made(scene, entry)}, which {needs} as well.",
+        _two_fix(scene, first, second, entry_words(scene.case, entry)),
+        [entry],
+    )
+
+
+def _two_fix(scene: Scene, first: PassFact, second: PassFact, words: str) -> str:
+    step = step_between(scene.case, first.row, scene.error.row)
+    if step is None:
+        return add_up_or_retain(scene, first)
+    if after(second, first, scene.case):
+        return (
+            f"The optimiser step{scene.lines.at(step)} lies between the two: detach {words} in the loss that is not "
+            "meant to train what is below it, or compute it again after the step."
+        )
+    late = " retain_graph=True does not help across a step." if is_misplaced(scene) else ""
+    return f"{capital(add_up(scene))}, before the optimiser step{scene.lines.at(step)}.{late}"
+
+
+def _made(scene: Scene, entry: Entry) -> str:
+    return f"{entry_words(scene.case, entry)}, made{scene.lines.at(entry.node.site)}"
+
+
+# ----- the last one -----
+
+
+def somehow(scene: Scene) -> Story:
+    """The two calls are known, and not how the second came to the part of the first."""
+    assert scene.first is not None, "a scene without a first call is told by `unknown`"
+    return Story(
+        f"{scene.call_words(scene.first)} freed what {scene.node_words} had saved and {scene.second_words} needs.",
+        f"{add_up_or_retain(scene, scene.first)} If it was carried over from an earlier iteration, detach() it.",
+    )
+
+
+STORIES: tuple[Callable[[Scene], Story | None], ...] = (
+    unknown,
+    outside,
+    nested,
+    same_root,
+    inner_root,
+    previous_iteration,
+    once,
+    two_results,
+    somehow,
+)

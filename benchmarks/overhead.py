@@ -1,0 +1,90 @@
+"""What recording costs: the same training step plain, with a sink that does nothing, and recorded to a trace; prints ratios.
+
+    python benchmarks/overhead.py [--rounds N] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from timing import medians, one_thread
+
+one_thread()
+
+import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
+from agdbg_engine import events  # noqa: E402
+from engine import load_torch  # noqa: E402
+from workloads import WORKLOADS, gru  # noqa: E402
+
+from agdbg.engines import native  # noqa: E402
+from agdbg.record import Recorder, Trace  # noqa: E402
+
+GOALS = {"gru": "<= 1.4 x plain and <= 1.0 x torch"}
+
+
+def with_sink(step: Callable[[], None], sink: events.Sink) -> Callable[[], None]:
+    """``step`` with an instrument listening."""
+
+    def run() -> None:
+        events.install(sink)
+        try:
+            step()
+        finally:
+            events.remove()
+
+    return run
+
+
+def measure(name: str, make: Callable[[Any], Callable[[], None]], torch: Any, rounds: int, folder: Path) -> dict[str, Any]:
+    recorder = Recorder(folder / name, program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+    step = make(ag)
+    sides = {"plain": step, "idle sink": with_sink(step, events.Sink())}
+    sides["recorded"] = with_sink(make(ag), native.NativeSink(recorder))
+    if torch:
+        sides["torch"] = make(torch)
+    took = medians(sides, rounds)
+    recorder.close()
+    trace = Trace.open(recorder.path)
+    row = {
+        "plain ms": round(took["plain"] * 1e3, 3),
+        "idle sink / plain": round(took["idle sink"] / took["plain"], 3),
+        "recorded / plain": round(took["recorded"] / took["plain"], 3),
+        "records": len(trace.records),
+    }
+    if torch:
+        row["recorded / torch"] = round(took["recorded"] / took["torch"], 3)
+    return row
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    torch = load_torch()
+    folder = Path(tempfile.mkdtemp(prefix="agdbg-overhead-"))
+    try:
+        workloads = {**WORKLOADS, "gru200": lambda T: gru(T, 200)}
+        result = {n: measure(n, make, torch, options.rounds, folder) for n, make in workloads.items()}
+    finally:
+        shutil.rmtree(folder)
+    print(json.dumps(result, indent=2) if options.json else as_text(result))
+    return 0
+
+
+def as_text(result: dict[str, dict[str, Any]]) -> str:
+    columns = list(dict.fromkeys(k for row in result.values() for k in row))
+    lines = [f"{'workload':10s}" + "".join(f"{c:>20s}" for c in columns)]
+    lines += [f"{n:10s}" + "".join(f"{row.get(c, float('nan')):20}" for c in columns) for n, row in result.items()]
+    return "\n".join([*lines, *(f"goal for {n}: recorded {g}" for n, g in GOALS.items())])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""Arithmetic, choosing and limits as users write them, on the rows of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtype import get_default_dtype, scalar_type
+from ..tensor import Tensor, wrap
+from . import _generated as g
+from .explain import not_a_tensor, shape_error
+
+
+def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> Tensor:
+    """``result`` of an op, which is ``NotImplemented`` where operators must let the other operand try."""
+    if result is NotImplemented:
+        raise not_a_tensor(name, argument, other, 2)
+    return result
+
+
+def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """``self + alpha * other``."""
+    return _checked("add", g.add(self, other if alpha == 1 else other * alpha), other)
+
+
+def sub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """``self - alpha * other``."""
+    return _checked("sub", g.sub(self, other if alpha == 1 else other * alpha), other)
+
+
+def rsub(self: Tensor, other: Any) -> Tensor:
+    """``other - self``."""
+    return _checked("rsub", g.rsub(self, other), other)
+
+
+def mul(self: Tensor, other: Any) -> Tensor:
+    """``self * other``."""
+    return _checked("mul", g.mul(self, other), other)
+
+
+def div(self: Tensor, other: Any) -> Tensor:
+    """``self / other``: true division, integers in the default dtype."""
+    return _checked("div", g.div(self, other), other)
+
+
+def pow(self: Any, exponent: Any) -> Tensor:
+    """``self ** exponent``; one of them may be a number."""
+    return _checked("pow", g.pow(self, exponent), exponent, "exponent")
+
+
+def square(self: Tensor) -> Tensor:
+    """``self ** 2``."""
+    return g.pow(self, 2)
+
+
+def rdiv(self: Tensor, other: Any) -> Tensor:
+    """``other / self`` for a number ``other``."""
+    return g.mul(g.reciprocal(self), other)
+
+
+def rpow(self: Tensor, other: Any) -> Tensor:
+    """``other ** self`` for a number ``other``."""
+    return g.pow(other, self)
+
+
+def gelu(self: Tensor, approximate: str = "none") -> Tensor:
+    """``self`` times the normal distribution function of it; only its ``"tanh"`` approximation is there."""
+    if approximate != "tanh":
+        raise NotImplementedError("gelu(): only approximate='tanh' is supported")
+    return g.gelu_tanh(self)
+
+
+# ----- choosing -----
+
+
+def where(condition: Tensor, self: Any = None, other: Any = None) -> Any:
+    """Elements of ``self`` where ``condition`` holds, else of ``other``; positions where it holds without them."""
+    if not isinstance(condition, Tensor):
+        raise not_a_tensor("where", "condition", condition, 1)
+    if self is None and other is None:
+        return tuple(wrap(a) for a in np.nonzero(condition._a))
+    if condition._a.dtype.kind != "b" and condition._a.dtype != np.uint8:
+        name = scalar_type(condition.dtype)
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
+    if not isinstance(self, Tensor) and not isinstance(other, Tensor):
+        from ..creation import tensor
+
+        self = tensor(self)
+    result = g.where(condition, self, other)
+    return _checked("where", result, other if isinstance(self, Tensor) else self)
+
+
+def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """``self`` with the number or 0-d tensor ``value`` where ``mask``."""
+    if not isinstance(mask, Tensor):
+        raise not_a_tensor("masked_fill", "mask", mask, 2)
+    if mask._a.dtype.kind != "b":
+        name = {"Long": "long int"}.get(scalar_type(mask.dtype), scalar_type(mask.dtype).lower())
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
+    value = _fitting("masked_fill_", self, value)
+    return _checked("masked_fill", g.masked_fill(self, mask, value), value, "value")
+
+
+def fill(self: Tensor, value: Any) -> Tensor:
+    """The number or 0-d tensor ``value`` everywhere (the in-place form is public)."""
+    value = _fitting("fill_", self, value)
+    return _checked("fill_", g.fill(self, value), value, "value")
+
+
+def _fitting(op: str, x: Tensor, value: Any) -> Any:
+    """``value`` in the dtype of ``x``, which it takes on."""
+    if isinstance(value, Tensor):
+        if value.ndim == 0:
+            return value.to(x.dtype)
+        dims = value.ndim
+        raise shape_error(
+            f"{op} only supports a 0-dimensional value tensor, but got tensor with {dims} dimension(s)."
+            if op == "masked_fill_"
+            else f"{op} only supports 0-dimension value tensor but got tensor with {dims} dimensions."
+        )
+    kind = x._a.dtype.kind
+    if kind == "f" or not isinstance(value, int | float):
+        return value
+    try:
+        return bool(value) if kind == "b" else int(value)
+    except (ValueError, OverflowError):
+        raise RuntimeError("value cannot be converted to type int64_t without overflow") from None
+
+
+# ----- limits -----
+
+
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Elements limited to [min, max], numbers or tensors, either of which may be missing."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        x = self if min is None else clamp_min(self, min)
+        return x if max is None else clamp_max(x, max)
+    return g.clamp(_for_limits(self, min, max), min, max)
+
+
+def clamp_min(self: Tensor, min: Any) -> Tensor:
+    """Elements no smaller than ``min``, a number or a tensor."""
+    return _limited(self, min, "min", g.clamp_min, g.clamp_min_tensor)
+
+
+def clamp_max(self: Tensor, max: Any) -> Tensor:
+    """Elements no greater than ``max``, a number or a tensor."""
+    return _limited(self, max, "max", g.clamp_max, g.clamp_max_tensor)
+
+
+def _limited(x: Tensor, limit: Any, name: str, number: Callable[..., Tensor], tensor: Callable[..., Tensor]) -> Tensor:
+    if isinstance(limit, Tensor):
+        return tensor(x, limit)
+    if not isinstance(limit, int | float):
+        raise not_a_tensor(f"clamp_{name}", name, limit, 2)
+    return number(_for_limits(x, limit), limit)
+
+
+def _for_limits(x: Tensor, *limits: Any) -> Tensor:
+    """``x`` in a dtype that can hold the limits: bools as integers, integers under a float limit as floats."""
+    if x._a.dtype.kind == "f":
+        return x
+    if any(isinstance(limit, float) for limit in limits):
+        return x.to(get_default_dtype())
+    return x.to(np.dtype(np.int64)) if x._a.dtype.kind == "b" else x

@@ -1,0 +1,155 @@
+"""Errors of kernels in PyTorch's words: made only after something went wrong, so that ops need not check first."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..device import device_of
+from ..dtype import scalar_type
+from ..tensor import Tensor
+
+Shape = tuple[int, ...]
+
+
+def shape_error(text: str, error: type[Exception] = RuntimeError) -> Exception:
+    """An error about shapes."""
+    return errors.make(error, errors.Details("shape"), text)
+
+
+def explain(op: str, error: Exception, **tensors: Any) -> Exception:
+    """``error`` of a kernel in PyTorch's words where it has some, else ``error`` itself."""
+    if isinstance(error, RuntimeError) or hasattr(error, "details"):
+        return error
+    for name, t in tensors.items():
+        if not isinstance(t, Tensor | int | float | bool | complex) or (name == "self" and not _any_tensor(tensors)):
+            return not_a_tensor(op, name, t)
+    if isinstance(error, AttributeError):
+        name, t = next((n, t) for n, t in tensors.items() if not isinstance(t, Tensor))
+        return not_a_tensor(op, name, t)
+    arrays = [t._a for t in tensors.values() if isinstance(t, Tensor)]
+    return _devices(arrays) or _dtypes(op, arrays, error) or _shapes(op, arrays, error) or _indices(error) or error
+
+
+def _any_tensor(tensors: dict[str, Any]) -> bool:
+    return any(isinstance(t, Tensor) for t in tensors.values())
+
+
+def not_a_tensor(op: str, name: str, value: Any, position: int = 0) -> Exception:
+    """An argument that must be a tensor and is none; its position is that in the function ``op``."""
+    at = position or _position(op, name)
+    shown = "input" if name == "self" else name
+    return TypeError(f"{op}(): argument '{shown}' (position {at}) must be Tensor, not {type(value).__name__}")
+
+
+def _position(op: str, name: str) -> int:
+    from . import _generated
+
+    return list(inspect.signature(getattr(_generated, op)).parameters).index(name) + 1
+
+
+def _devices(arrays: list[Any]) -> Exception | None:
+    seen = list(dict.fromkeys(str(device_of(a)) for a in arrays))
+    if len(seen) < 2:
+        return None
+    return RuntimeError(
+        f"Expected all tensors to be on the same device, but found at least two devices, {seen[0]} and {seen[1]}!"
+    )
+
+
+# ----- dtypes -----
+
+_INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+
+
+def bool_subtraction(op: str, *dtypes: np.dtype[Any]) -> None:
+    """Refuse the difference of bools and anything; of two bools NumPy itself refuses it."""
+    if op in ("sub", "rsub") and any(d == np.bool_ for d in dtypes):
+        raise RuntimeError(f"Subtraction, the `-` operator, with a bool tensor is not supported. {_INVERT}")
+
+
+def _dtypes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
+    if not isinstance(error, TypeError) or not arrays:
+        if isinstance(error, ValueError) and "negative integer powers" in str(error):
+            return RuntimeError("Integers to negative integer powers are not allowed.")
+        return None
+    if op in ("sub", "rsub"):
+        return RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead."
+        )
+    if op == "neg":
+        return RuntimeError(f"Negation, the `-` operator, on a bool tensor is not supported. {_INVERT}")
+    return NotImplementedError(f"\"{op}_cpu\" not implemented for '{scalar_type(arrays[0].dtype)}'")
+
+
+# ----- shapes -----
+
+
+def _shapes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
+    if op == "view" and "copy" in str(error):
+        return shape_error(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        )
+    shapes = [tuple(a.shape) for a in arrays]
+    if op in ("mm", "addmm"):
+        return product_error(*shapes[-2:])
+    if isinstance(error, ValueError) and len(shapes) >= 2:
+        return broadcast_error(shapes)
+    return None
+
+
+def _indices(error: Exception) -> Exception | None:
+    text = str(error)
+    if not isinstance(error, IndexError):
+        return None
+    if text.startswith("index "):
+        return shape_error(text.replace("for axis", "for dimension"), IndexError)
+    if text.startswith("shape mismatch: indexing arrays"):
+        shapes = [f"[{', '.join(n for n in s.split(',') if n)}]" for s in re.findall(r"\(([\d,]*)\)", text)]
+        return shape_error(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {', '.join(shapes)}", IndexError
+        )
+    return None
+
+
+def product_error(a: Shape, b: Shape) -> Exception | None:
+    """Why two matrices cannot be multiplied; ``None`` when they can."""
+    if len(a) != 2 or len(b) != 2 or a[1] == b[0]:
+        return None
+    return shape_error(f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[0]}x{b[1]})")
+
+
+def broadcast_error(shapes: list[Shape]) -> Exception | None:
+    """The first pair of sizes that do not broadcast, from the right; ``None`` when all do."""
+    a = shapes[0]
+    for b in shapes[1:]:
+        for i in range(1, min(len(a), len(b)) + 1):
+            if a[-i] != b[-i] and 1 not in (a[-i], b[-i]):
+                dim = max(len(a), len(b)) - i
+                return shape_error(
+                    f"The size of tensor a ({a[-i]}) must match the size of tensor b ({b[-i]}) at non-singleton "
+                    f"dimension {dim}"
+                )
+        a = np.broadcast_shapes(a, b)
+    return None
+
+
+def expand_error(have: Shape, want: Shape) -> Exception | None:
+    """Why a tensor of shape ``have`` does not broadcast to ``want`` (-1 keeps a size); ``None`` when it does."""
+    lead = len(want) - len(have)
+    for i, size in enumerate(want):
+        if i < lead:
+            if size < 0:
+                return shape_error(f"The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {i}")
+        elif size not in (-1, have[i - lead]) and have[i - lead] != 1:
+            return shape_error(
+                f"The expanded size of the tensor ({size}) must match the existing size ({have[i - lead]}) at non-singleton "
+                f"dimension {i}.  Target sizes: {list(want)}.  Tensor sizes: {list(have)}"
+            )
+    return None

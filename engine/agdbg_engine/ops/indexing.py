@@ -1,0 +1,217 @@
+"""``x[...]`` and ``x[...] = ...``: views for integers, slices and ``None``; copies where tensors or lists index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..device import array_module
+from ..dtype import scalar_type
+from ..tensor import Tensor
+from . import _generated as g
+from .elementwise import fill
+from .explain import expand_error, shape_error
+from .inplace import inplace
+from .shape import one_dim
+
+
+def getitem(self: Tensor, key: Any) -> Tensor:
+    """``x[key]``: integers select, slices slice, ``None`` adds a dimension (all views); tensors and lists index (a copy)."""
+    if isinstance(key, int) and not isinstance(key, bool):
+        return _select_item(self, 0, key)
+    if isinstance(key, slice):
+        return _sliced(self, 0, key)
+    out, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
+    if arrays:
+        return g.index(out, _key(out, arrays))
+    return g.alias(self) if out is self else out
+
+
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    """``x[key] = value``: written in place through the view, or by ``index_put_`` where tensors index."""
+    if not isinstance(value, Tensor | int | float | np.generic):
+        raise TypeError(f"can't assign a {_type_name(value)} to a torch.{scalar_type(self.dtype)}Tensor")
+    target, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
+    if arrays:
+        _put(target, _key(target, arrays), value)
+    elif isinstance(value, Tensor):
+        inplace(target, "copy_", g.copy, (_expandable(value, target.shape),))
+    else:
+        inplace(target, "fill_", fill, (value.item() if isinstance(value, np.generic) else value,))
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _expandable(value: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """``value``, which may have more leading dimensions of size 1 than ``shape``."""
+    extra = value.ndim - len(shape)
+    if extra > 0 and value.shape[:extra] == (1,) * extra:
+        value = g.view(value, value.shape[extra:])
+    error = expand_error(value.shape, shape) if value.ndim <= len(shape) else None
+    if error is not None:
+        raise error
+    return value
+
+
+def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
+    if isinstance(value, Tensor):
+        room = x._a[key].shape
+        value = value.to(x.dtype)
+        if value.ndim > len(room) or expand_error(value.shape, room) is not None:
+            raise shape_error(
+                f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
+                f"{list(room)}"
+            )
+    else:
+        value = x.dtype.type(value).item()
+    inplace(x, "index_put_", g.index_put, (key, value))
+
+
+def index_put_(self: Tensor, indices: Any, values: Tensor) -> Tensor:
+    """``self[indices] = values`` for a sequence of index tensors."""
+    self[tuple(indices)] = values
+    return self
+
+
+def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    """``out[i][j] = self[i][index[i][j]]`` along ``dim`` (here the last): elements picked by an integer tensor."""
+    dim = one_dim(self, dim)
+    if index.dtype.kind != "i":
+        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
+    if max(index.ndim, 1) != max(self.ndim, 1):
+        raise shape_error("Index tensor must have the same number of dimensions as input tensor")
+    for d, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
+        if d != dim and n > size:
+            raise shape_error(
+                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
+                f"{list(self.shape)} apart from dimension {dim}"
+            )
+    try:
+        return g.gather(self, dim, index)
+    except IndexError as error:
+        raise shape_error(str(error)) from None
+
+
+# ----- taking a key apart -----
+
+
+def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
+    """Apply integers, slices, ``None`` and ``...``; return the view and the index arrays by its dimensions."""
+    out, dim = x, 0
+    arrays: dict[int, Any] = {}
+    for item in _expand_ellipsis(x, key):
+        if item is None:
+            out = g.unsqueeze(out, dim)
+        elif isinstance(item, slice):
+            out = _sliced(out, dim, item) if item != slice(None) else out
+        elif isinstance(item, int | np.integer) and not isinstance(item, bool):
+            out = _select_item(out, dim, int(item))
+            continue
+        else:
+            array = _index_array(out, item)
+            if array.ndim == 0:
+                if array.dtype.kind != "b":
+                    out = _select_item(out, dim, int(array))
+                    continue
+                out = g.unsqueeze(out, dim)  # True and False pick all or nothing of a new dimension
+                array = array.reshape(1).nonzero()[0]
+            arrays[dim] = array
+            dim += _width(array) - 1
+        dim += 1
+    return out, arrays
+
+
+def _key(x: Tensor, arrays: dict[int, Any]) -> tuple[Any, ...]:
+    """The index arrays as NumPy wants them, with slices for the dimensions between."""
+    key: list[Any] = []
+    dim = 0
+    while dim <= max(arrays):
+        array = arrays.get(dim, slice(None))
+        if dim in arrays and array.dtype.kind == "b":
+            _check_mask(array, x, dim)
+        key.append(array)
+        dim += _width(array) if dim in arrays else 1
+    return tuple(key)
+
+
+def _width(array: Any) -> int:
+    """How many dimensions an index array stands for."""
+    return array.ndim if array.dtype.kind == "b" else 1
+
+
+def _expand_ellipsis(x: Tensor, key: tuple[Any, ...]) -> list[Any]:
+    used = sum(_consumes(k) for k in key)
+    if used > x.ndim:
+        if x.ndim == 0:
+            raise shape_error(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+                "0-dim tensor to a number",
+                IndexError,
+            )
+        raise shape_error(f"too many indices for tensor of dimension {x.ndim}", IndexError)
+    items: list[Any] = []
+    for k in key:
+        items += [slice(None)] * (x.ndim - used) if k is Ellipsis else [k]
+        used += x.ndim - used if k is Ellipsis else 0
+    return items
+
+
+def _consumes(k: Any) -> int:
+    if k is None or k is Ellipsis or isinstance(k, bool):
+        return 0
+    if isinstance(k, Tensor | np.ndarray) and k.dtype.kind == "b":
+        return k.ndim
+    return 1
+
+
+def _select_item(x: Tensor, dim: int, index: int) -> Tensor:
+    if x.ndim == 0:
+        _expand_ellipsis(x, (index,))
+    size = x.shape[dim]
+    if not -size <= index < size:
+        raise shape_error(f"index {index} is out of bounds for dimension {dim} with size {size}", IndexError)
+    return g.select(x, dim, index)
+
+
+def _sliced(x: Tensor, dim: int, item: slice) -> Tensor:
+    if x.ndim == 0:
+        _expand_ellipsis(x, (item,))
+    start, stop, step = item.indices(x.shape[dim])
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    if dim and (start, stop, step) == (0, x.shape[dim], 1):
+        return x
+    return g.slice(x, dim, start, max(start, stop), step)
+
+
+def _index_array(x: Tensor, item: Any) -> Any:
+    """An index as an integer or bool array of the library of ``x``; bytes are masks."""
+    if isinstance(item, Tensor):
+        array = item._a
+    else:
+        if not isinstance(item, bool | list | tuple | np.ndarray):
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+                f"{type(item).__name__})"
+            )
+        array = array_module(x._a).asarray(item)
+        if array.size == 0 and not isinstance(item, np.ndarray):
+            array = array.astype(np.int64)
+    if array.dtype.kind not in "iub":
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    return array.astype(bool) if array.dtype == np.uint8 else array
+
+
+def _check_mask(mask: Any, x: Tensor, dim: int) -> None:
+    have = x.shape[dim : dim + mask.ndim]
+    for i, (m, n) in enumerate(zip(mask.shape, have, strict=True)):
+        if m != n:
+            raise shape_error(
+                f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the indexed tensor "
+                f"{list(x.shape)} at index {dim + i}",
+                IndexError,
+            )

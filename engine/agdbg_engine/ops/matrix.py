@@ -1,0 +1,153 @@
+"""Products of vectors, matrices and batches as users write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtype import scalar_type
+from ..tensor import Tensor
+from . import _generated as g
+from .explain import broadcast_error, expand_error, not_a_tensor, product_error, shape_error
+
+__all__ = ["addmm", "bmm", "dot", "matmul", "mm", "mv", "outer"]
+
+
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Product of two matrices."""
+    _tensors("mm", input, mat2=mat2)
+    if input.ndim != 2:
+        raise shape_error("self must be a matrix")
+    if mat2.ndim != 2:
+        raise shape_error("mat2 must be a matrix")
+    error = product_error(input.shape, mat2.shape)
+    if error is not None:
+        raise error
+    if input.dtype != mat2.dtype:
+        a, b = _c_name(input.dtype), _c_name(mat2.dtype)
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+    return g.mm(input, mat2)
+
+
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """Product of a matrix and a vector."""
+    _tensors("mv", input, vec=vec)
+    if input.ndim != 2 or vec.ndim != 1:
+        raise shape_error(f"vector + matrix @ vector expected, got {vec.ndim}, {input.ndim}, {vec.ndim}")
+    (n, k), (k2,) = input.shape, vec.shape
+    if k != k2:
+        raise shape_error(f"size mismatch, got input ({n}), mat ({n}x{k}), vec ({k2})")
+    if input.dtype != vec.dtype:
+        a, b = scalar_type(input.dtype), scalar_type(vec.dtype)
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {b}, {a}, and {b}")
+    return g.mv(input, vec)
+
+
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """Inner product of two vectors."""
+    _tensors("dot", input, tensor=tensor)
+    if input.ndim != 1 or tensor.ndim != 1:
+        raise shape_error(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
+    if input.dtype != tensor.dtype:
+        a, b = scalar_type(input.dtype), scalar_type(tensor.dtype)
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {a} and {b}")
+    (n,), (m,) = input.shape, tensor.shape
+    if n != m:
+        raise shape_error(
+            f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of elements, but got "
+            f"{n} and {m} elements respectively"
+        )
+    return g.dot(input, tensor)
+
+
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Products of two batches of matrices, pairwise."""
+    _tensors("bmm", input, mat2=mat2)
+    for i, t in enumerate((input, mat2), 1):
+        if t.ndim != 3:
+            raise shape_error(f"batch{i} must be a 3D tensor")
+    (n, _, k), (n2, k2, _) = input.shape, mat2.shape
+    if (n, k) != (n2, k2):
+        raise shape_error(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: [{n2}, {k2}]."
+        )
+    if input.dtype != mat2.dtype:
+        a, b = scalar_type(input.dtype), scalar_type(mat2.dtype)
+        raise RuntimeError(f"expected scalar type {a} but found {b}")
+    return g.bmm(input, mat2)
+
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
+    """``input + mat1 @ mat2``, the first broadcast to the product."""
+    _tensors("addmm", input, mat1=mat1, mat2=mat2)
+    for i, t in enumerate((mat1, mat2), 1):
+        if t.ndim != 2:
+            raise shape_error(f"mat{i} must be a matrix, got {t.ndim}-D tensor")
+    error = product_error(mat1.shape, mat2.shape) or expand_error(input.shape, (mat1.shape[0], mat2.shape[1]))
+    if error is not None:
+        raise error
+    for name, t in (("mat1", mat1), ("mat2", mat2)):
+        if t.dtype != input.dtype:
+            a, b = scalar_type(input.dtype), scalar_type(t.dtype)
+            raise RuntimeError(f"self and {name} must have the same dtype, but got {a} and {b}")
+    return g.addmm(input, mat1, mat2)
+
+
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """Every element of one vector times every element of another."""
+    _tensors("outer", input, vec2=vec2)
+    for name, t in (("self", input), ("vec2", vec2)):
+        if t.ndim != 1:
+            raise shape_error(f"outer: Expected 1-D argument {name}, but got {t.ndim}-D")
+    return g.mul(g.view(input, (input.shape[0], 1)), vec2)
+
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """``input @ other`` for vectors, matrices and batches of matrices, as in PyTorch."""
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    a, b = input.ndim, other.ndim
+    if a == 0 or b == 0:
+        raise shape_error(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
+    if a == 1 and b == 1:
+        return dot(input, other)
+    if a == 2 and b == 1:
+        return mv(input, other)
+    if a == 2 and b == 2:
+        return mm(input, other)
+    if a == 1 and b == 2:
+        return g.squeeze_dim(mm(g.unsqueeze(input, 0), other), 0)
+    return _batched(input, other)
+
+
+def _batched(x: Tensor, y: Tensor) -> Tensor:
+    """At least one side has a batch: a batch times one matrix is one big product, else ``bmm`` of the broadcast batches."""
+    if x.ndim >= 3 and y.ndim <= 2:
+        flat = x.reshape((-1, x.shape[-1])) if x._a.size else x.reshape((int(np.prod(x.shape[:-1])), x.shape[-1]))
+        product = mv(flat, y) if y.ndim == 1 else mm(flat, y)
+        return g.unsafe_view(product, (*x.shape[:-1], *y.shape[1:]))
+    if x.ndim == 1:
+        return g.squeeze_dim(_batched(g.unsqueeze(x, 0), y), y.ndim - 2)
+    (n, k), (k2, m) = x.shape[-2:], y.shape[-2:]
+    try:
+        batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    except ValueError:
+        raise broadcast_error([x.shape[:-2], y.shape[:-2]]) or shape_error("batches do not broadcast") from None
+    count = int(np.prod(batch))
+    left = x.expand((*batch, n, k)).reshape((count, n, k))
+    right = y.expand((*batch, k2, m)).reshape((count, k2, m))
+    return g.unsafe_view(bmm(left, right), (*batch, n, m))
+
+
+def _tensors(op: str, input: Any, **others: Any) -> None:
+    """Raise :class:`TypeError` for the first operand that is no tensor."""
+    for position, (name, value) in enumerate({"input": input, **others}.items(), 1):
+        if not isinstance(value, Tensor):
+            raise not_a_tensor(op, name, value, position)
+
+
+def _c_name(dtype: np.dtype[Any]) -> str:
+    """The C++ name of a dtype, as errors about matrices print it."""
+    name = scalar_type(dtype)
+    return {"Long": "long int", "Short": "short int", "Half": "c10::Half"}.get(name, name.lower())

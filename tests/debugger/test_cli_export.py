@@ -1,0 +1,211 @@
+"""``agdbg export``: the graph of a trace, or of a script that is run for it."""
+
+import json
+import os
+import signal
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+OK = """\
+import sys
+import agdbg_engine as torch
+print("args", sys.argv[1:], sys.stdin.read())
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+(w * w).sum().backward()
+(w.exp() * w).sum().backward()
+"""
+#: An error is written at once, so a process may die right after it.
+DIES = (
+    OK
+    + "loss = (w * w).sum()\nloss.backward()\ntry: loss.backward()\nexcept RuntimeError: print(flush=True)\n"
+)
+FILES = {
+    "ok.py": OK,
+    "fails.py": OK + "sys.exit(3)\n",
+    "raises.py": OK + "raise ValueError('mine')\n",
+    "killed.py": DIES + "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n",
+    "quits.py": DIES + "import os\nos._exit(5)\n",
+    "app/__main__.py": OK,
+}
+
+
+@pytest.fixture
+def project(programs):
+    programs.write(FILES)
+    return programs
+
+
+def export(project, *words, **how):
+    return project.run(project.command("export", *words), **how)
+
+
+@pytest.fixture
+def trace(project):
+    project.run(project.agdbg_command(["ok.py"], options=["--trace", "t"]))
+    return project
+
+
+def read(project, name):
+    return (project.directory / name).read_text(encoding="utf-8")
+
+
+def ops(project, name):
+    return [node["op"] for node in json.loads(read(project, name))["nodes"]]
+
+
+@pytest.mark.parametrize("name", ["g.svg", "g.dot", "g.gv", "g.json", "g.txt", "G.SVG"])
+def test_formats_by_suffix(trace, name):
+    ended = export(trace, "t", "-o", name)
+    assert (ended.status, ended.stdout, ended.stderr) == (0, "", "")
+    assert ended.said == [f"agdbg: wrote {name}: 3 nodes"]
+    assert "MulBackward0" in read(trace, name)
+    if name.lower().endswith("svg"):
+        ElementTree.fromstring(read(trace, name))
+
+
+def test_format_by_name(trace):
+    assert export(trace, "t", "-o", "graph", "--format", "json").status == 0
+    assert json.loads(read(trace, "graph"))["format"] == "agdbg-graph"
+
+
+def test_to_standard_output(trace):
+    ended = export(trace, "t", "-o", "-", "--format", "json")
+    assert (ended.status, ended.said) == (0, [])
+    assert json.loads(ended.stdout)["format"] == "agdbg-graph"
+
+
+def test_to_a_pipe(trace):
+    ended = trace.run(
+        [
+            "sh",
+            "-c",
+            '"$@" | cat',
+            "sh",
+            *trace.command("export", "t", "-o", "/dev/stdout", "--format", "dot"),
+        ]
+    )
+    assert ended.stdout.startswith("//") or "digraph" in ended.stdout
+
+
+def test_passes(trace):
+    for words, expected in {
+        ("--pass", "1"): {"MulBackward0", "SumBackward0"},
+        ("--pass", "2"): {"ExpBackward0", "MulBackward0", "SumBackward0"},
+        (): {"ExpBackward0", "MulBackward0", "SumBackward0"},
+    }.items():
+        assert export(trace, "t", "-o", "g.json", *words).status == 0
+        assert set(ops(trace, "g.json")) == expected, words
+    export(trace, "t", "-o", "g.json", "--pass", "all")
+    assert ops(trace, "g.json").count("SumBackward0") == 2
+
+
+def test_a_pass_that_is_not_there(trace):
+    ended = export(trace, "t", "-o", "g.json", "--pass", "7")
+    assert ended.status == 2
+    assert "--pass 7" in ended.said[0]
+    assert "1, 2" in ended.said[0]
+
+
+def test_big_graphs_are_folded_unless_full(project):
+    project.write({"big.py": "import agdbg_engine as t\nx = t.tensor([1.0], requires_grad=True)\ny = x\n"
+                   "for _ in range(500): y = y * 2\ny.sum().backward()"})  # fmt: skip
+    assert export(project, "big.py", "-o", "g.json", "--trace", "t").status == 0
+    assert len(ops(project, "g.json")) <= 200
+    assert export(project, "t", "-o", "g.json", "--full").status == 0
+    assert len(ops(project, "g.json")) == 501
+
+
+def test_a_script_is_run_first(project):
+    ended = export(project, "ok.py", "-o", "g.json", "--", "--trace", "x", "--", "y", stdin="in")
+    assert ended.status == 0
+    assert ended.stdout == "args ['--trace', 'x', '--', 'y'] in\n"
+    assert ops(project, "g.json") == ["ExpBackward0", "MulBackward0", "SumBackward0"]
+    assert sorted(os.listdir(project.directory)) == sorted([*(n.partition("/")[0] for n in FILES), "g.json"])
+
+
+def test_a_folder_is_run_too(project):
+    assert export(project, "app", "-o", "g.json").status == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("fails.py", "fails.py exited with status 3"),
+        ("raises.py", "raises.py exited with status 1"),
+        ("killed.py", "killed.py was ended by SIGTERM"),
+        ("quits.py", "quits.py exited with status 5"),
+    ],
+)
+def test_the_graph_is_written_although_the_script_fails(project, script, said):
+    ended = export(project, script, "-o", "g.json", "--trace", "t", "--json")
+    assert ended.status == 0
+    assert [line for line in ended.said if line.startswith(f"agdbg: {said}")]
+    assert "args [] \n" in ended.stderr, "its output is beside the result"
+    codes = {"fails.py": 3, "raises.py": 1, "killed.py": -15, "quits.py": 5}
+    assert json.loads(ended.stdout)["script_status"] == codes[script]
+
+
+def test_summary_as_json(trace):
+    found = json.loads(export(trace, "t", "-o", "g.svg", "--json").stdout)
+    assert found["output"] == "g.svg"
+    assert found["nodes"] == 3
+    assert found["script_status"] is None
+    assert "pass 2" in found["title"]
+
+
+def test_the_trace_is_kept_when_named(project):
+    ended = export(project, "ok.py", "-o", "g.json", "--trace", "kept")
+    assert "agdbg: trace: kept" in ended.said
+    assert (project.directory / "kept" / "records.bin").exists()
+    ended = export(project, "ok.py", "-o", "g.json")
+    assert not [line for line in ended.said if "trace:" in line]
+
+
+def test_an_old_file_is_replaced_as_a_whole_with_its_permissions(trace):
+    file = trace.directory / "g.json"
+    file.write_text("old")
+    file.chmod(0o640)
+    (trace.directory / "link.json").symlink_to("g.json")
+    assert export(trace, "t", "-o", "link.json").status == 0
+    assert (trace.directory / "link.json").is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert json.loads(file.read_text())["format"] == "agdbg-graph"
+
+
+def test_a_new_file_has_usual_permissions(trace):
+    (trace.directory / "usual").write_text("")
+    assert export(trace, "t", "-o", "g.json").status == 0
+    assert (trace.directory / "g.json").stat().st_mode == (trace.directory / "usual").stat().st_mode
+
+
+def test_ctrl_c_ends_the_script_and_its_graph_is_written(project):
+    project.write({"waits.py": DIES + "print('ready', flush=True)\nsys.stdin = None\nopen('fifo').read()\n"})
+    os.mkfifo(project.directory / "fifo")
+    process = subprocess.Popen(
+        project.command("export", "waits.py", "-o", "g.json"),
+        cwd=project.directory, env=project.env, text=True, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert "ready\n" in iter(process.stdout.readline, "")
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
+    assert "agdbg: waits.py was ended by SIGINT; what it recorded is exported all the same" in stderr
+    assert "SumBackward0" in ops(project, "g.json")
+
+
+def test_a_full_disk_is_told(trace):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    ended = export(trace, "t", "-o", "/dev/full", "--format", "dot")
+    assert (ended.status, ended.stderr) == (2, "")
+    assert ended.said == ["agdbg: error: -o /dev/full: cannot write it (No space left on device)"]
+
+
+def test_files_here_do_not_take_the_place_of_agdbg(project):
+    trap = "raise RuntimeError('this file was imported')"
+    project.write({"agdbg.py": trap, "runpy.py": trap, "json.py": trap, "agdbg/__init__.py": trap})
+    ended = export(project, "ok.py", "-o", "g.json")
+    assert (ended.status, ended.stderr) == (0, "")

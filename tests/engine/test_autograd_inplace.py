@@ -1,0 +1,604 @@
+"""In-place ops, and writes through views: PyTorch and the engine do the same."""
+
+import pytest
+from agdbg_tests_differential import Programs, error_of, graph_of, leaf, same, versions
+
+pytest.importorskip("torch")
+programs = Programs()
+
+# ----- what is refused, and that nothing has changed then -----
+
+
+@programs
+def on_a_leaf(t):
+    x = leaf(t, 1.0, 2.0)
+    writes = [
+        lambda: x.add_(1), lambda: x.mul_(x), lambda: x.copy_(x * 2), lambda: x.fill_(1), lambda: x.zero_(), lambda: x.exp_(),
+        lambda: x.masked_fill_(x > 1, 0.0), lambda: x.__setitem__(0, 5.0), lambda: x.__setitem__(x > 1, 5.0),
+        lambda: x.__setitem__(t.tensor([0]), 5.0), lambda: x.__iadd__(1), lambda: x.__setitem__(slice(None), x * 2),
+    ]  # fmt: skip
+    return [[error_of(w) for w in writes], x, x._version, x.grad_fn]
+
+
+@programs
+def on_a_view_of_a_leaf(t):
+    x = leaf(t, 1.0, 2.0)
+    v, w = x[0], x.view(2, 1)[1]
+    return [error_of(v.add_, 1), error_of(w.zero_), error_of(x[:1].mul_, x[1:]), x, x._version]
+
+
+@programs
+def on_one_output_of_many(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    rows = y.unbind(0)
+    return [error_of(rows[1].add_, 1), error_of(rows[0].zero_), y, y._version]
+
+
+@programs
+def on_a_row_while_iterating(t):
+    y = t.ones(2, 2, dtype=t.float64, requires_grad=True) * 2
+
+    def clamp():
+        for row in y:
+            row.clamp_(0, 1)
+
+    return [error_of(clamp), y]
+
+
+@programs
+def on_a_view_of_one_output_of_many(t):
+    y = t.ones(2, 2, dtype=t.float64, requires_grad=True) * 2
+    return [error_of(y.unbind(0)[1][0].add_, 1), y]
+
+
+@programs
+def outputs_of_many_that_need_no_grad_are_writable(t):
+    y = t.ones(2, 2)
+    for row in y:
+        row.add_(1)
+    return [y, y._version]
+
+
+@programs
+def outputs_of_many_are_writable_under_no_grad(t):
+    y = t.ones(2, 2, requires_grad=True) * 2
+    with t.no_grad():
+        for row in y:
+            row.add_(1)
+    return [y, y._version]
+
+
+@programs
+def the_base_of_outputs_of_many_is_written(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    a, b = y.unbind(0)
+    y.mul_(3)
+    return [error_of(lambda: a * 2), error_of(lambda: a.grad_fn), y.sum().backward(), x.grad]
+
+
+@programs
+def on_a_view_made_under_no_grad(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    with t.no_grad():
+        v = y[0]
+    refused = error_of(v.mul_, 3)
+    with t.no_grad():
+        v.mul_(3)
+    return [refused, y, y._version]
+
+
+@programs
+def on_a_view_of_a_leaf_made_under_no_grad(t):
+    x = leaf(t, 1.0, 2.0)
+    with t.no_grad():
+        v = x[0]
+    return [error_of(v.mul_, 3), error_of(v.mul_, x[1]), x]
+
+
+@programs
+def on_a_view_of_a_view_made_under_no_grad(t):
+    y = leaf(t, 1.0, 2.0) * 2
+    with t.no_grad():
+        v = y.view(2, 1)[0]
+    return [error_of(v.mul_, 3), y]
+
+
+@programs
+def on_a_view_of_what_needs_no_grad_together_with_what_does(t):
+    x, base = leaf(t, 1.0, 2.0), t.ones(2, 2, dtype=t.float64)
+    rows = base.unbind(0)
+    with t.no_grad():
+        v = base[0]
+    return [error_of(rows[0].mul_, x), error_of(v.mul_, x), base]
+
+
+@programs
+def on_what_overlaps_the_operand(t):
+    y = leaf(t, 1.0, 2.0, 3.0) * 2
+    return [error_of(y[1:].add_, y[:2]), error_of(y[:2].mul_, y[1:]), y[1:].add_(y[1:]), y[:2].copy_(y[1:].clone()), y]
+
+
+@programs
+def rows_of_no_grad(t):
+    y = leaf(t, 1.0, 2.0) * 2
+    with t.no_grad():
+        a, b = y.unbind(0)
+    return [error_of(a.mul_, 3), y]
+
+
+@programs
+def on_expanded_memory(t):
+    x = leaf(t, 1.0)
+    y = (x * 2).expand(3)
+    z = t.ones(1).expand(2, 2)
+    return [error_of(y.add_, 1), error_of(z.add_, 1), error_of(z.mul_, y[:2]), error_of(z.__setitem__, 0, 5.0), z]
+
+
+@programs
+def that_would_change_shape_or_dtype(t):
+    x, i = t.ones(2), t.tensor([1, 2])
+    return [
+        error_of(x.add_, t.ones(3, 2)),
+        error_of(x.add_, t.ones(3)),
+        error_of(i.add_, 1.5),
+        error_of(i.mul_, t.tensor([1.5, 2.5])),
+        error_of(i.div_, 2),
+        error_of(t.ones(1).add_, t.ones(2)),
+        [x, i, versions(x, i)],
+    ]
+
+
+# ----- on a non-leaf -----
+
+
+@programs
+def chain_of_in_place_ops(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 1
+    y.mul_(3).add_(x).exp_()
+    y.sum().backward()
+    return [y, graph_of(y), x.grad, y._version]
+
+
+@programs
+def augmented_assignment(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 1
+    y += x
+    y *= x
+    y -= 1
+    y /= x
+    y **= 2
+    names = graph_of(y)
+    y.sum().backward()
+    return [names, x.grad]
+
+
+@programs
+def every_in_place_op_has_the_gradient_of_its_plain_form(t):
+    seen = []
+    for name, args in (
+        ("add_", (2,)), ("sub_", (2,)), ("mul_", (3,)), ("div_", (4,)), ("pow_", (3,)), ("neg_", ()), ("exp_", ()), ("log_", ()),
+        ("sqrt_", ()), ("sin_", ()), ("cos_", ()), ("tanh_", ()), ("sigmoid_", ()), ("relu_", ()), ("abs_", ()), ("clamp_", (0, 1.5)),
+        ("zero_", ()), ("reciprocal_", ()), ("rsqrt_", ()), ("expm1_", ()), ("log1p_", ()),
+    ):  # fmt: skip
+        x = leaf(t, 1.0, 2.0)
+        y = x * 1
+        getattr(y, name)(*args)
+        y.sum().backward()
+        seen.append([name, y, x.grad])
+    return seen
+
+
+@programs
+def in_place_op_with_itself(t):
+    x = leaf(t, 2.0, 3.0)
+    y = x * 1
+    return [error_of(lambda: y.mul_(y).sum().backward()), x.grad, y]
+
+
+@programs
+def in_place_with_a_saved_other(t):
+    x, w = leaf(t, 2.0, 3.0), leaf(t, 4.0, 5.0)
+    y = x * 1
+    y.mul_(w)
+    y.sum().backward()
+    return [x.grad, w.grad]
+
+
+@programs
+def in_place_makes_a_plain_tensor_require_grad(t):
+    x = leaf(t, 2.0, 3.0)
+    y = t.ones(2, dtype=t.float64)
+    y.mul_(x)
+    y.add_(1)
+    y.sum().backward()
+    return [y, x.grad, graph_of(y)]
+
+
+@programs
+def copy_into_a_plain_tensor(t):
+    x = leaf(t, 2.0, 3.0)
+    y = t.zeros(2, dtype=t.float64)
+    y.copy_(x)
+    names = graph_of(y)
+    (y * y).sum().backward()
+    return [names, y, x.grad]
+
+
+@programs
+def copy_from_another_dtype_and_shape(t):
+    x = leaf(t, 2.0, dtype=t.float32)
+    y = t.zeros(2, 3, dtype=t.float64)
+    y.copy_(x)
+    (y * 2).sum().backward()
+    return [y, x.grad]
+
+
+@programs
+def copy_over_a_history(t):
+    x, z = leaf(t, 2.0, 3.0), leaf(t, 4.0, 5.0)
+    y = x * 3
+    y.copy_(z)
+    y.sum().backward()
+    return [y, x.grad, z.grad]
+
+
+@programs
+def fill_and_zero_cut_the_gradient(t):
+    x = leaf(t, 2.0, 3.0)
+    y, z = x * 3, x * 5
+    y.fill_(7)
+    z.zero_()
+    (y + z).sum().backward()
+    return [y.detach(), z, x.grad]
+
+
+@programs
+def masked_fill(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    y.masked_fill_(x > 1.5, 0.0)
+    names = graph_of(y)
+    (y * y).sum().backward()
+    return [names, y, x.grad]
+
+
+@programs
+def an_in_place_op_under_no_grad_keeps_the_history(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    with t.no_grad():
+        y.add_(10)
+    y.sum().backward()
+    return [y, x.grad, y._version]
+
+
+@programs
+def the_old_value_was_needed_by_nobody(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    z = y + 1
+    y.mul_(5)
+    (y + z).sum().backward()
+    return x.grad
+
+
+@programs
+def an_integer_tensor_in_place(t):
+    x = t.tensor([1, 2])
+    x += 1
+    x *= 3
+    return [x, x._version]
+
+
+@programs
+def a_plain_tensor_is_written_with_one_that_needs_grad_under_no_grad(t):
+    x, y = leaf(t, 2.0), t.ones(1, dtype=t.float64)
+    with t.no_grad():
+        y.mul_(x)
+    return [y]
+
+
+# ----- through views -----
+
+
+@programs
+def write_through_a_view(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    v = y[1:]
+    v.mul_(10)
+    names = [graph_of(y), graph_of(v)]
+    (y * y).sum().backward()
+    return [names, y, v, x.grad, versions(y, v)]
+
+
+@programs
+def the_view_is_used_after_its_write(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    v = y[1:]
+    v.mul_(10)
+    (v * v).sum().backward()
+    return x.grad
+
+
+@programs
+def write_into_the_base_and_use_the_view(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    v = y[1:]
+    y.mul_(10)
+    names = graph_of(v)
+    (v * v).sum().backward()
+    return [names, v, x.grad]
+
+
+@programs
+def an_earlier_view_sees_a_write_through_another(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    a, b = y[:2], y[1:]
+    a.mul_(10)
+    names = graph_of(b)
+    (b * b).sum().backward()
+    return [names, b, x.grad]
+
+
+@programs
+def view_of_a_view_is_written(t):
+    x = t.arange(6, dtype=t.float64).requires_grad_()
+    y = x * 2
+    m = y.view(2, 3)
+    m[1][1:].mul_(10)
+    names = [graph_of(y), graph_of(m)]
+    ((y**2).sum() + (m**3).sum()).backward()
+    return [names, y, m, x.grad]
+
+
+@programs
+def transposed_view_is_written(t):
+    x = t.arange(6, dtype=t.float64).requires_grad_()
+    y = (x * 2).view(2, 3)
+    y.t()[1].mul_(x[:2])
+    (y**2).sum().backward()
+    return [y, x.grad]
+
+
+@programs
+def two_views_are_written_in_turn(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    a, b = y[:2], y[1:]
+    a.mul_(10)
+    b.add_(a.clone())
+    a.mul_(b.clone())
+    a.mul_(y[2])
+    return [error_of(lambda: (y * y).sum().backward()), y, x.grad]
+
+
+@programs
+def two_views_are_added_to_in_turn(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    a, b = y[:2], y[1:]
+    a.add_(10)
+    b.add_(a.clone())
+    a.add_(b.clone())
+    names = graph_of(y)
+    (y * y).sum().backward()
+    return [names, y, x.grad]
+
+
+@programs
+def a_plain_base_gets_a_history_through_a_view(t):
+    x = leaf(t, 5.0)
+    base = t.zeros(3, dtype=t.float64)
+    early = base[:2]
+    base[1:2].copy_(x)
+    seen = [base.requires_grad, early.requires_grad, graph_of(base), graph_of(early)]
+    ((base**2).sum() + (early**3).sum()).backward()
+    return [seen, base, early, x.grad]
+
+
+@programs
+def a_buffer_is_filled_item_by_item(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    out = t.zeros(3, dtype=t.float64)
+    for i in range(3):
+        out[i] = x[i] ** (i + 1)
+    out.sum().backward()
+    return [out, x.grad, out._version]
+
+
+@programs
+def items_are_set(t):
+    x, z = t.arange(6, dtype=t.float64).requires_grad_(), leaf(t, 7.0, 8.0, 9.0)
+    y = (x * 2).view(2, 3)
+    y[0] = z
+    y[1, 2] = 5.0
+    y[:, 0] = z[:2] * 3
+    names = graph_of(y)
+    (y * y).sum().backward()
+    return [names, y, x.grad, z.grad]
+
+
+@programs
+def an_item_is_set_to_an_item_of_itself(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    y[0] = y[2]
+    y[1:] = y[:2].clone()
+    (y * y).sum().backward()
+    return [y, x.grad]
+
+
+@programs
+def items_are_set_by_mask(t):
+    x, z = leaf(t, 1.0, 2.0, 3.0), leaf(t, 7.0)
+    y = x * 2
+    y[x > 1.5] = 0.0
+    y[x < 1.5] = z[0]
+    names = graph_of(y)
+    (y * y).sum().backward()
+    return [names, y, x.grad, z.grad, y._version]
+
+
+@programs
+def items_are_set_by_index(t):
+    x, z = leaf(t, 1.0, 2.0, 3.0), leaf(t, 7.0, 8.0)
+    y = x * 2
+    y[t.tensor([2, 0])] = z
+    names = graph_of(y)
+    (y * y).sum().backward()
+    return [names, y, x.grad, z.grad]
+
+
+@programs
+def items_of_a_view_are_set_by_mask(t):
+    x = t.arange(6, dtype=t.float64).requires_grad_()
+    y = (x * 2).view(2, 3)
+    y[1][t.tensor([True, False, True])] = 0.0
+    (y * y).sum().backward()
+    return [y, x.grad]
+
+
+@programs
+def an_item_of_a_plain_tensor_is_set_to_a_leaf(t):
+    x = leaf(t, 2.0)
+    y = t.ones(2, 2, dtype=t.float64)
+    y[0, 1] = x[0]
+    names = graph_of(y)
+    (y * y).sum().backward()
+    return [names, x.grad]
+
+
+@programs
+def an_item_is_set_to_another_dtype(t):
+    x = leaf(t, 2.0, dtype=t.float32)
+    y = t.ones(2, dtype=t.float64)
+    y[0] = x[0] * 3
+    y.sum().backward()
+    return [y, x.grad]
+
+
+@programs
+def an_item_is_set_to_a_wrong_shape(t):
+    y = t.ones(2, 3)
+    return [error_of(y.__setitem__, 0, t.ones(2)).kind, error_of(y.__setitem__, 5, 1.0), y, y._version]
+
+
+@programs
+def a_view_is_written_with_its_own_base(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    y[0].add_(y.sum())
+    (y * y).sum().backward()
+    return [y, x.grad]
+
+
+@programs
+def a_second_derivative_through_a_write(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * x
+    y[1:].mul_(x[:2])
+    (g,) = t.autograd.grad((y * y).sum(), x, create_graph=True)
+    (h,) = t.autograd.grad((g * g).sum(), x)
+    return [g.detach(), h]
+
+
+@programs
+def a_write_through_a_view_under_no_grad(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    v = y[0]
+    with t.no_grad():
+        v.fill_(100)
+    (y * 3).sum().backward()
+    return [y, v, x.grad, versions(y, v)]
+
+
+@programs
+def a_detached_view_is_written(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    y[0].detach().fill_(100)
+    z = y * 3
+    z.sum().backward()
+    return [y, x.grad, y._version]
+
+
+@programs
+def an_old_view_was_used_before_the_write(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    v = y[0]
+    before = v + 1
+    y.mul_(5)
+    (before + v).backward()
+    return [before, v, x.grad]
+
+
+@programs
+def a_hook_on_a_view_stays_with_its_old_node(t):
+    x, seen = leaf(t, 1.0, 2.0), []
+    y = x * 2
+    v = y[0]
+    v.register_hook(lambda g: seen.append(("old", g.item())))
+    before = v * 3
+    y.mul_(5)
+    (v * v + y.sum() + before).backward()
+    return [seen, x.grad]
+
+
+@programs
+def a_hook_on_a_view_of_a_written_base(t):
+    x, seen = leaf(t, 1.0, 2.0), []
+    y = x * 2
+    v = y[0]
+    y.mul_(5)
+    named = v.grad_fn  # PyTorch crashes when a hook is registered before anybody asked
+    v.register_hook(lambda g: seen.append(("new", g.item())))
+    (v * v + y.sum()).backward()
+    return [named, seen, x.grad]
+
+
+@programs
+def retain_grad_of_a_view_moves_to_its_new_node(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    v = y[0]
+    v.retain_grad()
+    y.retain_grad()
+    v.mul_(5)
+    (v * v + y.sum()).backward()
+    return [v.grad, y.grad, x.grad, v.retains_grad, y.retains_grad]
+
+
+@programs
+def names_after_every_kind_of_write(t):
+    x, seen = leaf(t, 1.0, 2.0), []
+    for write in (
+        lambda y: y.add_(1),
+        lambda y: y.copy_(x),
+        lambda y: y.__setitem__(0, 1.0),
+        lambda y: y.__setitem__(0, x[0]),
+        lambda y: y.__setitem__(Ellipsis, x),
+        lambda y: y.__setitem__(x > 1, 1.0),
+        lambda y: y[0].mul_(2),
+        lambda y: y.view(2, 1)[0].zero_(),
+        lambda y: y.detach()[0].zero_(),
+    ):
+        y = x * 2
+        write(y)
+        seen.append([graph_of(y), y._version])
+    return seen
+
+
+@pytest.mark.parametrize("program", programs)
+def test_same_as_torch(program):
+    same(program)
