@@ -19,8 +19,9 @@ from timing import medians, one_thread
 
 one_thread()
 
-import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 from workloads import WORKLOADS  # noqa: E402
+
+import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 
 GOALS = {"chain": 0.8, "wide": 0.8, "rnn": 0.65, "gru": 0.65, "mlp": 0.9}
 
@@ -63,7 +64,9 @@ def long_chain(n: int) -> dict[str, float]:
     del y
     marks.append(time.perf_counter())
     gc.enable()
-    return dict(zip(("build", "backward", "free"), (b - a for a, b in zip(marks, marks[1:], strict=False)), strict=True))
+    return dict(
+        zip(("build", "backward", "free"), (b - a for a, b in zip(marks, marks[1:], strict=False)), strict=True)
+    )
 
 
 def main(argv: list[str] | None = None) -> int:

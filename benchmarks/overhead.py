@@ -1,6 +1,6 @@
 """What recording costs: the same training step plain, with a sink that does nothing, and recorded to a trace; prints ratios.
 
-    python benchmarks/overhead.py [--rounds N] [--json]
+python benchmarks/overhead.py [--rounds N] [--json]
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from timing import medians, one_thread
 
 one_thread()
 
-import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
-from agdbg_engine import events  # noqa: E402
-from engine import load_torch  # noqa: E402
 from workloads import WORKLOADS, gru  # noqa: E402
 
+import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 from agdbg.engines import native  # noqa: E402
 from agdbg.record import Recorder, Trace  # noqa: E402
+from agdbg_engine import events  # noqa: E402
+from engine import load_torch  # noqa: E402
 
 GOALS = {"gru": "<= 1.4 x plain and <= 1.0 x torch"}
 
@@ -42,7 +42,9 @@ def with_sink(step: Callable[[], None], sink: events.Sink) -> Callable[[], None]
     return run
 
 
-def measure(name: str, make: Callable[[Any], Callable[[], None]], torch: Any, rounds: int, folder: Path) -> dict[str, Any]:
+def measure(
+    name: str, make: Callable[[Any], Callable[[], None]], torch: Any, rounds: int, folder: Path
+) -> dict[str, Any]:
     recorder = Recorder(folder / name, program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
     step = make(ag)
     sides = {"plain": step, "idle sink": with_sink(step, events.Sink())}

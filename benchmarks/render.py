@@ -38,9 +38,7 @@ def main() -> None:
     for name, make in GRAPHS.items():
         for size in options.sizes:
             graph = make(size)
-            seconds[name, size] = taken = median(
-                lambda graph=graph: SvgRenderer().render(graph), options.rounds
-            )
+            seconds[name, size] = taken = median(lambda graph=graph: SvgRenderer().render(graph), options.rounds)
             megabytes = len(SvgRenderer().render(graph)) / 1e6
             theirs, ratio = dot_columns(dot, graph, options.dot_timeout, taken)
             goal = f"{GOALS[size]:g}" if size in GOALS else "-"
@@ -82,9 +80,7 @@ def dot_columns(dot: str | None, graph: Graph, timeout: float, ours: float) -> t
     source = DotRenderer().render(graph)
     start = time.perf_counter()
     try:
-        done = subprocess.run(
-            [dot, "-Tsvg"], input=source.encode(), capture_output=True, timeout=timeout, check=False
-        )
+        done = subprocess.run([dot, "-Tsvg"], input=source.encode(), capture_output=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
         return f"> {timeout:g}", f"> {timeout / ours:.0f}"
     if done.returncode:

@@ -1,8 +1,9 @@
 """Trains an encoder on the handwritten digits; in the third epoch a second loss on the same features gets a backward of its own."""
 
+from digits_data import load_digits
+
 import agdbg_engine as ag
 from agdbg_engine import nn, optim
-from digits_data import load_digits
 
 EPOCHS = 4
 BATCH = 64

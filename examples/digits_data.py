@@ -47,9 +47,7 @@ def _read_table(path: Path) -> Array:
     """Return the rows of the file as unsigned bytes: 64 pixels, then the label."""
     table = np.loadtxt(path, delimiter=",", dtype=np.uint8, ndmin=2)
     if table.shape[1] != PIXELS + 1:
-        raise ValueError(
-            f"{path}: expected {PIXELS + 1} columns (64 pixels and a label), got {table.shape[1]}"
-        )
+        raise ValueError(f"{path}: expected {PIXELS + 1} columns (64 pixels and a label), got {table.shape[1]}")
     if table[:, :PIXELS].max() > DARKEST or table[:, PIXELS].max() > 9:
         raise ValueError(f"{path}: a pixel is above {DARKEST} or a label above 9")
     return table

@@ -1,8 +1,9 @@
 """Trains a small MLP on the handwritten digits: nothing goes wrong here."""
 
+from digits_data import load_digits
+
 import agdbg_engine as ag
 from agdbg_engine import nn, optim
-from digits_data import load_digits
 
 EPOCHS = 20
 BATCH = 32
@@ -31,7 +32,9 @@ def main():
             loss.backward()
             optimizer.step()
             total += loss.item() * len(batch)
-        print(f"epoch {epoch + 1:2d}  loss {total / len(images):.4f}  test accuracy {accuracy(model, test_images, test_labels):.3f}")
+        print(
+            f"epoch {epoch + 1:2d}  loss {total / len(images):.4f}  test accuracy {accuracy(model, test_images, test_labels):.3f}"
+        )
     print(f"Shows: an error-free run, {accuracy(model, test_images, test_labels):.1%} of the test digits right.")
 
 

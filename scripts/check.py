@@ -34,9 +34,7 @@ STEPS: dict[str, list[str]] = {
 def main(argv: list[str] | None = None) -> int:
     """Run the named steps (default: all of them) and print one line for each at the end."""
     parser = argparse.ArgumentParser(description="Run the project's checks.")
-    parser.add_argument(
-        "steps", nargs="*", metavar="STEP", help=f"some of: {', '.join(STEPS)} (default: all)"
-    )
+    parser.add_argument("steps", nargs="*", metavar="STEP", help=f"some of: {', '.join(STEPS)} (default: all)")
     names = parser.parse_args(argv).steps or list(STEPS)
     unknown = [name for name in names if name not in STEPS]
     if unknown:

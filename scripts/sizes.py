@@ -105,9 +105,7 @@ def print_table(lines_of: dict[Path, int], top: int) -> None:
 def main() -> None:
     """Print the table for this checkout."""
     parser = argparse.ArgumentParser(description="Print the lines of each part and the longest files.")
-    parser.add_argument(
-        "--top", type=int, default=15, help="how many of the longest files to list (default: 15)"
-    )
+    parser.add_argument("--top", type=int, default=15, help="how many of the longest files to list (default: 15)")
     print_table(hand_written(), parser.parse_args().top)
 
 

@@ -23,12 +23,8 @@ TORCH = "torch==2.13.0"
 
 def main() -> int:
     """Prepare the environment, run `scripts/check.py` in it, and return the exit status."""
-    parser = argparse.ArgumentParser(
-        description="Install the project into a virtual environment and test it."
-    )
-    parser.add_argument(
-        "--venv", type=Path, default=ROOT / ".venv", help="where it is or will be (default: .venv)"
-    )
+    parser = argparse.ArgumentParser(description="Install the project into a virtual environment and test it.")
+    parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="where it is or will be (default: .venv)")
     folder = parser.parse_args().venv.absolute()
     if sys.version_info < (3, 11):  # noqa: UP036 - run by whichever python3 the machine has
         parser.error(f"agdbg needs Python 3.11 or newer, this is {sys.version.split()[0]}")
@@ -71,9 +67,7 @@ def install_torch(python: Path) -> bool:
     """Install PyTorch for the tests that compare with it; return whether it is there."""
     if os.environ.get("AGDBG_NO_TORCH"):
         say(f"AGDBG_NO_TORCH is set: going on without {TORCH}")
-        return (
-            subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0
-        )
+        return subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0
     say(f"installing {TORCH}")
     try:
         pip_install(python, TORCH)

@@ -28,9 +28,9 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
 
 def execute(options: Namespace) -> int:
     """Print the explanation; finding something is no failure of this command."""
-    from agdbg.explain import as_json, explain
-    from agdbg.explain_text import as_text
-    from agdbg.palette import Palette
+    from agdbg.explain.explanation import as_json, explain
+    from agdbg.explain.palette import Palette
+    from agdbg.explain.text import as_text
 
     found = explain(options.trace)
     if options.json:

@@ -34,15 +34,9 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
         **common,
     )
     parser.add_argument("target", metavar="SCRIPT|TRACE", help="a script to run, or the directory of a trace")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="the file; - is standard output"
-    )
-    parser.add_argument(
-        "--format", metavar="SUFFIX", help="svg, dot, json, txt (default: the suffix of FILE)"
-    )
-    parser.add_argument(
-        "--pass", dest="pass_id", type=_pass_number, metavar="N|all", help="which backward pass"
-    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the file; - is standard output")
+    parser.add_argument("--format", metavar="SUFFIX", help="svg, dot, json, txt (default: the suffix of FILE)")
+    parser.add_argument("--pass", dest="pass_id", type=_pass_number, metavar="N|all", help="which backward pass")
     parser.add_argument("--full", action="store_true", help="fold nothing, however big the graph is")
     parser.add_argument("--trace", metavar="DIR", help="keep the script's trace here")
     parser.add_argument("--json", action="store_true", help="print what was written as JSON")
@@ -60,7 +54,7 @@ def split_arguments(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def execute(options: Namespace) -> int:
     """Write the graph."""
-    from agdbg.destination import Destination
+    from agdbg.commands.destination import Destination
     from agdbg.render import UnknownSuffix, renderer_for
 
     destination = Destination(options.output)
@@ -94,7 +88,7 @@ def _pass_number(word: str) -> int | Literal["all"]:
 @contextmanager
 def _trace_of(options: Namespace) -> Iterator[tuple[Path, int | None]]:
     """The trace to draw, and the exit status of the script when one was run for it."""
-    from agdbg import place
+    from agdbg.launch import place
 
     target = Path(options.target)
     if target.is_dir() and place.holds_trace(target):
@@ -122,8 +116,8 @@ def _check_script(target: Path) -> None:
 
 def _run(options: Namespace, directory: Path) -> int:
     """Run the script; it may fail, as long as it recorded something."""
-    from agdbg import place
-    from agdbg.subrun import how_it_ended, run_recorded
+    from agdbg.launch import place
+    from agdbg.launch.subrun import how_it_ended, run_recorded
 
     to_stderr = options.output == "-" or options.json
     code = run_recorded(

@@ -38,9 +38,7 @@ def complain(error: Exception) -> int:
         tell(f"error: {error}")
         return status.BAD_INPUT
     where = traceback.extract_tb(error.__traceback__)[-1]
-    tell(
-        f"internal error: {type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
-    )
+    tell(f"internal error: {type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})")
     if os.environ.get("AGDBG_DEBUG"):
         tell("".join(traceback.format_exception(error)).rstrip())
     else:

@@ -9,8 +9,8 @@ from agdbg.errors import InputError
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-    from agdbg.launch import Program
-    from agdbg.recording import Recording
+    from agdbg.launch.program import Program
+    from agdbg.launch.recording import Recording
 
 DESCRIPTION = """\
 Run a Python script or module as python does, record its autograd graphs, and explain
@@ -28,13 +28,9 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     )
     parser.add_argument("--headless", action="store_true", help="no user interface (the only way so far)")
     traces = parser.add_mutually_exclusive_group()
-    traces.add_argument(
-        "--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)"
-    )
+    traces.add_argument("--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)")
     traces.add_argument("--no-trace", action="store_true", help="explain, and keep no trace")
-    parser.add_argument(
-        "-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m"
-    )
+    parser.add_argument("-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m")
     parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
     parser.add_argument("--unmentioned", action="store_true", help=SUPPRESS)  # the trace is not for the user
     parser.set_defaults(execute=execute)
@@ -42,7 +38,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
 
 def execute(options: Namespace) -> int:
     """Run the program; whatever it raises is its own and passes through."""
-    from agdbg.launch import run
+    from agdbg.launch.program import run
 
     try:
         program, recording = prepared(options)
@@ -57,9 +53,9 @@ def prepared(options: Namespace) -> "tuple[Program, Recording]":
     Raises:
         InputError: no program, or the trace cannot go where it should.
     """
-    from agdbg import place
-    from agdbg.launch import Program
-    from agdbg.recording import Recording
+    from agdbg.launch import place
+    from agdbg.launch.program import Program
+    from agdbg.launch.recording import Recording
 
     words = options.script if options.module is None else options.module
     if options.module is None and words[:1] == ["--"]:
@@ -68,6 +64,4 @@ def prepared(options: Namespace) -> "tuple[Program, Recording]":
         raise InputError("nothing to run: agdbg run SCRIPT [ARG ...], or agdbg run -m MODULE [ARG ...]")
     program = Program(words[0], words[1:], is_module=options.module is not None)
     directory = place.named(options.trace) if options.trace is not None else None
-    return program, Recording(
-        program.name, directory, keep=not options.no_trace, mention=not options.unmentioned
-    )
+    return program, Recording(program.name, directory, keep=not options.no_trace, mention=not options.unmentioned)

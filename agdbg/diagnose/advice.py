@@ -10,7 +10,7 @@ def retain(scene: Scene, first: PassFact) -> str:
     """To keep the graph in the first call."""
     where = scene.lines(first.site)
     if is_misplaced(scene):
-        return f"move retain_graph=True from the second call to the first, {where}: that is the one which frees the graph"
+        return f"move retain_graph=True from the second call to the first, {where}, which frees the graph"
     if scene.second is not None and same_line(first.site, scene.second.site):
         return f"pass retain_graph=True to every call but the last, {where}"
     return f"pass retain_graph=True to the first call, {where}"
@@ -30,7 +30,12 @@ def add_up(scene: Scene) -> str:
 
 
 def add_up_or_retain(scene: Scene, first: PassFact) -> str:
-    """Both ways as a sentence; where the user wanted to keep the graph already, that way first."""
+    """Both ways as a sentence; where the user wanted to keep the graph already, that way first.
+
+    What `grad` returns cannot be had from the sum.
+    """
+    if any(each is not None and each.call == "grad" for each in (first, scene.second)):
+        return f"{capital(retain(scene, first))}."
     ways = [add_up(scene), retain(scene, first)]
     one, other = reversed(ways) if is_misplaced(scene) else ways
     return f"{capital(one)}, or {other}."
@@ -39,6 +44,7 @@ def add_up_or_retain(scene: Scene, first: PassFact) -> str:
 def own_graph(scene: Scene, which: str, first: PassFact) -> str:
     """For a call inside another one."""
     return (
-        f"Pass retain_graph=True to the {which} call{scene.lines.at(first.site)}, or give the inner call a graph of "
+        f"Pass retain_graph=True to the {which} call{scene.lines.at(first.site)}, or give the inner call a "
+        "graph of "
         "its own: detach its inputs, require their gradient, and compute from there."
     )

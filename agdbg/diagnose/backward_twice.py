@@ -1,18 +1,19 @@
 """backward-twice: a call needed saved tensors that an earlier call had freed.
 
-Needs: the error and its node; RAN and PASS_STARTED (who freed it); edges (where the second call's graph enters the
-first's); the order of births and passes (what was made before the first call, and what after); for the choice of the
-fix TENSOR and the BUMP of optimiser steps.
+Needs: the error and its node; RAN and PASS_STARTED (who freed it); edges (where the graph of the second call
+enters that of the first); the order of births and passes (what was made before the first call, and what after);
+for the choice of the fix TENSOR and the BUMP of optimiser steps.
 """
 
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found, weakest
 from agdbg.diagnose.meeting import Entry
-from agdbg.diagnose.scene import Scene
+from agdbg.diagnose.scene import Known, Scene
 from agdbg.diagnose.stories import Story, tell
 from agdbg.diagnose.words import count, same_line
 
 KIND = "backward-twice"
+_BY_KNOWLEDGE: dict[Known, Certainty] = {"ran": "certain", "reached": "likely", "unknown": "possible"}
 
 
 def findings(case: Case) -> list[Found]:
@@ -37,7 +38,7 @@ def _finding(case: Case, failure: Failure) -> Finding:
 
 def _certainty(scene: Scene, story: Story) -> Certainty:
     """Certain: the call that freed was seen to run the node, and the edges that lead there were observed."""
-    who: Certainty = {"ran": "certain", "reached": "likely", "unknown": "possible"}[scene.known]  # type: ignore[assignment]
+    who = _BY_KNOWLEDGE[scene.known]
     meeting = scene.meeting
     where: Certainty = "certain"
     if meeting is not None and not meeting.same_root:

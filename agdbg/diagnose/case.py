@@ -43,9 +43,7 @@ class Case:
     def _sameness(self, error: ErrorFact) -> tuple[object, ...]:
         node = self.facts.node(error.node)
         born = (node.site, node.op.name) if node is not None else (error.node, "")
-        first = (
-            self.facts.pass_of(self.facts.freed_by(error.node)) if error.kind == "backward-twice" else None
-        )
+        first = self.facts.pass_of(self.facts.freed_by(error.node)) if error.kind == "backward-twice" else None
         return (error.kind, error.site, *born, error.slot, first.site if first is not None else None)
 
     @cached_property

@@ -15,7 +15,7 @@ class Evidence:
     """One line of source that a finding rests on.
 
     Attributes:
-        role: what the line did: ``saved``, ``wrote``, ``first call``, ...; ``docs/diagnoses.md`` has the list.
+        role: what the line did: ``saved``, ``wrote``, ``first call``, ...; they are in ``docs/diagnoses.md``.
         site: where it is.
         note: what there is to say about it, in a few words; may be empty.
     """

@@ -17,18 +17,16 @@ def is_step(op: Op, site: Site) -> bool:
 
 
 def carried(case: Case, meeting: Meeting, until: int) -> list[Entry]:
-    """The entries that an earlier iteration made: their line ran before the first pass, and again before ``until``.
+    """The entries that an earlier iteration made: their line ran before the first pass, and again since.
 
-    Running again is not enough. Of a class that serves both as an encoder before the loop and as a head in it, the
-    same line runs again, but for the head. So the entry must be what the line made last before the first pass, or
-    the line must have run as often since as it had in the iteration of the first pass.
+    Running again is not enough. Of a class that serves both as an encoder before the loop and as a head in
+    it, the same line runs again, but for the head. So the entry must be what the line made last before the first
+    pass, or the line must have run as often since as it had in the iteration of that pass.
     """
     if not after(meeting.second, meeting.first, case):
         return []
     since = _began(case, meeting.first)
-    return [
-        entry for entry in meeting.entries if _is_carried(case, entry.node, meeting.first.row, since, until)
-    ]
+    return [entry for entry in meeting.entries if _is_carried(case, entry.node, meeting.first.row, since, until)]
 
 
 def _is_carried(case: Case, node: NodeFact, first: int, since: int, until: int) -> bool:
@@ -37,9 +35,7 @@ def _is_carried(case: Case, node: NodeFact, first: int, since: int, until: int) 
     again = len(walk.born_again(place, first, until))
     if node.row >= first or not again:
         return False
-    return not len(walk.born_again(place, node.row, first)) or again >= len(
-        walk.born_again(place, since, first)
-    )
+    return not len(walk.born_again(place, node.row, first)) or again >= len(walk.born_again(place, since, first))
 
 
 def _began(case: Case, first: PassFact) -> int:
@@ -57,9 +53,7 @@ def after(second: PassFact, first: PassFact, case: Case) -> bool:
 def made_by_one_line(one: PassFact, other: PassFact, case: Case) -> bool:
     """Whether the roots of two passes were made by one line, as those of the turns of a loop are."""
     walk = case.walk
-    words = [
-        {int(walk.made_at[p]) for n, _ in each.roots if (p := walk.place(n)) >= 0} for each in (one, other)
-    ]
+    words = [{int(walk.made_at[p]) for n, _ in each.roots if (p := walk.place(n)) >= 0} for each in (one, other)]
     return any(word & int(_LOW) for word in words[0] & words[1])
 
 
@@ -77,7 +71,8 @@ def step_between(case: Case, start: int, end: int) -> Site | None:
 
 
 def trained(case: Case, leaves: tuple[int, ...]) -> bool:
-    """Whether some of these leaves are trained: yes, unless steps were seen and none of them wrote one of these."""
+    """Whether some of these leaves are trained: not when steps were seen and none of them wrote one of "
+    "these."""
     stepped = _stepped(case)
     storages = {each.producer: each.storage for each in case.facts.tensors}
     unnamed = any(leaf not in storages for leaf in leaves)

@@ -1,7 +1,8 @@
 """inplace-modified: a saved tensor was written after it was saved, and backward needed it as it was.
 
-Needs: the error with its node, slot, storage and versions; BUMP (who wrote); TENSOR (what the tensor is called);
-saves and edges (what else is stale); RAN and births (whether the graph reaches back into an earlier iteration).
+Needs: the error with its node, slot, storage and versions; BUMP (who wrote); TENSOR (what the tensor is
+called); saves and edges (what else is stale); RAN and births (whether the graph reaches back into an earlier
+iteration).
 """
 
 from agdbg.diagnose.case import Case, Failure
@@ -76,9 +77,7 @@ def _saved(stain: Stain) -> str:
 
 def _needing(stain: Stain) -> str:
     call = stain.call
-    return (
-        f"`{call_text(call.site, call.call)}`{stain.lines.at(call.site)}" if call is not None else "backward"
-    )
+    return f"`{call_text(call.site, call.call)}`{stain.lines.at(call.site)}" if call is not None else "backward"
 
 
 def _more_lines(stain: Stain) -> str:

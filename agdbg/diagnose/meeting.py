@@ -35,8 +35,8 @@ class Meeting:
         saving: how many of those had saved something.
         same_root: whether both start from one output of one node.
         inner_root: whether the second starts from a node in the middle of what the first ran.
-        entries: the edges into the shared part; those on a path to the node in question before the others, and
-            of these the one to the youngest node first.
+        entries: the edges into the shared part; those on a path to the node in question before the others,
+            and of these the one to the youngest node first.
         leaves: the ``AccumulateGrad`` nodes below the entries, or below the shared part when it has no entry.
         observed: whether every edge that counts here was observed.
         connected: whether the recorded edges lead from the second pass's roots to the node.

@@ -8,7 +8,8 @@ from agdbg.diagnose.writes import write
 from agdbg.record.facts import NodeFact
 
 #: Ops whose output is a view of their input: what was saved behind them is the input's memory.
-_VIEWS = ["T", "Transpose", "Permute", "View", "ReshapeAlias", "Expand", "Unsqueeze", "Squeeze", "Slice", "Select", "AsStrided", "Alias"]
+_VIEWS: tuple[str, ...] = ("T", "Transpose", "Permute", "View", "ReshapeAlias", "Alias", "AsStrided")
+_VIEWS += ("Expand", "Unsqueeze", "Squeeze", "Slice", "Select")
 _VIEW_OPS = tuple(f"{name}Backward" for name in _VIEWS)
 #: Slots by the operand that they hold.
 _FIRST = {"self", "input", "mat1", "base"}
@@ -18,7 +19,7 @@ _SECOND = {"other", "exponent", "mat2", "vec", "weight"}
 def entry_name(case: Case, entry: Entry) -> str:
     """The name by which the second graph came upon a tensor of the first; empty when it has none.
 
-    What a function returns is called differently by its caller, so the name that another function has for it is none.
+    What a function returns has another name in its caller, so the name that it has elsewhere is no help.
     """
     name = case.facts.name_of_leaf(entry.node.id) or assigned(entry.node.site)
     return name or ("" if is_returned(entry.node.site) else _used_as(entry))
@@ -51,7 +52,7 @@ def detach(case: Case, entries: list[Entry], lines: Lines) -> str:
     used = _used_as(entries[0])
     consumer = entries[0].consumer
     where = f", as `{used}`{lines.at(consumer.site)}" if used and consumer is not None else ""
-    return f"detach() {entry_words(case, entries[0])} before the next iteration uses it{where}"
+    return f"detach {entry_words(case, entries[0])} before the next iteration uses it{where}"
 
 
 def made_by(node: NodeFact) -> str:

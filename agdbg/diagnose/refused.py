@@ -1,6 +1,7 @@
-"""leaf-inplace, view-inplace and no-grad-fn: the engine refused at once, so the line that raised is the culprit or near it.
+"""leaf-inplace, view-inplace, no-grad-fn: the engine refuses at once, so the line that raised tells most.
 
-Needs: the error with its line; VIEW and GRAD_MODE (where a view was made), TENSOR (the leaf's name), CUT (where the graph ended).
+Needs: the error with its line; VIEW and GRAD_MODE (where a view was made); TENSOR (the leaf's name); CUT
+(where the graph ended).
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import numpy as np
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.source import call_text, expression
-from agdbg.diagnose.words import Lines, capital, count
+from agdbg.diagnose.words import Lines, count
 from agdbg.diagnose.writers import disabled_at
 from agdbg.diagnose.writes import write
 from agdbg.events import Kind
@@ -19,7 +20,7 @@ from agdbg.record.lookup import Op, Site
 
 #: Cuts that are shown.
 CUTS = 3
-#: Cuts that a program makes on its way without meaning the loss: a number to print, a comparison for the accuracy.
+#: Cuts that are made without meaning the loss: a number to print, a comparison for the accuracy.
 _HARMLESS = ("item", "integer")
 _CUT_WORDS = {
     "detach": "detach() ended the path",
@@ -47,9 +48,9 @@ def _refused(failure: Failure, note: str) -> Evidence:
     return Evidence("refused", failure.first.site, note + times)
 
 
-def _text(site: Site, unknown: str) -> str:
-    text = write(site).text or expression(site)
-    return f"`{text}`" if text else unknown
+def _writing(error: ErrorFact) -> str:
+    text = write(error.site).text or expression(error.site)
+    return f"{f'`{text}`' if text else 'An in-place op'}{Lines(error.site).at(error.site)} writes into"
 
 
 # ----- a leaf -----
@@ -60,15 +61,15 @@ def _leaf(case: Case, failure: Failure) -> Finding:
     read = write(error.site)
     names = case.facts.names(error.storage) if error.storage else []
     name = names[0] if names else read.target
-    instead = f": `{read.instead}`" if read.instead else ""
+    named = f"`{name}`, " if name else ""
+    instead = f": `new = {read.instead.partition(' = ')[2]}`" if read.instead else ""
     return _made(
         failure,
-        f"{capital(_text(error.site, 'an in-place op'))}{Lines(error.site).at(error.site)} writes into {f'`{name}`, ' if name else ''}"
-        "a leaf that requires grad, while gradients are recorded.",
+        f"{_writing(error)} {named}a leaf that requires grad, while gradients are recorded.",
         [_refused(failure, "nothing was written")],
         "certain",
-        "If it is an update or an initialisation, put it under no_grad(). If the gradient should know of it, write it out of "
-        f"place under a new name{instead}.",
+        "If it is an update or an initialisation, put it under no_grad(). If the gradient should know of it, "
+        f"write it out of place under a new name{instead}.",
     )
 
 
@@ -77,53 +78,55 @@ def _leaf(case: Case, failure: Failure) -> Finding:
 
 def _view(case: Case, failure: Failure) -> Finding:
     error = failure.first
-    lines = Lines(error.site)
-    what = f"{capital(_text(error.site, 'an in-place op'))}{lines.at(error.site)} writes into"
-    made, off = _made_at(case, error)
-    evidence = (
-        [Evidence("view", made, f"the view was made here{' with gradients switched off' if off else ''}")]
-        if made
-        else []
-    )
-    where = f", made{lines.at(made)}," if made and made.line else ""
-    if "multiple views" in error.text:
-        cause = f"{what} one of several views{where} that one op returned together."
-        fix = "Write out of place and collect the results, with stack() for example, or write through an index: `x[i] = ...`."
-    elif "no_grad mode" in error.text:
-        cause = f"{what} a view{where} that was made under no_grad(), while gradients are recorded."
-        fix = "Make the view and write to it both inside no_grad(), or both outside."
-    elif "single memory location" in error.text:
-        cause = f"{what} a tensor whose elements share memory, as after expand()."
-        fix = "clone() it before writing."
-    else:
-        cause = f"{what} a view{where} of a leaf that requires grad, while gradients are recorded."
-        fix = "Put the write under no_grad() if it is an update, or write to a clone()."
-    return _made(
-        failure,
-        cause,
-        [*evidence, _refused(failure, "nothing was written")],
-        "certain" if made else "likely",
-        fix,
-    )
+    row, made = _made_at(case, error)
+    off = made is not None and disabled_at(case, row) is not None
+    note = f"the view was made here{', with gradients switched off' if off else ''}"
+    evidence = [Evidence("view", made, note)] if made is not None else []
+    evidence.append(_refused(failure, "nothing was written"))
+    where = f", made{Lines(error.site).at(made)}," if made is not None and made.line else ""
+    what, fix = next(told for sign, *told in _VIEWS if sign in error.text)
+    cause = f"{_writing(error)} {what.format(where)}."
+    return _made(failure, cause, evidence, "certain" if made is not None else "likely", fix)
 
 
-def _made_at(case: Case, error: ErrorFact) -> tuple[Site | None, bool]:
-    """The line that made the view, and whether gradients were off there: of the node, or else the last on that storage."""
+#: By a part of the message, which both engines word alike: what was written to, and the fix.
+_VIEWS = (
+    (
+        "multiple views",
+        "one of several views{0} that one op returned together",
+        "Write out of place and collect the results, with stack() for example, or write through an index.",
+    ),
+    (
+        "no_grad mode",
+        "a view{0} that was made under no_grad(), while gradients are recorded",
+        "Make the view and write to it both inside no_grad(), or both outside.",
+    ),
+    (
+        "single memory location",
+        "a tensor{0} whose elements share memory, as after expand()",
+        "clone() it before writing.",
+    ),
+    (
+        "",
+        "a view{0} of a leaf that requires grad, while gradients are recorded",
+        "Put the write under no_grad() if it is an update, or write to a clone().",
+    ),
+)
+
+
+def _made_at(case: Case, error: ErrorFact) -> tuple[int, Site | None]:
+    """The record and the line of the view: of the node that made it, or else of the last view of the "
+    "storage."""
     node = case.facts.node(error.node)
     if node is not None:
-        return node.site, False
-    rows = (
-        [row for row in case.facts.rows_about(Kind.VIEW, error.storage) if row < error.row]
-        if error.storage
-        else []
-    )
-    off = [row for row in rows if disabled_at(case, row) is not None]
-    chosen = (off or rows)[-1:] if "no_grad mode" in error.text else rows[-1:]
-    return (
-        (case.facts.site_and_op(case.facts.words(chosen[0])[4])[0], chosen[0] in off)
-        if chosen
-        else (None, False)
-    )
+        return node.row, node.site
+    rows = case.facts.rows_about(Kind.VIEW, error.storage) if error.storage else []
+    rows = [row for row in rows if row < error.row]
+    if "no_grad mode" in error.text:
+        rows = [row for row in rows if disabled_at(case, row) is not None] or rows
+    if not rows:
+        return 0, None
+    return rows[-1], case.facts.site_and_op(case.facts.words(rows[-1])[4])[0]
 
 
 # ----- no graph -----
@@ -149,13 +152,15 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
         evidence.append(Evidence("switched off", off, "gradients are switched off since here"))
     evidence.append(_refused(failure, "what it starts from has no graph"))
     if not cuts:
-        cause = f"{call} starts from a tensor without a graph: nothing that was recorded cut it, so none of its inputs required grad."
+        cause = f"{call} starts from a tensor without a graph, and no cut was recorded: no input required grad."
         fix = "Set requires_grad on what should be trained, and see that the loss is computed from it."
         return _made(failure, cause, evidence, "possible", fix)
     cut = cuts[0]
-    cause = f"{call} starts from a tensor without a graph; {'the' if _same_memory(cut, error) else 'the last'} path was cut{lines.at(cut.site)} ({cut.op.name})."
-    fix = "Take the cut out of the way from the parameters to the loss, or call backward() on what was there before it."
-    return _made(failure, cause, evidence, "certain" if _same_memory(cut, error) else "possible", fix)
+    sure = _same_memory(cut, error)
+    which = "its path was cut" if sure else "the last cut before that is"
+    cause = f"{call} starts from a tensor without a graph; {which}{lines.at(cut.site)} ({cut.op.name})."
+    fix = "Take the cut out of the way from the parameters to the loss, or start backward() before the cut."
+    return _made(failure, cause, evidence, "certain" if sure else "possible", fix)
 
 
 def _same_memory(cut: _Cut, error: ErrorFact) -> bool:
@@ -163,12 +168,13 @@ def _same_memory(cut: _Cut, error: ErrorFact) -> bool:
 
 
 def _cut_note(cut: _Cut) -> str:
-    times = f", {count(cut.count, 'time')} by then" if cut.count > 1 else ""
+    times = f", at least {count(cut.count, 'time')} by then" if cut.count > 1 else ""
     return _CUT_WORDS.get(cut.op.name, f"{cut.op.name} ended the path") + times
 
 
 def _cuts(case: Case, error: ErrorFact) -> list[_Cut]:
-    """The likeliest cuts before the error: of the same memory, then those that are meant for the loss, the last first."""
+    """The likeliest cuts before the error: of the same memory first, harmless ones last, else the latest "
+    "first."""
     facts = case.facts
     rows = facts.rows(Kind.CUT)
     rows = rows[rows < error.row][::-1]

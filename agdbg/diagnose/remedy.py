@@ -14,7 +14,8 @@ def remedy(case: Case, stain: Stain) -> str:
         return f"{capital(detach(case, stain.entries, stain.lines))}; retain_graph=True is not needed then."
     if not stain.writers:
         return (
-            "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimiser step. "
+            "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimiser "
+            "step. "
             "Write out of place there, or work on a clone()."
         )
     writer = stain.writers[0]
@@ -24,7 +25,8 @@ def remedy(case: Case, stain: Stain) -> str:
         return "Work on a clone() of the gradient, or clear it with zero_grad(set_to_none=True)."
     if writer.manner == "no_grad":
         where = stain.lines(writer.site)
-        return f"Do the update at {where} after the last backward() that uses this graph{_needed(stain)}, {_RERUN}"
+        last = f"after the last backward() that uses this graph{_needed(stain)}"
+        return f"Do the update at {where} {last}, {_RERUN}"
     return _out_of_place(stain, writer)
 
 
@@ -51,12 +53,10 @@ def _out_of_place(stain: Stain, writer: Writer) -> str:
         return f"Write it out of place, `{write.instead}`, instead of `{write.text}` at {where}."
     clone = _clone(stain, writer)
     if write.form == "index":
-        return f"{clone}, or build the new value with where() or index_put() instead of writing into the old one."
+        return f"{clone}, or build the new value with where() or index_put() and leave the old one alone."
     op = writer.op
     if write.form == "unknown" and op.endswith("_"):
-        return (
-            f"Use `{op[:-1]}` instead of `{op}` at {where} (of a layer: inplace=False). {clone} also helps."
-        )
+        return f"Use `{op[:-1]}` instead of `{op}` at {where} (of a layer: inplace=False). {clone} also helps."
     return f"{clone}, or use an op that is not in place."
 
 

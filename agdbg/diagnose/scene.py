@@ -1,4 +1,4 @@
-"""What a backward-twice error is about, put together: the node, the call that freed it, the call that needed it."""
+"""What a backward-twice error is about: the node, the call that freed it, the call that needed it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -44,9 +44,7 @@ class Scene:
         second = facts.pass_of(error.pass_id)
         first, known = _freer(case, error, second)
         needed = second.site if second is not None and second.site.line else error.site
-        meeting = (
-            meet(case, first, second, error.node) if first and second and first.id != second.id else None
-        )
+        meeting = meet(case, first, second, error.node) if first and second and first.id != second.id else None
         return Scene(
             case=case,
             error=error,
@@ -93,7 +91,7 @@ def _freer(case: Case, error: ErrorFact, second: PassFact | None) -> tuple[PassF
 
 
 def _reaching(case: Case, error: ErrorFact, second: PassFact | None) -> PassFact | None:
-    """The first call that freed what it ran and that, as the edges say, went through the node before the error."""
+    """The first call before the error that freed what it ran and, as the edges say, went through the node."""
     walk = case.walk
     above = walk.above(walk.mask([error.node]), walk.ids > 0)
     for each in case.facts.passes:

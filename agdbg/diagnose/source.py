@@ -1,4 +1,4 @@
-"""The names on a source line: what it assigns, what its operands are called, where its backward call starts."""
+"""The names on a source line: what it assigns, what its operands are, where its backward call starts."""
 
 import ast
 import re
@@ -101,11 +101,9 @@ def is_returned(site: Site) -> bool:
 
 
 def operand(site: Site, node: NodeFact, index: int) -> str:
-    """The name of what ``node`` was given as input ``index`` by the expression at ``site``; empty when not known."""
+    """The name of what the expression at ``site`` gave ``node`` as input ``index``; empty when not known."""
     reading = read(site)
-    found = (
-        _operand(reading.found, node, index) if reading is not None and reading.found is not None else None
-    )
+    found = _operand(reading.found, node, index) if reading is not None and reading.found is not None else None
     return quoted(name_of(found)) if found is not None else ""
 
 
@@ -128,7 +126,7 @@ def _operand(found: ast.AST, node: NodeFact, index: int) -> ast.expr | None:
 
 
 def _of_two(left: ast.expr, right: ast.expr, node: NodeFact, index: int) -> ast.expr | None:
-    """Of ``left * right``. With a number on one side it is the other one: an engine may have exchanged them."""
+    """Of ``left * right``. Beside a number it is the other one: an engine may have exchanged the two."""
     variables = [each for each in (left, right) if not isinstance(each, ast.Constant)]
     if len(variables) == 1:
         return variables[0]
@@ -170,32 +168,24 @@ def calls(site: Site) -> list[ast.Call]:
         return []
     if isinstance(reading.found, ast.Call):
         return [reading.found]
-    return (
-        [] if reading.found else [each for each in ast.walk(reading.statement) if isinstance(each, ast.Call)]
-    )
+    return [] if reading.found else [each for each in ast.walk(reading.statement) if isinstance(each, ast.Call)]
 
 
 # ----- calls of backward -----
 
 
-def call_text(site: Site, name: str) -> str:
-    """The call of ``backward`` or ``grad`` as it stands there, long arguments left out; ``name()`` when not known."""
-    found = _backward_call(site)
-    if found is None:
-        return f"{name or 'backward'}()"
-    whole, short = unparse(found), f"{unparse(found.func)}(...)"
-    return (
-        whole
-        if 0 < len(whole) <= QUOTE_LIMIT
-        else short
-        if len(short) <= QUOTE_LIMIT
-        else f"{name or 'backward'}()"
-    )
+def call_text(site: Site, *names: str) -> str:
+    """The call of a function of one of these names as it stands there, without long arguments; else ``name()``."""
+    found = _call_of(site, names)
+    for text in (unparse(found), f"{unparse(found.func)}(...)") if found is not None else ():
+        if 0 < len(text) <= QUOTE_LIMIT:
+            return text
+    return f"{names[0] or 'backward'}()"
 
 
 def differentiated(site: Site) -> str:
     """The name of what a call of ``backward`` or ``grad`` starts from, such as ``loss``; else empty."""
-    found = _backward_call(site)
+    found = _call_of(site, ("backward", "grad"))
     if found is None:
         return ""
     function = found.func
@@ -204,6 +194,5 @@ def differentiated(site: Site) -> str:
     return name_of(found.args[0]) if found.args and called(found) in ("backward", "grad") else ""
 
 
-def _backward_call(site: Site) -> ast.Call | None:
-    found = calls(site)
-    return next((each for each in found if called(each) in ("backward", "grad")), None)
+def _call_of(site: Site, names: tuple[str, ...]) -> ast.Call | None:
+    return next((each for each in calls(site) if called(each) in names), None)

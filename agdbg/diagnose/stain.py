@@ -89,11 +89,7 @@ def _memory(case: Case, error: ErrorFact, node: NodeFact | None) -> tuple[int, i
 def _written_name(case: Case, error: ErrorFact, storage: int, by_line: list[Writer]) -> str:
     """The name by which the first writer wrote to it, where it wrote to the whole tensor."""
     first = by_line[0] if by_line else None
-    if (
-        first is None
-        or first.manner in ("step", "gradient", "zeroed")
-        or part_views(case, storage, error.row)
-    ):
+    if first is None or first.manner in ("step", "gradient", "zeroed") or part_views(case, storage, error.row):
         return ""
     whole = first.write.form in ("augmented", "method", "out")
     return f"`{first.write.target}`" if whole and first.write.target else ""

@@ -1,7 +1,7 @@
 """How a graph comes to be walked twice, and what to do in each case.
 
-Each story looks at the scene and tells it, or returns None when it is another story's. They are asked in the order
-of ``STORIES``; the last one always answers.
+Each story looks at the scene and tells it, or returns None when it is another story's. They are asked in the
+order of ``STORIES``; the last one always answers.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,8 @@ def unknown(scene: Scene) -> Story | None:
         return None
     return Story(
         f"What {scene.node_words} had saved was gone when {scene.second_words} needed it; no recorded call freed it.",
-        "Look for an earlier backward() or grad() through the same graph: pass retain_graph=True there, or detach() "
+        "Look for an earlier backward() or grad() through the same graph: pass retain_graph=True there, or "
+        "detach() "
         "what is used again.",
     )
 
@@ -66,13 +67,15 @@ def nested(scene: Scene) -> Story | None:
         return None
     if second in scene.case.outer_passes(first.id):
         return Story(
-            f"{scene.call_words(first)} ran inside of {scene.second_words}{_during(scene, first, second)} and freed a "
+            f"{scene.call_words(first)} ran inside of {scene.second_words}{_during(scene, first, second)} "
+            "and freed a "
             "part of the graph that the outer call had still to go through.",
             own_graph(scene, "inner", first),
         )
     if first in scene.case.outer_passes(second.id):
         return Story(
-            f"{scene.second_words} ran inside of {scene.call_words(first)}{_during(scene, second, first)} and needed a "
+            f"{scene.second_words} ran inside of {scene.call_words(first)}{_during(scene, second, first)} "
+            "and needed a "
             "part of the graph that the outer call had freed already.",
             own_graph(scene, "outer", first),
         )
@@ -105,17 +108,15 @@ def same_root(scene: Scene) -> Story | None:
         )
     if first.call == "grad":
         return Story(
-            f"{scene.call_words(first)} freed the graph of the result{made} that {scene.second_words} starts from as "
+            f"{scene.call_words(first)} freed the graph of the result{made} that {scene.second_words} "
+            "starts from as "
             "well.",
             f"{capital(retain(scene, first))}.",
         )
-    drop = (
-        ""
-        if second.call == "grad"
-        else ", or drop the second call: it would add the same gradients once more"
-    )
+    drop = "" if second.call == "grad" else ", or drop the second call: it would add the same gradients once more"
     return Story(
-        f"{scene.second_words} goes through the graph that {scene.call_words(first)} freed: both start from the same "
+        f"{scene.second_words} goes through the graph that {scene.call_words(first)} freed: both start from "
+        "the same "
         f"result{made}.",
         f"{capital(retain(scene, first))}{drop}.",
     )
@@ -153,7 +154,8 @@ def previous_iteration(scene: Scene) -> Story | None:
         freed = f"{scene.second_words} freed that part when it ran before"
     return Story(
         f"The graph reaches back into the previous iteration through {_made(scene, entries[0])}: {freed}.",
-        f"{capital(detach(scene.case, entries, scene.lines))}. To train through several iterations, add up their losses "
+        f"{capital(detach(scene.case, entries, scene.lines))}. To train through several iterations, add up "
+        "their losses "
         "and call backward() once.",
         entries,
     )
@@ -169,8 +171,8 @@ def once(scene: Scene) -> Story | None:
     entry = meeting.entries[0]
     made = f"made once{scene.lines.at(entry.node.site)}"
     return Story(
-        f"{capital(entry_words(scene.case, entry))}, {made}, is part of every turn's graph: {scene.call_words(first)} "
-        "freed it in an earlier turn.",
+        f"{capital(entry_words(scene.case, entry))}, {made}, is part of every turn's graph: "
+        f"{scene.call_words(first)} freed it in an earlier turn.",
         _once_fix(scene, first, meeting),
         [entry],
     )
@@ -183,7 +185,8 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
     again = f"compute it again in every turn{f': move {scene.lines(made)} into the loop' if here else ''}"
     if not trained(scene.case, meeting.leaves):
         return (
-            f"No optimiser step so far updated anything below {words}. If it is not to be trained, compute it under "
+            f"No optimiser step so far updated anything below {words}. If it is not to be trained, compute "
+            "it under "
             f"no_grad() or detach() it; otherwise {again}."
         )
     if step_between(scene.case, first.row, scene.error.row) is None:
@@ -213,7 +216,8 @@ def _two_fix(scene: Scene, first: PassFact, second: PassFact, words: str) -> str
         return add_up_or_retain(scene, first)
     if after(second, first, scene.case):
         return (
-            f"The optimiser step{scene.lines.at(step)} lies between the two: detach {words} in the loss that is not "
+            f"The optimiser step{scene.lines.at(step)} lies between the two: detach {words} in the loss "
+            "that is not "
             "meant to train what is below it, or compute it again after the step."
         )
     late = " retain_graph=True does not help across a step." if is_misplaced(scene) else ""

@@ -1,7 +1,7 @@
 """A source line as a syntax tree: parsed, never run; a line that cannot be read gives no tree.
 
-A site knows one line and, with luck,
-the columns of the expression that ran. Columns count UTF-8 bytes, as in ``ast``.
+A site knows one line and, with luck, the columns of the expression that ran. They count UTF-8 bytes, as in
+``ast``.
 """
 
 import ast

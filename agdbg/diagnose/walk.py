@@ -1,8 +1,8 @@
 """The graph of a trace in arrays: what is reachable from where, for a million nodes in about a second.
 
-:class:`~agdbg.record.Facts` answers for one node at a time. A diagnosis asks for sets of nodes: those below the roots
-of a pass, those above a node. Here nodes are numbered by *place*, 0 to n - 1 in the order of their ids, and sets are
-arrays of bool.
+:class:`~agdbg.record.Facts` answers for one node at a time, and a diagnosis asks for sets of nodes: those below
+the roots of a pass, those above a node. Here nodes are numbered by *place*, 0 to n - 1 in the order of their
+ids, and sets are arrays of bool.
 """
 
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Walk:
     Attributes:
         ids: the node ids by place, ascending; nodes that are only mentioned have a place too.
         born: the row of the birth by place, -1 for a node whose birth was not recorded.
-        made_at: the SITE_OP word of the birth by place, 0 where not known: equal words mean one line and one op.
+        made_at: the SITE_OP word of the birth by place, 0: not known; equal words mean one line and one op.
         leaves: which places are ``AccumulateGrad`` nodes.
     """
 
@@ -63,7 +63,8 @@ class Walk:
         self.edges = Edges(self._places(source), index, self._places(target), provenance)
 
     def _told(self, births: npt.NDArray[np.int64]) -> tuple[Words, Any, Words, Any]:
-        """Every edge as (source id, input, target id, provenance), of each the best witness, as in ``Facts``."""
+        """Every edge as (source id, input, target id, provenance), the best witness of each, as in "
+        "``Facts``."""
         rows = self._facts.rows(Kind.EDGE)
         late, born = self._records[rows], self._records[births]
         source = np.concatenate([born[:, 1], born[:, 1], late[:, 1]])
@@ -81,9 +82,7 @@ class Walk:
 
     def _find_leaves(self, births: npt.NDArray[np.int64]) -> Mask:
         ops = self._records[births, 3] >> _HIGH
-        names = [
-            op for op in np.unique(ops).tolist() if self._facts.trace.op(op).name.endswith("AccumulateGrad")
-        ]
+        names = [op for op in np.unique(ops).tolist() if self._facts.trace.op(op).name.endswith("AccumulateGrad")]
         leaves = np.zeros(len(self.ids), bool)
         is_leaf = self._records[births, 2] == np.uint64(ACCUMULATE_SEQUENCE)
         leaves[self._born_places] = is_leaf | np.isin(ops, np.array(names, np.uint64))
@@ -169,7 +168,7 @@ def _adjacency(source: Places, target: Places, count: int) -> tuple[list[int], l
 
 
 def _flood(start: Mask, adjacency: tuple[list[int], list[int]], within: Mask) -> Mask:
-    """What can be reached from ``start``, inside ``within``, of which it is a part; each edge is looked at once."""
+    """What can be reached from ``start``, a part of ``within``, inside it; each edge is looked at once."""
     starts, targets = adjacency
     closed = bytearray((~within | start).tobytes())
     todo: list[int] = np.flatnonzero(start).tolist()

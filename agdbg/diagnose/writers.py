@@ -12,9 +12,7 @@ from agdbg.events import Kind, Provenance, provenance_of, thread_of
 from agdbg.record.facts import BumpFact
 from agdbg.record.lookup import Site
 
-Manner = Literal[
-    "step", "gradient", "zeroed", "no_grad", "augmented", "index", "method", "inplace", "out", "unknown"
-]
+Manner = Literal["step", "gradient", "zeroed", "no_grad", "augmented", "index", "method", "inplace", "out", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def without_gradient(case: Case, row: int) -> bool:
 
 
 def disabled_at(case: Case, row: int) -> Site | None:
-    """The line that had switched gradients off for a record's thread; None: they were on, as far as was told."""
+    """The line that had switched gradients off for a record's thread; None when they were on, or not told."""
     facts = case.facts
     rows = facts.rows(Kind.GRAD_MODE)
     rows = rows[rows < row]

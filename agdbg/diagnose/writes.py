@@ -19,8 +19,8 @@ class Write:
     """A write in place.
 
     Attributes:
-        form: ``augmented`` is ``y *= 3``, ``index`` is ``y[0] = 3``, ``method`` is ``y.mul_(3)``, ``inplace`` is
-            the argument ``inplace=True``, ``out`` is ``out=y``.
+        form: ``augmented`` is ``y *= 3``, ``index`` is ``y[0] = 3``, ``method`` is ``y.mul_(3)``, ``inplace``
+            is the argument ``inplace=True``, ``out`` is ``out=y``.
         target: the name that is written to; empty when not known.
         text: the write as it stands there; empty when not known.
         instead: the same out of place; empty when there is no simple form.
@@ -77,9 +77,7 @@ def _out_of_place(made: ast.Call, target: str, name: str) -> str:
     if not target or name in _NO_TWIN:
         return ""
     receiver, *arguments = receivers(made)
-    return (
-        f"{target} = {unparse(ast.Call(ast.Attribute(receiver, name, ast.Load()), arguments, made.keywords))}"
-    )
+    return f"{target} = {unparse(ast.Call(ast.Attribute(receiver, name, ast.Load()), arguments, made.keywords))}"
 
 
 def _base(tree: ast.Subscript) -> str:

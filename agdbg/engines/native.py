@@ -11,6 +11,9 @@ import itertools
 from collections.abc import Callable
 from types import CodeType
 
+from agdbg.engines.native_birth import MADE_BY_NODE, birth_writer
+from agdbg.events import CREATE_GRAPH, RETAIN_GRAPH, HookAction, Kind, head, pack_edge, pack_pair, pack_save
+from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
 from agdbg_engine.backward import BackwardPass, current
 from agdbg_engine.errors import details_of
@@ -18,10 +21,6 @@ from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed
 from agdbg_engine.storage import Storage
 from agdbg_engine.tensor import Tensor
-
-from agdbg.events import CREATE_GRAPH, RETAIN_GRAPH, HookAction, Kind, head, pack_edge, pack_pair, pack_save
-from agdbg.engines.native_birth import MADE_BY_NODE, birth_writer
-from agdbg.record import Recorder
 
 SEES: dict[str, object] = {
     "edges": "observed",
@@ -33,7 +32,14 @@ SEES: dict[str, object] = {
 }
 """What this adapter can see, for the trace's header."""
 
-_HOOK_ACTIONS = {"registered": HookAction.REGISTERED, "fired": HookAction.FIRED, "removed": HookAction.REMOVED}
+_AFTER_A_PASS_NS = 5_000_000
+"""Records older than this are written when a pass ends: a program that is killed loses little of what it had done."""
+
+_HOOK_ACTIONS = {
+    "registered": HookAction.REGISTERED,
+    "fired": HookAction.FIRED,
+    "removed": HookAction.REMOVED,
+}
 
 _node_ids = itertools.count(1).__next__
 _storage_ids = itertools.count(1).__next__
@@ -63,7 +69,12 @@ class NativeSink(engine_events.Sink):
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self.emit, self.append, self.pack, self.tick = recorder.emit, recorder.append, recorder.pack, recorder.tick
+        self.emit, self.append, self.pack, self.tick = (
+            recorder.emit,
+            recorder.append,
+            recorder.pack,
+            recorder.tick,
+        )
         self.new_node = _node_ids
         self.ordinal = recorder.ordinal
         self.sites: dict[int, dict[int, int]] = {}
@@ -75,7 +86,7 @@ class NativeSink(engine_events.Sink):
 
     # ----- the two records of every node -----
 
-    def node_born(self, node: Node, out: Tensor) -> None:  # noqa: D102
+    def node_born(self, node: Node, out: Tensor) -> None:
         try:
             self._writers[type(node)](node)
         except Exception:  # a new class, an old producer, a freed slot, a big number
@@ -125,17 +136,25 @@ class NativeSink(engine_events.Sink):
             return None
         if not node.outputs_saved[slot]:
             return self.storage_of(value), version, slot
-        storage = node.o_storage  # type: ignore[attr-defined]  # slot of nodes that save their result
+        storage = node.o_storage
         return (MADE_BY_NODE | node.tag if storage is None else self._storage(storage)), version, slot
 
-    def node_ran(  # noqa: D102
-        self, bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
+    def node_ran(
+        self,
+        bp: BackwardPass,
+        node: Node,
+        order: int,
+        start_ns: int,
+        end_ns: int,
+        error: BaseException | None,
     ) -> None:
         try:
             tag = node.tag if hasattr(node, "tag") else self._tag(node)
             outcome = 0 if error is None else 1
             start = start_ns - self._start_ns
-            self.append(self.pack(4 | self.ordinal.number << 32, tag, bp.tag, order, start, end_ns - start_ns, outcome, 0))
+            self.append(
+                self.pack(4 | self.ordinal.number << 32, tag, bp.tag, order, start, end_ns - start_ns, outcome, 0)
+            )
             if not order & 15:
                 self.tick()
         except Exception:
@@ -146,28 +165,21 @@ class NativeSink(engine_events.Sink):
         if hasattr(node, "tag"):
             storage.tag = MADE_BY_NODE | node.tag
 
-    def slot_saved(self, node: Node, slot: int, storage: Storage, version: int) -> None:  # noqa: D102
-        self.emit(head(Kind.SAVED, self.ordinal.number), self._tag(node), slot, self._storage(storage), version, 0, 0, 0)
-
-    def node_ran(  # noqa: D102
-        self, bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
-    ) -> None:
-        try:
-            tag = node.tag if hasattr(node, "tag") else self._tag(node)
-            outcome = 0 if error is None else 1
-            self.append(
-                self.pack(
-                    4 | self.ordinal.number << 32, tag, bp.tag, order, start_ns - self._start_ns, end_ns - start_ns, outcome, 0
-                )
-            )
-            if not order & 15:
-                self.tick()
-        except Exception:
-            engine_events.drop(self)
+    def slot_saved(self, node: Node, slot: int, storage: Storage, version: int) -> None:
+        self.emit(
+            head(Kind.SAVED, self.ordinal.number),
+            self._tag(node),
+            slot,
+            self._storage(storage),
+            version,
+            0,
+            0,
+            0,
+        )
 
     # ----- passes -----
 
-    def pass_started(self, bp: BackwardPass) -> None:  # noqa: D102
+    def pass_started(self, bp: BackwardPass) -> None:
         bp.tag = self.recorder.new_pass()
         thread = self.ordinal.number
         flags = RETAIN_GRAPH * bp.retain_graph | CREATE_GRAPH * bp.create_graph
@@ -180,19 +192,26 @@ class NativeSink(engine_events.Sink):
         for i, root in enumerate(roots[1:], 1):
             self.emit(head(Kind.ROOT, thread), bp.tag, i, root, 0, 0, 0, 0)
 
-    def pass_finished(self, bp: BackwardPass, error: BaseException | None) -> None:  # noqa: D102
+    def pass_finished(self, bp: BackwardPass, error: BaseException | None) -> None:
         outcome = 0 if error is None else 1
         self.emit(
-            head(Kind.PASS_FINISHED, self.ordinal.number), bp.tag, outcome, bp.position, self.recorder.now(), 0, 0, 0
+            head(Kind.PASS_FINISHED, self.ordinal.number),
+            bp.tag,
+            outcome,
+            bp.position,
+            self.recorder.now(),
+            0,
+            0,
+            0,
         )
         if error is None:
-            self.tick()
+            self.tick(_AFTER_A_PASS_NS)
         else:
             self.recorder.flush()
 
     # ----- rare events -----
 
-    def version_bumped(  # noqa: D102
+    def version_bumped(
         self, tensor: Tensor, storage: Storage, op: str, node: Node | None, code: CodeType, lasti: int
     ) -> None:
         sid = self._storage(storage)
@@ -201,7 +220,7 @@ class NativeSink(engine_events.Sink):
         version = storage.version
         self.emit(head(Kind.BUMP, self.ordinal.number), sid, version - 1, version, where, made, 0, 0)
 
-    def view_created(self, view: Tensor, base: Tensor, op: str, code: CodeType, lasti: int) -> None:  # noqa: D102
+    def view_created(self, view: Tensor, base: Tensor, op: str, code: CodeType, lasti: int) -> None:
         storage = view._storage
         assert storage is not None
         self.emit(
@@ -209,13 +228,20 @@ class NativeSink(engine_events.Sink):
             self._site_op(code, lasti, op), 0, 0, 0,
         )  # fmt: skip
 
-    def history_rebased(  # noqa: D102
-        self, tensor: Tensor, old: Node | None, new: Node, op: str, code: CodeType, lasti: int
-    ) -> None:
+    def history_rebased(self, tensor: Tensor, old: Node | None, new: Node, op: str, code: CodeType, lasti: int) -> None:
         before = 0 if old is None else pack_edge(self._tag(old))
         where = self._site_op(code, lasti, op)
         storage = self.storage_of(tensor)
-        self.emit(head(Kind.REBASED, self.ordinal.number), storage, before, pack_edge(self._tag(new)), where, 0, 0, 0)
+        self.emit(
+            head(Kind.REBASED, self.ordinal.number),
+            storage,
+            before,
+            pack_edge(self._tag(new)),
+            where,
+            0,
+            0,
+            0,
+        )
 
     def graph_cut(self, tensor: Tensor, how: str, code: CodeType, lasti: int) -> None:
         """Told the first time and whenever the count doubles: a cut in a loop costs next to nothing."""
@@ -237,7 +263,7 @@ class NativeSink(engine_events.Sink):
             if entry[0] & (entry[0] - 1):
                 self._tell_cut(where, entry)
 
-    def tensor_named(self, tensor: Tensor, name: str, kind: str) -> None:  # noqa: D102
+    def tensor_named(self, tensor: Tensor, name: str, kind: str) -> None:
         storage = self.storage_of(tensor)
         words = pack_pair(self.recorder.text(name), self.recorder.text(kind))
         self._names[storage] = (self.recorder.new_tensor(), words)
@@ -253,18 +279,18 @@ class NativeSink(engine_events.Sink):
         if storage in self._names:
             self._tell_name(storage, pack_edge(node.tag))
 
-    def grad_mode(self, enabled: bool, code: CodeType, lasti: int) -> None:  # noqa: D102
+    def grad_mode(self, enabled: bool, code: CodeType, lasti: int) -> None:
         where = self._site_op(code, lasti, "enabled" if enabled else "disabled")
         self.emit(head(Kind.GRAD_MODE, self.ordinal.number), 0, where, 0, 0, 0, 0, 0)
 
-    def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int) -> None:  # noqa: D102
+    def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int) -> None:
         tag = 0 if node is None else self._tag(node)
         action = _HOOK_ACTIONS[what]
         running = current.bp.tag if current.bp is not None else 0
         where = self._site_op(code, lasti, kind)
         self.emit(head(Kind.HOOK, self.ordinal.number, a=action), tag, running, where, 0, 0, 0, 0)
 
-    def error(self, error: BaseException, code: CodeType, lasti: int) -> None:  # noqa: D102
+    def error(self, error: BaseException, code: CodeType, lasti: int) -> None:
         d = details_of(error)
         node = 0 if d.node is None else self._tag(d.node)
         running = current.bp.tag if current.bp is not None else 0
@@ -273,7 +299,14 @@ class NativeSink(engine_events.Sink):
         where = self._site_op(code, lasti, d.kind)
         slot = 0 if d.slot is None else d.slot + 1
         self.emit(
-            head(Kind.ERROR, self.ordinal.number), node, running, where, storage, pack_pair(d.expected, d.current), text, slot
+            head(Kind.ERROR, self.ordinal.number),
+            node,
+            running,
+            where,
+            storage,
+            pack_pair(d.expected, d.current),
+            text,
+            slot,
         )
         self.recorder.flush()
 

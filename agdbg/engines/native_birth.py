@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from agdbg_engine.node import Node
-
 from agdbg.events import Kind, head
+from agdbg_engine.node import Node
 
 if TYPE_CHECKING:
     from agdbg.engines.native import NativeSink

@@ -43,9 +43,7 @@ def _title(members: Sequence[GraphNode], count: int, repeats: int, block: int) -
     if block == 1:
         return f"{repeats:,} {times} {members[0].op}"
     return (
-        f"{repeats:,} {times} {block:,} nodes"
-        if count == repeats * block
-        else f"{repeats:,} repeats, {count:,} nodes"
+        f"{repeats:,} {times} {block:,} nodes" if count == repeats * block else f"{repeats:,} repeats, {count:,} nodes"
     )
 
 

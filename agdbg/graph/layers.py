@@ -44,9 +44,7 @@ def assign_layers(topology: Topology, max_span: int = MAX_SPAN) -> Layers:
     return Layers(layer, routed, ports, rank, component)
 
 
-def _ranks(
-    topology: Topology, consumers_of: list[list[int]], depth: list[int], component: list[int]
-) -> list[int]:
+def _ranks(topology: Topology, consumers_of: list[list[int]], depth: list[int], component: list[int]) -> list[int]:
     height = [0] * topology.size
     for node in reversed(topology.order):
         height[node] = 1 + max((height[consumer] for consumer in consumers_of[node]), default=-1)

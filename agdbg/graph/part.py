@@ -103,7 +103,5 @@ class Part:
 
 
 def _row_gap(row: list[int], above: list[list[int]], centre: list[float]) -> float:
-    furthest = max(
-        [abs(centre[vertex] - centre[near]) for vertex in row for near in above[vertex]], default=0.0
-    )
+    furthest = max([abs(centre[vertex] - centre[near]) for vertex in row for near in above[vertex]], default=0.0)
     return min(ROW_GAP + ROW_GAP_SLOPE * furthest, ROW_GAP_MOST)

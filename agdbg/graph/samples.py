@@ -57,9 +57,7 @@ def shared_encoder() -> Graph:
     log = build.add("LogSoftmax", "two_losses.py:19", "    guess = F.cross_entropy(scores, y)", scores)
     build.add("NllLoss", "two_losses.py:19", "    guess = F.cross_entropy(scores, y)", log)
     ran = {1, 2, 3, 4, 5, 6}
-    build.graph.nodes = [
-        replace(node, state="freed") if node.id in ran else node for node in build.graph.nodes
-    ]
+    build.graph.nodes = [replace(node, state="freed") if node.id in ran else node for node in build.graph.nodes]
     return build.graph
 
 
@@ -72,9 +70,7 @@ def rnn(steps: int, state: NodeState = "ran") -> Graph:
     total: tuple[int, ...] = ()
     for _ in range(steps):
         left = build.add("Mm", "rnn.py:19", text, build.add("T", "rnn.py:19", text, badges=weights["W"]))
-        right = build.add(
-            "Mm", "rnn.py:19", text, *hidden, build.add("T", "rnn.py:19", text, badges=weights["U"])
-        )
+        right = build.add("Mm", "rnn.py:19", text, *hidden, build.add("T", "rnn.py:19", text, badges=weights["U"]))
         added = build.add("Add", "rnn.py:19", text, left, right)
         biased = build.add("Add", "rnn.py:19", text, added, badges=weights["b"])
         hidden = (build.add("Tanh", "rnn.py:19", text, biased),)
@@ -110,9 +106,7 @@ def resnet(blocks: int, state: NodeState = "ran") -> Graph:
                 last = build.add("Relu", "resnet.py:15", "        y = F.relu(y)", last)
         if block % 4 == 3:
             badges = _conv(f"{name}.project")
-            came = build.add(
-                "Convolution", "resnet.py:18", "        x = self.project(x)", came, badges=badges
-            )
+            came = build.add("Convolution", "resnet.py:18", "        x = self.project(x)", came, badges=badges)
         last = build.add("Add", "resnet.py:19", "        return F.relu(y + x)", last, came)
         last = build.add("Relu", "resnet.py:19", "        return F.relu(y + x)", last)
     build.add("NllLoss", "resnet.py:39", "    loss = F.cross_entropy(net(x), y)", last)

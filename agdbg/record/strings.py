@@ -67,9 +67,7 @@ class StringTable:
         """
         key = (file, line, func, text)
         known = self._lines_of.get(key)
-        return known or self._add(
-            self._lines_of, key, partial(site_line, file, (line, line, None, None), func, text)
-        )
+        return known or self._add(self._lines_of, key, partial(site_line, file, (line, line, None, None), func, text))
 
     def _add(self, table: dict[K, int], key: K, describe: Callable[[], Line]) -> int:
         with self._lock:

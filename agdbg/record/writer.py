@@ -103,20 +103,18 @@ class Recorder:
         if not len(pending) & _LOOK:
             self.tick()
 
-    def tick(self) -> None:
-        """Write what is pending if a batch is full or 50 ms old, unless another thread is just doing so."""
+    def tick(self, age_ns: int = BATCH_NS) -> None:
+        """Write what is pending if a batch is full or ``age_ns`` old, unless another thread is just doing so."""
         if self._stopped:
             self._pending.clear()
-        elif self._due() and self._lock.acquire(blocking=False):
+        elif self._due(age_ns) and self._lock.acquire(blocking=False):
             try:
                 self._drain()
             finally:
                 self._lock.release()
 
-    def _due(self) -> bool:
-        return (
-            len(self._pending) >= BATCH_RECORDS - 1 - _LOOK or perf_counter_ns() - self._last_ns >= BATCH_NS
-        )
+    def _due(self, age_ns: int) -> bool:
+        return len(self._pending) >= BATCH_RECORDS - 1 - _LOOK or perf_counter_ns() - self._last_ns >= age_ns
 
     def now(self) -> int:
         """Nanoseconds since the trace began."""

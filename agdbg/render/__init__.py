@@ -55,9 +55,7 @@ def renderer_for(path: str | PathLike[str]) -> Renderer:
     found = _RENDERERS.get(suffix)
     if found is None:
         what = f"files that end in '{suffix}'" if suffix else "files without a suffix"
-        raise UnknownSuffix(
-            f"cannot write {name!r}: no renderer for {what}; known are {', '.join(suffixes())}"
-        )
+        raise UnknownSuffix(f"cannot write {name!r}: no renderer for {what}; known are {', '.join(suffixes())}")
     if isinstance(found, str):
         found = _RENDERERS[suffix] = _load(found)
     return found

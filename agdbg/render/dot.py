@@ -27,9 +27,7 @@ class DotRenderer:
     def render(self, graph: Graph) -> str:
         """Return the DOT source of `graph`."""
         dot = Digraph("agdbg")
-        dot.attr(
-            "graph", rankdir="BT", label=_header(graph), labelloc="t", fontname="Helvetica", fontsize="12"
-        )
+        dot.attr("graph", rankdir="BT", label=_header(graph), labelloc="t", fontname="Helvetica", fontsize="12")
         dot.attr("node", shape="box", fontname="Helvetica", fontsize="11")
         dot.attr("edge", color="#6b7686", fontname="Helvetica", fontsize="9")
         for node in graph.nodes:

@@ -95,12 +95,7 @@ def _text_lines(node: GraphNode) -> int:
 
 
 def _text_width(node: GraphNode) -> float:
-    head = (
-        MARK
-        + sans_width(shorten(node.op, OP_LIMIT), OP_SIZE, True)
-        + 10
-        + sans_width(f"#{node.id}", BADGE_SIZE)
-    )
+    head = MARK + sans_width(shorten(node.op, OP_LIMIT), OP_SIZE, True) + 10 + sans_width(f"#{node.id}", BADGE_SIZE)
     site = mono_width(shorten_start(node.site, TEXT_LIMIT), SMALL_SIZE)
     source = mono_width(shorten(node.text, TEXT_LIMIT), SMALL_SIZE)
     return max(head, site, source)

@@ -77,9 +77,7 @@ def _keys(graph: Graph, has_ports: bool) -> list[Key]:
     states = {node.state for node in graph.nodes}
     kinds = {badge.kind for node in graph.nodes for badge in node.badges}
     keys = [(_state_swatch(state), STATE_NAMES[state]) for state in STATES if state in states]
-    keys += [
-        (_pill_swatch(kind, PILL_RADIUS[kind]), BADGE_NAMES[kind]) for kind in BADGE_KINDS if kind in kinds
-    ]
+    keys += [(_pill_swatch(kind, PILL_RADIUS[kind]), BADGE_NAMES[kind]) for kind in BADGE_KINDS if kind in kinds]
     if has_ports:
         keys.append((_pill_swatch("port", PILL_RADIUS["port"]), "long edge: a link to its other end"))
     if any(node.count > 1 for node in graph.nodes):

@@ -35,6 +35,7 @@ from .creation import (
     zeros_like,
 )
 from .device import device
+from .dtype import bool as bool
 from .dtype import (
     complex64,
     complex128,
@@ -49,7 +50,6 @@ from .dtype import (
     set_default_dtype,
     uint8,
 )
-from .dtype import bool as bool
 from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .tensor import Parameter, Tensor
 

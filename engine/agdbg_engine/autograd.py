@@ -55,7 +55,9 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """The gradients of ``outputs`` with respect to ``inputs``; nothing is accumulated."""
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     wanted = _as_tuple(inputs)
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
@@ -69,7 +71,9 @@ def grad(
         _check_used(captures)
     found = [c.value if c.value is None or isinstance(c.value, Tensor) else wrap(_own(c.value)) for c in captures]
     if materialize_grads:
-        found = [zeros_like(t, requires_grad=create_graph) if g is None else g for t, g in zip(wanted, found, strict=True)]
+        found = [
+            zeros_like(t, requires_grad=create_graph) if g is None else g for t, g in zip(wanted, found, strict=True)
+        ]
     return tuple(found)
 
 
@@ -114,7 +118,13 @@ def _captures(inputs: tuple[Tensor, ...]) -> list[Capture]:
 
 def _roots(roots: tuple[Tensor, ...], gradients: Any, create_graph: bool) -> list[tuple[Node, int, Any]]:
     """``(node, output number, gradient)`` of every root, checked."""
-    given = (None,) * len(roots) if gradients is None else (gradients,) if isinstance(gradients, Tensor) else tuple(gradients)
+    given = (
+        (None,) * len(roots)
+        if gradients is None
+        else (gradients,)
+        if isinstance(gradients, Tensor)
+        else tuple(gradients)
+    )
     if len(given) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
     seeds = [_seed(i, t, g) for i, (t, g) in enumerate(zip(roots, given, strict=True))]

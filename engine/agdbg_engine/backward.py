@@ -18,13 +18,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import errors, events
+from .dtype import scalar_type
 from .grad_mode import mode
 from .node import AccumulateGrad, Buffers, Node
 from .ready_queue import ready_order
 from .saved import Freed, FreedAccess
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    pass
+
+QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "invalid": "ignore"}
+"""For ``np.seterr`` while nodes run: infinities and NaN come silently, as in PyTorch, whatever the user has asked of NumPy."""
 
 _by_seq = operator.attrgetter("seq")
 
@@ -130,6 +134,7 @@ class BackwardPass:
         before = mode.grad, current.bp, current.node
         mode.grad = self.create_graph
         current.bp = self
+        loud = np.seterr(**QUIET)
         node = started = None
         run_node, rest = self.run_node, self.order[self.position :]
         sink = events.sink
@@ -153,6 +158,7 @@ class BackwardPass:
             raise
         finally:
             mode.grad, current.bp, current.node = before
+            np.seterr(**loud)
         self.finish(None)
 
     def step(self) -> Node | None:
@@ -163,6 +169,7 @@ class BackwardPass:
         before = mode.grad, current.bp, current.node
         mode.grad = self.create_graph
         current.bp = self
+        loud = np.seterr(**QUIET)
         started = perf_counter_ns()
         try:
             self.run_node(node)
@@ -173,6 +180,7 @@ class BackwardPass:
             raise
         finally:
             mode.grad, current.bp, current.node = before
+            np.seterr(**loud)
         if events.sink is not None:
             events.sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
         self.position += 1
@@ -229,7 +237,7 @@ class BackwardPass:
         """The incoming gradients of all outputs."""
         gs = [self.buffers.pop(node, None)]
         if node.multi:
-            gs += [self.buffers.pop((node, nr), None) for nr in range(1, node.n_outputs)]  # type: ignore[attr-defined]
+            gs += [self.buffers.pop((node, nr), None) for nr in range(1, node.n_outputs)]
         return gs
 
     def _grads(self, node: Node, gs: list[Any]) -> tuple[Any, ...]:
@@ -307,8 +315,8 @@ class BackwardPass:
             raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
         if answer.dtype != before.dtype:
             raise RuntimeError(
-                f"hook '{_name(hook)}' has changed the type of value (was torch.{errors.scalar_type(before.dtype)}Tensor got "
-                f"torch.{errors.scalar_type(answer.dtype)}Tensor)"
+                f"hook '{_name(hook)}' has changed the type of value (was torch.{scalar_type(before.dtype)}Tensor got "
+                f"torch.{scalar_type(answer.dtype)}Tensor)"
             )
         if answer.shape != before.shape:
             raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
@@ -334,7 +342,7 @@ def plan(roots: Iterable[Node]) -> list[Node]:
     for node in order:  # grows while it is walked
         arity = node.arity
         if arity == 1:
-            n = node.n0  # type: ignore[attr-defined]
+            n = node.n0
             if n not in seen and n is not None:
                 if n.leaf:
                     _last(last, n, node)
@@ -342,7 +350,7 @@ def plan(roots: Iterable[Node]) -> list[Node]:
                     see(n)
                     take(n)
             continue
-        for n in (node.n0, node.n1) if arity == 2 else node.next_nodes():  # type: ignore[attr-defined]
+        for n in (node.n0, node.n1) if arity == 2 else node.next_nodes():
             if n is None or n in seen:
                 continue
             if n.leaf:
@@ -377,7 +385,7 @@ def _with_leaves(order: list[Node], last: dict[Node, Node], alone: list[Node]) -
         if leaves is not None:
             if len(leaves) > 1:
                 position = {n: i for i, n in reversed(list(enumerate(node.next_nodes())))}
-                leaves.sort(key=position.__getitem__)  # type: ignore[arg-type]
+                leaves.sort(key=position.__getitem__)
             out.extend(leaves)
     return out
 

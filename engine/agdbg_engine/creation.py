@@ -31,7 +31,9 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     else:
         array = np.array(_unwrapped(data))
         if array.dtype == object:
-            raise ValueError(f"could not make a tensor of {data!r}: its rows differ in length or hold something else than numbers")
+            raise ValueError(
+                f"could not make a tensor of {data!r}: its rows differ in length or hold something else than numbers"
+            )
         if dtype is None and array.dtype == np.float64 and not _is_array(data):
             array = array.astype(get_default_dtype())
     if dtype is not None:
@@ -99,7 +101,9 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     return _leaf(np.full(size, fill_value, dtype or tensor(fill_value).dtype), device, requires_grad)
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Numbers from ``start`` (0 when only one is given) to before ``end``."""
     if end is None:
         start, end = 0, start
@@ -108,7 +112,9 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, dev
     return _leaf(np.arange(start, end, step, dtype=dtype), device, requires_grad)
 
 
-def linspace(start: float, end: float, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def linspace(
+    start: float, end: float, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """``steps`` evenly spaced numbers, both ends included."""
     return _leaf(np.linspace(start, end, steps, dtype=dtype or get_default_dtype()), device, requires_grad)
 

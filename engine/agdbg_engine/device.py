@@ -12,14 +12,18 @@ from typing import Any
 import numpy as np
 
 
-class device:  # noqa: N801 - PyTorch's name
+class device:
     """A device as ``type`` and ``index``, comparable with its string: ``device("cpu") == "cpu"``."""
 
     __slots__ = ("index", "type")
 
+    type: str
+    index: int | None
+
     def __init__(self, spec: str | device, index: int | None = None) -> None:
         if isinstance(spec, device):
-            spec, index = spec.type, spec.index if index is None else index
+            index = spec.index if index is None else index
+            spec = spec.type
         kind, _, number = spec.partition(":")
         if kind not in ("cpu", "cuda"):
             raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {spec}")

@@ -104,8 +104,8 @@ def _origin(node: Node, index: int, value: Any) -> str:
 
 
 def forward_name(node: Node) -> str:
-    """The op behind ``node`` as PyTorch's messages call it: ``Exp`` for an ExpBackward0."""
-    return re.sub(r"Backward\d*$", "", node.name())
+    """The op behind ``node`` as PyTorch's messages call it: ``Exp`` for ExpBackward0, ``Pow1`` for PowBackward1."""
+    return re.sub(r"Backward0?(\d*)$", r"\1", node.name())
 
 
 def _writes(storage: Storage, since: int) -> list[str]:

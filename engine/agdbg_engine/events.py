@@ -50,7 +50,9 @@ class Sink:
     def pass_finished(self, bp: BackwardPass, error: BaseException | None) -> None:
         """The call is over; ``error`` is what it raises, if anything."""
 
-    def version_bumped(self, tensor: Tensor, storage: Storage, op: str, node: Node | None, code: CodeType, lasti: int) -> None:
+    def version_bumped(
+        self, tensor: Tensor, storage: Storage, op: str, node: Node | None, code: CodeType, lasti: int
+    ) -> None:
         """``op`` wrote into ``storage`` through ``tensor``; ``storage.version`` is the new version."""
 
     def view_created(self, view: Tensor, base: Tensor, op: str, code: CodeType, lasti: int) -> None:

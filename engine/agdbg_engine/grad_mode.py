@@ -34,7 +34,7 @@ def _switch(enabled: bool) -> None:
         events.sink.grad_mode(enabled, *caller())
 
 
-class set_grad_enabled:  # noqa: N801 - PyTorch's name
+class set_grad_enabled:
     """Set gradient mode; as a plain call it stays set, as a context or decorator it is put back."""
 
     def __init__(self, enabled: bool) -> None:
@@ -75,13 +75,13 @@ class _Context:
         return _decorated(function, self.enabled)
 
 
-class no_grad(_Context):  # noqa: N801 - PyTorch's name
+class no_grad(_Context):
     """Ops inside record no graph; results do not require grad."""
 
     enabled = False
 
 
-class enable_grad(_Context):  # noqa: N801 - PyTorch's name
+class enable_grad(_Context):
     """Ops inside record a graph again."""
 
     enabled = True

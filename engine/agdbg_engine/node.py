@@ -130,7 +130,7 @@ class Node1(Node):
     arity = 1
     n0: Node | None
 
-    def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
+    def next_nodes(self) -> tuple[Node | None, ...]:
         return (self.n0,)
 
 
@@ -142,7 +142,7 @@ class Node2(Node):
     n0: Node | None
     n1: Node | None
 
-    def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
+    def next_nodes(self) -> tuple[Node | None, ...]:
         return (self.n0, self.n1)
 
 
@@ -153,7 +153,7 @@ class NodeN(Node):
     arity = 3
     next: tuple[Node | None, ...]
 
-    def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
+    def next_nodes(self) -> tuple[Node | None, ...]:
         return self.next
 
 
@@ -180,10 +180,10 @@ class AccumulateGrad(Node):
         if events.sink is not None:
             events.sink.node_born(self, variable)
 
-    def next_nodes(self) -> tuple[Node | None, ...]:  # noqa: D102
+    def next_nodes(self) -> tuple[Node | None, ...]:
         return ()
 
-    def run(self, g: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Freed | None) -> None:  # noqa: D102
+    def run(self, g: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Freed | None) -> None:
         self.variable._accumulate(g, self not in shared)
 
 
@@ -225,7 +225,9 @@ class RemovableHandle:
 
     _next_id = itertools.count().__next__
 
-    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], node: Node | None, kind: str) -> None:
+    def __init__(
+        self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], node: Node | None, kind: str
+    ) -> None:
         self.id = RemovableHandle._next_id()
         self._hooks = hooks
         hooks[self.id] = hook

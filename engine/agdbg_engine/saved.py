@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
-class FreedAccess(Exception):  # noqa: N818 - never seen by a user: the executor turns it into the real error
+class FreedAccess(Exception):
     """A freed slot was read; ``freed`` tells who freed it."""
 
     def __init__(self, freed: Freed) -> None:
@@ -78,9 +78,9 @@ class SavedTensor:
         if self.freed or self.value is None:
             return None
         if self.is_output:
-            storage: Storage | None = self.node.o_storage  # type: ignore[attr-defined]  # slot of output-saving nodes
+            storage: Storage | None = self.node.o_storage
             return storage
-        return self.value._storage  # type: ignore[no-any-return]
+        return self.value._storage
 
     @property
     def current_version(self) -> int:
@@ -117,7 +117,11 @@ def saved_slots(node: Node) -> tuple[SavedTensor, ...]:
 def saved_attribute(node: Node, name: str) -> Any:
     """``node._saved_<name>``: a saved tensor (checked) or a saved number, shape or dtype."""
     if name in node.slots:
-        return next(s for s in saved_slots(node) if s.slot == name).unpack() if getattr(node, "s_" + name) is not None else None
+        return (
+            next(s for s in saved_slots(node) if s.slot == name).unpack()
+            if getattr(node, "s_" + name) is not None
+            else None
+        )
     if name in node.consts:
         return getattr(node, "c_" + name)
     raise AttributeError(f"'{node.op_name}' object has no attribute '_saved_{name}'")

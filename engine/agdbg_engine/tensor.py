@@ -53,7 +53,7 @@ class Tensor(_Base):
     @property
     def shape(self) -> tuple[int, ...]:
         """Sizes by dimension."""
-        return self._a.shape  # type: ignore[no-any-return]
+        return self._a.shape
 
     def size(self, dim: int | None = None) -> Any:
         """All sizes, or that of one dimension."""
@@ -62,20 +62,20 @@ class Tensor(_Base):
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
-        return self._a.ndim  # type: ignore[no-any-return]
+        return self._a.ndim
 
     def dim(self) -> int:
         """Number of dimensions."""
-        return self._a.ndim  # type: ignore[no-any-return]
+        return self._a.ndim
 
     def numel(self) -> int:
         """Number of elements."""
-        return self._a.size  # type: ignore[no-any-return]
+        return self._a.size
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Element type (a NumPy dtype)."""
-        return self._a.dtype  # type: ignore[no-any-return]
+        return self._a.dtype
 
     @property
     def device(self) -> device:
@@ -160,7 +160,9 @@ class Tensor(_Base):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
             if value is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             if value.dtype != self.dtype:
@@ -248,7 +250,7 @@ class Tensor(_Base):
             return
         grad = self._grad
         if grad is None:
-            self._grad = wrap(np.asarray(g) if owned and not isinstance(g, np.generic) else g.copy() if hasattr(g, "copy") else g)
+            self._grad = wrap(g if owned else g.copy())
             return
         grad._a[...] += g
         grad._bump("AccumulateGrad", None, *caller())

@@ -190,16 +190,16 @@ class AsStridedBackward0(Node1):
         if events.sink is not None:
             events.sink.node_born(self, t)
 
-    def grads(self, g: Any) -> tuple[Any, ...]:  # noqa: D102
+    def grads(self, g: Any) -> tuple[Any, ...]:
         flat = array_module(g).zeros(self.region.size, g.dtype)
         np.add.at(flat, self.region.positions(), g)
         return (flat.reshape(self.region.shape),)
 
-    def grads_graph(self, g: Any) -> tuple[Any, ...]:  # noqa: D102
-        from . import ops
+    def grads_graph(self, g: Any) -> tuple[Any, ...]:
+        from .ops import _generated as ops
 
         flat = ops.index_backward(g, (self.region.size,), (self.region.positions(),))
-        return (ops.reshape(flat, self.region.shape),)
+        return (ops.view(flat, self.region.shape),)
 
     run = route_run
 
@@ -224,25 +224,25 @@ class CopySlices(NodeN):
         numbers = (base._nr, *(inner.nrs or (0,) * inner.arity)[1:])
         self.nrs = numbers if any(numbers) else None
 
-    def grads(self, g: Any) -> tuple[Any, ...]:  # noqa: D102
+    def grads(self, g: Any) -> tuple[Any, ...]:
         written = self.region.positions()
         flat = g.reshape(-1).copy()
         inner = self.inner.grads(flat[written])
         flat[written] = 0 if inner[0] is None else inner[0]
         return (flat.reshape(self.region.shape), *inner[1:])
 
-    def grads_graph(self, g: Any) -> tuple[Any, ...]:  # noqa: D102
-        from . import ops
+    def grads_graph(self, g: Any) -> tuple[Any, ...]:
+        from .ops import _generated as ops
 
         written = (self.region.positions(),)
-        flat = ops.reshape(g, (-1,))
+        flat = g.reshape((-1,))
         inner = self.inner.grads_graph(ops.index(flat, written))
         replacement = 0.0 if inner[0] is None else inner[0]
-        return (ops.reshape(ops.index_put(flat, written, replacement), self.region.shape), *inner[1:])
+        return (ops.view(ops.index_put(flat, written, replacement), self.region.shape), *inner[1:])
 
     run = route_run
 
-    def release(self, freed: Freed) -> None:  # noqa: D102
+    def release(self, freed: Freed) -> None:
         self.inner.release(freed)
 
 

@@ -29,9 +29,7 @@ def new_recorder(tmp_path):
     made = []
 
     def make(name="trace"):
-        made.append(
-            Recorder(tmp_path / name, program={"argv": ["train.py"]}, engine={"name": "test"}, sees={})
-        )
+        made.append(Recorder(tmp_path / name, program={"argv": ["train.py"]}, engine={"name": "test"}, sees={}))
         return made[-1]
 
     yield make
@@ -70,3 +68,17 @@ side_by_side_module = _load("side_by_side")
 def programs(tmp_path):
     """Runs programs under python and under agdbg, in a directory of their own."""
     return side_by_side_module.SideBySide(tmp_path)
+
+
+made_up_module = _load("made_up")
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    """A function that begins a trace, told by hand, of the script that it is given."""
+
+    def begin(source, name="made_up"):
+        (tmp_path / name).mkdir()
+        return made_up_module.MadeUp(tmp_path / name, source)
+
+    return begin

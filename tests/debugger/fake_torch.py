@@ -148,9 +148,7 @@ class FakeTorch:
             word = pack_edge(self.nodes[producer].number, nr) if producer else 0
             self._emit(Kind.EDGE, node.number, index, word, flags=Provenance.INFERRED)
         for slot, storage, version in node.saves:
-            self._emit(
-                Kind.SAVED, node.number, slot, self.storage(storage), version, flags=Provenance.INFERRED
-            )
+            self._emit(Kind.SAVED, node.number, slot, self.storage(storage), version, flags=Provenance.INFERRED)
         for producer, _ in node.edges:
             if producer:
                 self._tell(producer)

@@ -17,10 +17,7 @@ w = torch.tensor([1.0, 2.0], requires_grad=True)
 (w.exp() * w).sum().backward()
 """
 #: An error is written at once, so a process may die right after it.
-DIES = (
-    OK
-    + "loss = (w * w).sum()\nloss.backward()\ntry: loss.backward()\nexcept RuntimeError: print(flush=True)\n"
-)
+DIES = OK + "loss = (w * w).sum()\nloss.backward()\ntry: loss.backward()\nexcept RuntimeError: print(flush=True)\n"
 FILES = {
     "ok.py": OK,
     "fails.py": OK + "sys.exit(3)\n",

@@ -93,9 +93,7 @@ def test_version(capsys):
 
 def test_starting_imports_nothing_heavy():
     code = "import sys, agdbg.cli; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     heavy = {"numpy", "textual", "rich", "torch", "cupy", "graphviz", "agdbg_engine", "agdbg_ui", "asyncio"}
     assert not heavy & set(done.stdout.split())
 
@@ -120,10 +118,7 @@ def things(programs):
             "folder/x": "",
             "folder.svg/x": "",
             "foreign/records.bin": "something else, and long enough to be more than a header of 64 bytes",
-            "newer/records.bin": b"AGDBGTRC"
-            + (99).to_bytes(4, "little")
-            + (64).to_bytes(4, "little")
-            + bytes(48),
+            "newer/records.bin": b"AGDBGTRC" + (99).to_bytes(4, "little") + (64).to_bytes(4, "little") + bytes(48),
             "twice.py": TWICE,
         }
     )
@@ -185,9 +180,7 @@ sys.exit(main(["trace", "info", "used"]))
 
 
 def test_a_mistake_in_agdbg_is_told_in_a_line(things):
-    broken = (
-        "import sys, agdbg.record.info as i\ni.summary = lambda trace: 1 / 0\nfrom agdbg.cli import main\n"
-    )
+    broken = "import sys, agdbg.record.info as i\ni.summary = lambda trace: 1 / 0\nfrom agdbg.cli import main\n"
     code = broken + "sys.exit(main(['trace', 'info', 'used']))"
     ended = things.run([sys.executable, "-c", code])
     assert (ended.status, ended.stdout, ended.stderr) == (70, "", "")

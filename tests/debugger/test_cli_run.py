@@ -9,8 +9,7 @@ import pytest
 HEAD = "import sys\nimport agdbg_engine as torch\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n"
 TWICE = HEAD + "loss = (x * x).sum()\nloss.backward()\nloss.backward()\n"
 CAUGHT = HEAD + (
-    "loss = (x * x).sum()\nloss.backward()\n"
-    "try:\n    loss.backward()\nexcept RuntimeError:\n    print('caught')\n"
+    "loss = (x * x).sum()\nloss.backward()\ntry:\n    loss.backward()\nexcept RuntimeError:\n    print('caught')\n"
 )
 FINE = HEAD + "(x * x).sum().backward()\nprint(x.grad)\n"
 # What a program with an engine may do, and must do alike under both.
@@ -39,15 +38,13 @@ PROGRAMS = {
     "imports-late": "def f():\n    import agdbg_engine as torch\n    print(torch.tensor([1.0]))\nf()\n",
     "engine-submodule": "from agdbg_engine.nn import functional\nprint(functional.__name__)\n",
     "closes-standard-error": FINE + "sys.stderr.close()\n",
-    "moves-away": HEAD
-    + "import os\nos.mkdir('d'); os.chdir('d'); os.rmdir('../d')\n(x * x).sum().backward()\n",
-    "clears-modules": FINE
-    + "for name in [n for n in sys.modules if n.startswith('agdbg.')]: del sys.modules[name]\n",
+    "moves-away": HEAD + "import os\nos.mkdir('d'); os.chdir('d'); os.rmdir('../d')\n(x * x).sum().backward()\n",
+    "clears-modules": FINE + "for name in [n for n in sys.modules if n.startswith('agdbg.')]: del sys.modules[name]\n",
     "breaks-the-path": FINE + "sys.path = None\n",
     "closes-all-files": FINE + "import os\nos.closerange(3, 100)\n",
     "removes-the-trace": FINE + "import shutil\nshutil.rmtree('.agdbg', ignore_errors=True)\n",
     "breaks-explanations": FINE
-    + "if 'agdbg' in sys.modules:\n    import agdbg.explain\n    agdbg.explain.explain = None\n",
+    + "if 'agdbg' in sys.modules:\n    import agdbg.explain.explanation\n    agdbg.explain.explanation.explain = None\n",
     "installs-a-sink": HEAD + "from agdbg_engine import events\nevents.remove()\n(x * x).sum().backward()\n",
     "module-patched": FINE + "import json, os\njson.dumps = json.loads = os.path.exists = None\n",
 }
@@ -92,9 +89,7 @@ def traces(programs):
 
 def test_an_uncaught_error_is_explained_after_its_traceback(programs):
     ended = run(programs, TWICE)
-    merged = programs.run(
-        ["sh", "-c", '"$@" 2>&1', "sh", *programs.agdbg_command(["p.py"])]
-    ).stdout.splitlines()
+    merged = programs.run(["sh", "-c", '"$@" 2>&1', "sh", *programs.agdbg_command(["p.py"])]).stdout.splitlines()
     first = next(number for number, line in enumerate(merged) if line.startswith("agdbg:"))
     assert merged[0] == "Traceback (most recent call last):"
     assert all(line.startswith("agdbg:") for line in merged[first:])
@@ -190,7 +185,7 @@ def test_the_default_place(programs):
 
 
 def test_a_name_in_use_gets_a_number(programs, monkeypatch):
-    from agdbg import place
+    from agdbg.launch import place
 
     made = [place.reserved(programs.directory, "a b/ö", 0.0).name for _ in range(3)]
     assert re.fullmatch(r"a_b_ö-19(69|70)\d{4}-\d{6}", made[0])
@@ -287,7 +282,7 @@ def test_an_adapter_that_fails_is_told_and_the_program_goes_on(programs):
 
 def test_a_mistake_in_the_explanation_is_told_and_the_status_stands(programs):
     broken = (
-        "import agdbg.explain\n"
+        "import agdbg.explain.explanation\n"
         "def fail(path): raise ZeroDivisionError('a mistake')\nagdbg.explain.explain = fail\n"
     )
     ended = run(programs, broken + FINE + "sys.exit(9)")

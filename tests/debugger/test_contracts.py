@@ -80,9 +80,7 @@ def test_a_module_that_breaks_a_contract_is_found(copy: Path, file: str, code: s
 def test_every_folder_with_modules_is_a_package() -> None:
     """import-linter, mypy and the wheel all overlook a module whose folder has no `__init__.py`."""
     modules = [
-        module
-        for top in ("agdbg", "engine/agdbg_engine", "ui/agdbg_ui")
-        for module in (ROOT / top).rglob("*.py")
+        module for top in ("agdbg", "engine/agdbg_engine", "ui/agdbg_ui") for module in (ROOT / top).rglob("*.py")
     ]
     assert modules
     assert {module.parent for module in modules if not (module.parent / "__init__.py").exists()} == set()

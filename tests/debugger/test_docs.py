@@ -35,9 +35,7 @@ MACHINE_PATHS = re.compile(
     "|".join(["/wo" + "rk/", "/ro" + "ot/", "/Us" + r"ers/\w", r"/home/(?!user\b|me\b|you\b)\w"])
 )
 REGISTRY = re.compile(
-    "|".join(
-        ["py" + r"pi\.org", "python" + "hosted", "download" + r"\.pytorch", "--(?:extra-)?index" + "-url"]
-    )
+    "|".join(["py" + r"pi\.org", "python" + "hosted", "download" + r"\.pytorch", "--(?:extra-)?index" + "-url"])
 )
 BINARY = {".png", ".gif", ".npy", ".bin"}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agdbg.diagnose import Evidence, Finding
-from agdbg.excerpt import WIDTH, excerpt
-from agdbg.explain import Explained, Explanation, as_json
-from agdbg.explain_text import as_text
-from agdbg.palette import Palette
+from agdbg.explain.excerpt import WIDTH, excerpt
+from agdbg.explain.explanation import Explained, Explanation, as_json
+from agdbg.explain.palette import Palette
+from agdbg.explain.text import as_text
 from agdbg.record.lookup import Site
 
 SAVED = Site("/home/me/project/train.py", 12, "Net.forward", 8, 15, "    y = x.exp()\n", 12)
@@ -55,8 +55,7 @@ def test_a_finding_as_text():
 
 def test_fates():
     standing = {
-        fate: as_text(explanation(Explained(FINDING, fate)), base=BASE).splitlines()[1]
-        for fate in (False, None)
+        fate: as_text(explanation(Explained(FINDING, fate)), base=BASE).splitlines()[1] for fate in (False, None)
     }
     assert standing[False] == "   inplace-modified, certain, uncaught: this error ended the program"
     assert standing[None] == "   inplace-modified, certain"

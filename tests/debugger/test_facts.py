@@ -110,9 +110,7 @@ def test_a_node_that_is_not_there(pen, number):
 def test_an_empty_trace(pen):
     facts = pen.facts()
     assert facts.node_ids.tolist() == [] and facts.node(1) is None
-    assert (
-        facts.passes == facts.errors == facts.tensors == facts.cuts == facts.bumps(1) == facts.names(1) == []
-    )
+    assert facts.passes == facts.errors == facts.tensors == facts.cuts == facts.bumps(1) == facts.names(1) == []
     assert facts.ran(1).tolist() == facts.passes_of(1) == facts.runs(1) == []
     assert facts.freed_by(1) == 0 and facts.name_of_leaf(1) is None and facts.pass_of(1) is None
 

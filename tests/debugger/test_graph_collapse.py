@@ -199,8 +199,7 @@ def test_a_fold_names_a_few_badges_and_counts_the_rest():
 def test_sites_of_a_fold_in_several_files():
     graph = samples.chain(300)
     graph.nodes = [
-        replace(node, site=("a.py:1", "b.py:2", "")[node.id % 3], op="ABC"[node.id % 3])
-        for node in graph.nodes
+        replace(node, site=("a.py:1", "b.py:2", "")[node.id % 3], op="ABC"[node.id % 3]) for node in graph.nodes
     ]
     (fold,) = folds(collapse(graph))
     assert fold.site == "b.py:2 and 1 other line"

@@ -52,9 +52,7 @@ class Script:
             names = pack_pair(self.recorder.text(name), self.recorder.text(kind))
             self._emit(Kind.TENSOR, number, 1000 + number, pack_edge(number), names)
 
-    def backward(
-        self, number, root, *ran, line=99, retain=False, failed=0, outcome=Outcome.OK, call="backward"
-    ):
+    def backward(self, number, root, *ran, line=99, retain=False, failed=0, outcome=Outcome.OK, call="backward"):
         """A pass: nodes that ran well, then perhaps one that failed. Outcome None leaves it unfinished."""
         flags = RETAIN_GRAPH if retain else 0
         self._emit(Kind.PASS_STARTED, number, self._where(line, call), pack_edge(root), flags=flags, a=1)

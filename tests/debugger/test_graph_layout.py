@@ -199,9 +199,7 @@ def test_weights_stand_next_to_what_uses_them():
     placed = layout(graph, fixed)
     weights = [node.id for node in graph.nodes if node.op == "TBackward0"]
     at = graph.positions()
-    spans = {
-        placed.layer[at[edge.src]] - placed.layer[at[edge.dst]] for edge in graph.edges if edge.dst in weights
-    }
+    spans = {placed.layer[at[edge.src]] - placed.layer[at[edge.dst]] for edge in graph.edges if edge.dst in weights}
     assert spans == {1}
 
 
@@ -236,9 +234,7 @@ def test_crossings_are_counted_as_by_hand(pairs):
     for upper, lower in pairs:
         above[8 + lower].append(upper)
         below[upper].append(8 + lower)
-    by_hand = sum(
-        (one[0] - other[0]) * (one[1] - other[1]) < 0 for at, one in enumerate(pairs) for other in pairs[:at]
-    )
+    by_hand = sum((one[0] - other[0]) * (one[1] - other[1]) < 0 for at, one in enumerate(pairs) for other in pairs[:at])
     assert count_crossings([list(range(8)), list(range(8, 16))], above, below) == by_hand
 
 
@@ -252,8 +248,7 @@ def test_barycentres_undo_a_shuffled_ladder():
     placed = layout(graph, fixed)
     at = graph.positions()
     lines = [
-        (placed.layer[at[edge.dst]], placed.boxes[at[edge.dst]].x, placed.boxes[at[edge.src]].x)
-        for edge in graph.edges
+        (placed.layer[at[edge.dst]], placed.boxes[at[edge.dst]].x, placed.boxes[at[edge.src]].x) for edge in graph.edges
     ]
     crossings = sum(
         one[0] == other[0] and (one[1] - other[1]) * (one[2] - other[2]) < 0

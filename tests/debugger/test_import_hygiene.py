@@ -11,9 +11,7 @@ import pytest
 
 import agdbg
 
-SHOW_MODULES = (
-    "import json, sys, {modules}; print(json.dumps(sorted({{n.partition('.')[0] for n in sys.modules}})))"
-)
+SHOW_MODULES = "import json, sys, {modules}; print(json.dumps(sorted({{n.partition('.')[0] for n in sys.modules}})))"
 OTHER_FLOORS = {"agdbg_engine", "agdbg_ui", "textual", "rich", "torch", "cupy"}
 ADAPTERS = ("agdbg.engines.native", "agdbg.engines.torch")  # and their parts: native_birth
 
@@ -21,9 +19,7 @@ ADAPTERS = ("agdbg.engines.native", "agdbg.engines.torch")  # and their parts: n
 def imported_by(*modules: str) -> set[str]:
     """The top-level packages that are loaded after the modules were imported."""
     code = SHOW_MODULES.format(modules=", ".join(modules))
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout))
 

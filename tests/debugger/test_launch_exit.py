@@ -160,9 +160,7 @@ def test_what_cannot_be_run_leaves_no_trace_directory(programs):
 
 def test_a_syntax_error_in_a_pipe_is_not_lost(programs):
     """It cannot be read twice, so Python cannot be asked to report it."""
-    agdbg = programs.run(
-        ["sh", "-c", 'cat <<END | "$@" /dev/fd/0\nx = (\nEND\n', "sh", *programs.agdbg_command([])]
-    )
+    agdbg = programs.run(["sh", "-c", 'cat <<END | "$@" /dev/fd/0\nx = (\nEND\n', "sh", *programs.agdbg_command([])])
     assert agdbg.status == 1
     assert "SyntaxError: '(' was never closed" in agdbg.stderr
     assert "agdbg/" not in agdbg.stderr

@@ -20,9 +20,7 @@ PROGRAMS = {
         "threading.Thread(target=lambda: (main_is_over(), print('thread'))).start()\n"
         "1 / 0"
     ),
-    "daemon-thread": (
-        "import threading as t\nt.Thread(target=t.Event().wait, daemon=True).start()\nprint('main')"
-    ),
+    "daemon-thread": ("import threading as t\nt.Thread(target=t.Event().wait, daemon=True).start()\nprint('main')"),
     "globals-die": "class C:\n    def __del__(self): print('gone', __name__)\nc = C()\nprint('end')",
     "executor": (
         "from concurrent.futures import ThreadPoolExecutor\n"
@@ -34,8 +32,7 @@ PROGRAMS = {
         "    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     ),
     "fork-with-an-error-in-the-child": (
-        "import os\npid = os.fork()\nif pid == 0:\n    1 / 0\n"
-        "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
+        "import os\npid = os.fork()\nif pid == 0:\n    1 / 0\nprint(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     ),
     "exec": "import os, sys\nos.execv(sys.executable, ['python', '-c', 'print(3); raise SystemExit(4)'])",
     "subprocess": "import subprocess as s, sys\nprint(s.run([sys.executable, '-c', 'print(1)']).returncode)",
@@ -58,9 +55,7 @@ PROGRAMS = {
         "import sys\nseen = []\nsys.settrace(lambda f, e, a: seen.append(f.f_code.co_name))\n"
         "def f(): pass\nf()\nsys.settrace(None)\nprint(seen)"
     ),
-    "audit": (
-        "import sys\nsys.addaudithook(lambda e, a: e == 'sys.excepthook' and print(e))\nraise ValueError"
-    ),
+    "audit": ("import sys\nsys.addaudithook(lambda e, a: e == 'sys.excepthook' and print(e))\nraise ValueError"),
     "garbage": "import gc\nprint(gc.isenabled(), gc.get_threshold(), gc.garbage)",
     "file-descriptors": "import os\nprint(os.path.isdir('/proc/self/fd') and os.listdir('/proc/self/fd'))",
     "environment": "import os\nprint(sorted(os.environ.items()))",

@@ -256,9 +256,7 @@ print(*done)
 
 
 def test_interrupts_at_any_time_double_nothing_and_lose_nothing(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, tmp_path / "trace"], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, tmp_path / "trace"], capture_output=True, text=True)
     if done.returncode:  # the alarm came outside of the try block, which is the script's own affair
         assert done.returncode in (1, -signal.SIGINT) and "KeyboardInterrupt" in done.stderr
     kept = numbers(tmp_path / "trace")

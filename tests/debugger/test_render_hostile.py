@@ -78,9 +78,9 @@ def test_svg_is_well_formed_and_holds_every_node(graph):
         if re.fullmatch(r"n\d+", group.get("id") or "")
     }
     assert boxes == {f"n{node.id}": node.state for node in graph.nodes}
-    assert len(
-        [path for group in root.iter(f"{SVG}g") if group.get("class") == "edges" for path in group]
-    ) >= len(graph.edges)
+    assert len([path for group in root.iter(f"{SVG}g") if group.get("class") == "edges" for path in group]) >= len(
+        graph.edges
+    )
     assert not list(root.iter(f"{SVG}script")) and not list(root.iter(f"{SVG}image"))
 
 
@@ -118,9 +118,7 @@ def test_json_gives_back_what_was_put_in(graph):
         for node in found["nodes"]
     ]
     edges = [
-        GraphEdge(
-            edge["from"], edge["to"], edge["output_nr"], edge["input_index"], edge["count"], edge["certainty"]
-        )
+        GraphEdge(edge["from"], edge["to"], edge["output_nr"], edge["input_index"], edge["count"], edge["certainty"])
         for edge in found["edges"]
     ]
     again = Graph(found["title"], nodes, edges, found["notes"])

@@ -56,9 +56,7 @@ def test_a_long_file_is_found_unless_a_program_wrote_it(sizes: ModuleType, tmp_p
     assert sizes.too_long(tmp_path) == {long: sizes.LIMIT + 1}
 
 
-def test_the_size_table_names_parts_and_longest_files(
-    sizes: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_size_table_names_parts_and_longest_files(sizes: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     sizes.print_table({Path("agdbg/a.py"): 30, Path("agdbg/b.py"): 10, Path("README.md"): 5}, top=1)
     out = capsys.readouterr().out
     assert re.search(r"^agdbg +2 +40 +20 +30$", out, re.MULTILINE)

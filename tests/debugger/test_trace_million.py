@@ -42,9 +42,7 @@ def facts(tmp_path_factory):
     started[0, 3] = pack_edge(int(ids()[-1]))
     ran = rows(Kind.RAN, NODES)
     ran[:, 1], ran[:, 2], ran[:, 3] = ids()[::-1], 1, np.arange(NODES)
-    born, ran = (
-        block[np.random.default_rng(seed).permutation(NODES)] for seed, block in enumerate((born, ran))
-    )
+    born, ran = (block[np.random.default_rng(seed).permutation(NODES)] for seed, block in enumerate((born, ran)))
     with open(path / "records.bin", "wb") as file:
         file.write(HEADER)
         for block in (born, bumps, started, ran, finished):

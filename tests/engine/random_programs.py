@@ -48,11 +48,16 @@ WRITES = {
     "copy_": lambda t, x, y: x.copy_(fitting(y, x)),
     "tanh_": lambda t, x, y: x.tanh_(),
     "exp_": lambda t, x, y: x.sin_().exp_(),
-    "masked_fill_": lambda t, x, y: x.masked_fill_(x > 0, 0.25),
-    "set mask": lambda t, x, y: x.__setitem__(x > 0, 0.5),
+    "masked_fill_": lambda t, x, y: x.sin_() if repeats(x) else x.masked_fill_(x > 0, 0.25),
+    "set mask": lambda t, x, y: x.sin_() if repeats(x) else x.__setitem__(x > 0, 0.5),
     "set first": lambda t, x, y: x.__setitem__(0, y.detach().sum() * 0.1) if x.ndim == 2 else x.neg_(),
     "set last": lambda t, x, y: x.__setitem__(-1, y.sum() * 0.1) if x.ndim == 2 else x.sigmoid_(),
 }
+
+
+def repeats(x):
+    """Whether ``x`` is expanded. PyTorch fills such memory by mask, with a warning; the engine refuses, as for all writes."""
+    return any(n > 1 and s == 0 for n, s in zip(x.shape, x.stride(), strict=True))
 
 
 def fitting(y, x):

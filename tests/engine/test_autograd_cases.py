@@ -357,7 +357,12 @@ def a_detached_loss(t):
 @programs
 def integers_in_the_chain(t):
     w = leaf(t, 2.5, 1.5)
-    return [error_of(w.long().sum().backward), error_of((w > 2).sum().backward), w.argmax(), error_of(w.argmax().backward)]
+    return [
+        error_of(w.long().sum().backward),
+        error_of((w > 2).sum().backward),
+        w.argmax(),
+        error_of(w.argmax().backward),
+    ]
 
 
 @programs

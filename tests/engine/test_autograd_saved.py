@@ -59,8 +59,28 @@ def the_error_names_the_last_node_of_the_written_tensor(t):
 
 
 @programs
+def the_error_names_the_op_with_its_variant(t):
+    makes = [
+        lambda x: x.mean(0, keepdim=True), lambda x: x.sum(0, keepdim=True), lambda x: x**x, lambda x: 2.0**x, lambda x: x**2,
+        lambda x: t.zeros(3, dtype=t.float64).copy_(x), lambda x: x.log_softmax(0), lambda x: x.clone().masked_fill_(x > 1, 5.0),
+    ]  # fmt: skip
+    return [written(t, make, lambda y: quietly(t, y)) for make in makes]
+
+
+def quietly(t, y):
+    """A write that leaves the history alone."""
+    with t.no_grad():
+        y.mul_(2)
+
+
+@programs
 def a_saved_view_is_written(t):
-    writes = [lambda v: v.add_(1), lambda v: v._base.add_(1), lambda v: v._base[0].add_(1), lambda v: v._base[-1:].zero_()]
+    writes = [
+        lambda v: v.add_(1),
+        lambda v: v._base.add_(1),
+        lambda v: v._base[0].add_(1),
+        lambda v: v._base[-1:].zero_(),
+    ]
     return [written(t, lambda x: (x * 2)[1:], w) for w in writes]
 
 

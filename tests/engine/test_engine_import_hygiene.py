@@ -6,16 +6,12 @@ import json
 import subprocess
 import sys
 
-SHOW_MODULES = (
-    "import json, sys, agdbg_engine; print(json.dumps(sorted({n.partition('.')[0] for n in sys.modules})))"
-)
+SHOW_MODULES = "import json, sys, agdbg_engine; print(json.dumps(sorted({n.partition('.')[0] for n in sys.modules})))"
 UNWANTED = {"agdbg", "agdbg_ui", "cupy", "torch", "textual", "rich", "graphviz", "scipy"}
 
 
 def test_the_engine_comes_alone() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SHOW_MODULES], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", SHOW_MODULES], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     loaded = set(json.loads(done.stdout))
     assert "agdbg_engine" in loaded
@@ -24,7 +20,5 @@ def test_the_engine_comes_alone() -> None:
 
 def test_the_import_leaves_the_garbage_collector_alone() -> None:
     code = "import gc; before = gc.get_threshold(); import agdbg_engine; assert gc.get_threshold() == before"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr

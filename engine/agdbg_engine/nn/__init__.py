@@ -2,7 +2,21 @@
 
 from ..tensor import Parameter
 from . import functional
-from .layers import Dropout, Embedding, Flatten, Identity, LeakyReLU, Linear, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
+from .layers import (
+    Dropout,
+    Embedding,
+    Flatten,
+    Identity,
+    LeakyReLU,
+    Linear,
+    LogSoftmax,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Tanh,
+)
 from .losses import CrossEntropyLoss, MSELoss, NLLLoss
 from .module import Module, ModuleList, Sequential
 

@@ -65,11 +65,13 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
             f"class losses take input (N, C) and target (N,) here: got {list(input.shape)} and {list(target.shape)}; reshape them"
         )
     if input.shape[0] != target.shape[0]:
-        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]})."
+        )
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype}: targets are class indices")
     classes = target._a
-    if classes.size and not (0 <= int(classes.min()) and int(classes.max()) < input.shape[1]):
+    if classes.size and not (int(classes.min()) >= 0 and int(classes.max()) < input.shape[1]):
         bad = classes[(classes < 0) | (classes >= input.shape[1])][0]
         raise IndexError(f"Target {bad} is out of bounds.")
 

@@ -24,10 +24,10 @@ class Linear(Module):
         if not bias:
             self.register_parameter("bias", None)
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
 
-    def extra_repr(self) -> str:  # noqa: D102
+    def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
@@ -38,7 +38,7 @@ class Embedding(Module):
         super().__init__()
         self.weight = Parameter(randn(num_embeddings, embedding_dim))
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor) -> Tensor:
         return F.embedding(input, self.weight)
 
 
@@ -49,7 +49,7 @@ class Dropout(Module):
         super().__init__()
         self.p = p
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training)
 
 
@@ -60,14 +60,14 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: D102
-        return input.flatten(self.start_dim, self.end_dim)  # type: ignore[no-any-return]
+    def forward(self, input: Tensor) -> Tensor:
+        return input.flatten(self.start_dim, self.end_dim)
 
 
 class Identity(Module):
     """Its input."""
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor) -> Tensor:
         return input
 
 
@@ -77,7 +77,11 @@ def _activation(name: str, function: Callable[[Any], Tensor]) -> type[Module]:
     def forward(self: Module, input: Tensor) -> Tensor:
         return function(input)
 
-    return type(name, (Module,), {"forward": forward, "__doc__": f"Applies :func:`{function.__name__}`.", "__module__": __name__})
+    return type(
+        name,
+        (Module,),
+        {"forward": forward, "__doc__": f"Applies :func:`{function.__name__}`.", "__module__": __name__},
+    )
 
 
 ReLU = _activation("ReLU", F.relu)
@@ -94,7 +98,7 @@ class LeakyReLU(Module):
         super().__init__()
         self.negative_slope = negative_slope
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope)
 
 
@@ -105,12 +109,12 @@ class Softmax(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim)
 
 
 class LogSoftmax(Softmax):
     """Logarithm of softmax along ``dim``."""
 
-    def forward(self, input: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim)

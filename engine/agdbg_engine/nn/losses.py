@@ -16,19 +16,19 @@ class _Loss(Module):
 class CrossEntropyLoss(_Loss):
     """Cross entropy of scores (N, C) and class indices (N,)."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.cross_entropy(input, target, self.reduction)
 
 
 class NLLLoss(_Loss):
     """Negative log likelihood of log-probabilities (N, C) and class indices (N,)."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(input, target, self.reduction)
 
 
 class MSELoss(_Loss):
     """Squared error."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:  # noqa: D102
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, self.reduction)

@@ -42,7 +42,9 @@ class Module:
         for registry in (self._parameters, self._buffers, self._modules):
             if name in registry and not isinstance(value, Parameter | Module):
                 if value is not None and not isinstance(value, Tensor):
-                    raise TypeError(f"cannot assign '{type(value).__name__}' as '{name}' (torch.nn.Parameter, Tensor or None expected)")
+                    raise TypeError(
+                        f"cannot assign '{type(value).__name__}' as '{name}' (torch.nn.Parameter, Tensor or None expected)"
+                    )
                 registry[name] = value
                 return
         if isinstance(value, Parameter):
@@ -185,7 +187,7 @@ class Sequential(Module):
         for i, m in enumerate(modules):
             self.add_module(str(i), m)
 
-    def forward(self, x: Any) -> Any:  # noqa: D102
+    def forward(self, x: Any) -> Any:
         for m in self._modules.values():
             x = m(x)
         return x
@@ -194,7 +196,7 @@ class Sequential(Module):
         return len(self._modules)
 
     def __getitem__(self, i: int) -> Module:
-        return list(self._modules.values())[i]  # type: ignore[no-any-return]
+        return list(self._modules.values())[i]
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
@@ -211,7 +213,7 @@ class ModuleList(Sequential):
         self.add_module(str(len(self)), module)
         return self
 
-    def forward(self, x: Any) -> Any:  # noqa: D102
+    def forward(self, x: Any) -> Any:
         raise NotImplementedError('Module [ModuleList] is missing the required "forward" function')
 
 
@@ -234,7 +236,9 @@ def announce(module: Module) -> None:
     known = _announced.get(root)
     if known is not None and known[0] is sink and root is not module:
         return
-    named = [(n, t, "parameter") for n, t in root.named_parameters()] + [(n, t, "buffer") for n, t in root.named_buffers()]
+    named = [(n, t, "parameter") for n, t in root.named_parameters()] + [
+        (n, t, "buffer") for n, t in root.named_buffers()
+    ]
     if known is not None and known == (sink, hash(tuple(id(t) for _, t, _ in named))):
         return
     _announced[root] = (sink, hash(tuple(id(t) for _, t, _ in named)))

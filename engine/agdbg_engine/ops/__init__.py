@@ -31,7 +31,7 @@ def _named(module: Any, names: str) -> dict[str, Any]:
 
 
 _WRITTEN: dict[str, Any] = {
-    **_named(elementwise, "add sub mul div pow square masked_fill clamp clamp_min clamp_max"),
+    **_named(elementwise, "add sub mul div pow square sign masked_fill clamp clamp_min clamp_max"),
     **_named(shape, "reshape clone flatten permute transpose t unsqueeze squeeze select narrow"),
     **_named(reduce, "sum mean var std norm logsumexp softmax log_softmax amax amin max min"),
     **_named(matrix, "mm mv dot bmm addmm outer matmul"),

@@ -284,7 +284,7 @@ def add(self: Tensor, other: Any) -> Tensor:
             return out
         return p_.converted(add, ('other',), {'self': self, 'other': other})
     except Exception as error:
-        raise p_.explain('add', error, self=self, other=other) from None
+        return p_.failed(add, error, {'self': self, 'other': other}, {})
 
 
 def jvp_add(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
@@ -461,7 +461,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
             return out
         return p_.converted(sub, ('other',), {'self': self, 'other': other})
     except Exception as error:
-        raise p_.explain('sub', error, self=self, other=other) from None
+        return p_.failed(sub, error, {'self': self, 'other': other}, {})
 
 
 def jvp_sub(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
@@ -636,7 +636,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
             return out
         return p_.converted(rsub, ('other',), {'self': self, 'other': other})
     except Exception as error:
-        raise p_.explain('rsub', error, self=self, other=other) from None
+        return p_.failed(rsub, error, {'self': self, 'other': other}, {})
 
 
 def jvp_rsub(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
@@ -857,7 +857,7 @@ def mul(self: Tensor, other: Any) -> Tensor:
             return out
         return p_.converted(mul, ('other',), {'self': self, 'other': other})
     except Exception as error:
-        raise p_.explain('mul', error, self=self, other=other) from None
+        return p_.failed(mul, error, {'self': self, 'other': other}, {})
 
 
 def jvp_mul(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
@@ -1090,7 +1090,7 @@ def div(self: Tensor, other: Any) -> Tensor:
             return out
         return p_.converted(div, ('other',), {'self': self, 'other': other})
     except Exception as error:
-        raise p_.explain('div', error, self=self, other=other) from None
+        return p_.failed(div, error, {'self': self, 'other': other}, {})
 
 
 def jvp_div(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
@@ -1479,7 +1479,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
             return out
         return p_.converted(pow, ('exponent', 'self'), {'self': self, 'exponent': exponent})
     except Exception as error:
-        raise p_.explain('pow', error, self=self, exponent=exponent) from None
+        return p_.failed(pow, error, {'self': self, 'exponent': exponent}, {})
 
 
 def jvp_pow(self_: Any, exponent: Any, result: Any, self_t: Any, exponent_t: Any) -> Any:
@@ -1652,7 +1652,7 @@ def maximum(self: Tensor, other: Tensor) -> Tensor:
                 p_.cut((self, other,))
         return out
     except Exception as error:
-        raise p_.explain('maximum', error, self=self, other=other) from None
+        return p_.failed(maximum, error, {'self': self, 'other': other}, {})
 
 
 def jvp_maximum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
@@ -1825,7 +1825,7 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
                 p_.cut((self, other,))
         return out
     except Exception as error:
-        raise p_.explain('minimum', error, self=self, other=other) from None
+        return p_.failed(minimum, error, {'self': self, 'other': other}, {})
 
 
 def jvp_minimum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
@@ -1897,7 +1897,7 @@ def neg(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('neg', error, self=self) from None
+        return p_.failed(neg, error, {'self': self}, {})
 
 
 def jvp_neg(self_: Any, result: Any, self_t: Any) -> Any:
@@ -1995,7 +1995,7 @@ def exp(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('exp', error, self=self) from None
+        return p_.failed(exp, error, {'self': self}, {})
 
 
 def jvp_exp(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2093,7 +2093,7 @@ def expm1(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('expm1', error, self=self) from None
+        return p_.failed(expm1, error, {'self': self}, {})
 
 
 def jvp_expm1(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2189,7 +2189,7 @@ def log(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('log', error, self=self) from None
+        return p_.failed(log, error, {'self': self}, {})
 
 
 def jvp_log(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2285,7 +2285,7 @@ def log1p(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('log1p', error, self=self) from None
+        return p_.failed(log1p, error, {'self': self}, {})
 
 
 def jvp_log1p(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2383,7 +2383,7 @@ def sqrt(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('sqrt', error, self=self) from None
+        return p_.failed(sqrt, error, {'self': self}, {})
 
 
 def jvp_sqrt(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2481,7 +2481,7 @@ def rsqrt(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('rsqrt', error, self=self) from None
+        return p_.failed(rsqrt, error, {'self': self}, {})
 
 
 def jvp_rsqrt(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2579,7 +2579,7 @@ def reciprocal(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('reciprocal', error, self=self) from None
+        return p_.failed(reciprocal, error, {'self': self}, {})
 
 
 def jvp_reciprocal(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2673,7 +2673,7 @@ def abs(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('abs', error, self=self) from None
+        return p_.failed(abs, error, {'self': self}, {})
 
 
 def jvp_abs(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2746,7 +2746,7 @@ def sign(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('sign', error, self=self) from None
+        return p_.failed(sign, error, {'self': self}, {})
 
 
 def jvp_sign(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2820,7 +2820,7 @@ def floor(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('floor', error, self=self) from None
+        return p_.failed(floor, error, {'self': self}, {})
 
 
 def jvp_floor(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2894,7 +2894,7 @@ def ceil(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('ceil', error, self=self) from None
+        return p_.failed(ceil, error, {'self': self}, {})
 
 
 def jvp_ceil(self_: Any, result: Any, self_t: Any) -> Any:
@@ -2968,7 +2968,7 @@ def round(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('round', error, self=self) from None
+        return p_.failed(round, error, {'self': self}, {})
 
 
 def jvp_round(self_: Any, result: Any, self_t: Any) -> Any:
@@ -3042,7 +3042,7 @@ def trunc(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('trunc', error, self=self) from None
+        return p_.failed(trunc, error, {'self': self}, {})
 
 
 def jvp_trunc(self_: Any, result: Any, self_t: Any) -> Any:
@@ -3139,7 +3139,7 @@ def sin(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('sin', error, self=self) from None
+        return p_.failed(sin, error, {'self': self}, {})
 
 
 def jvp_sin(self_: Any, result: Any, self_t: Any) -> Any:
@@ -3235,7 +3235,7 @@ def cos(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('cos', error, self=self) from None
+        return p_.failed(cos, error, {'self': self}, {})
 
 
 def jvp_cos(self_: Any, result: Any, self_t: Any) -> Any:
@@ -3333,7 +3333,7 @@ def tanh(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('tanh', error, self=self) from None
+        return p_.failed(tanh, error, {'self': self}, {})
 
 
 def jvp_tanh(self_: Any, result: Any, self_t: Any) -> Any:
@@ -3431,7 +3431,7 @@ def sigmoid(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('sigmoid', error, self=self) from None
+        return p_.failed(sigmoid, error, {'self': self}, {})
 
 
 def jvp_sigmoid(self_: Any, result: Any, self_t: Any) -> Any:
@@ -3527,7 +3527,7 @@ def relu(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('relu', error, self=self) from None
+        return p_.failed(relu, error, {'self': self}, {})
 
 
 def jvp_relu(self_: Any, result: Any, self_t: Any) -> Any:
@@ -3622,7 +3622,7 @@ def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('leaky_relu', error, self=self) from None
+        return p_.failed(leaky_relu, error, {'self': self}, {'negative_slope': negative_slope})
 
 
 def jvp_leaky_relu(self_: Any, negative_slope: Any, result: Any, self_t: Any) -> Any:
@@ -3720,7 +3720,7 @@ def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('softplus', error, self=self) from None
+        return p_.failed(softplus, error, {'self': self}, {'beta': beta, 'threshold': threshold})
 
 
 def jvp_softplus(self_: Any, beta: Any, threshold: Any, result: Any, self_t: Any) -> Any:
@@ -3816,7 +3816,7 @@ def silu(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('silu', error, self=self) from None
+        return p_.failed(silu, error, {'self': self}, {})
 
 
 def jvp_silu(self_: Any, result: Any, self_t: Any) -> Any:
@@ -3912,7 +3912,7 @@ def gelu_tanh(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('gelu_tanh', error, self=self) from None
+        return p_.failed(gelu_tanh, error, {'self': self}, {})
 
 
 def jvp_gelu_tanh(self_: Any, result: Any, self_t: Any) -> Any:
@@ -4008,7 +4008,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('clamp', error, self=self) from None
+        return p_.failed(clamp, error, {'self': self}, {'min': min, 'max': max})
 
 
 def jvp_clamp(self_: Any, min: Any, max: Any, result: Any, self_t: Any) -> Any:
@@ -4103,7 +4103,7 @@ def clamp_min(self: Tensor, min: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('clamp_min', error, self=self) from None
+        return p_.failed(clamp_min, error, {'self': self}, {'min': min})
 
 
 def jvp_clamp_min(self_: Any, min: Any, result: Any, self_t: Any) -> Any:
@@ -4198,7 +4198,7 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('clamp_max', error, self=self) from None
+        return p_.failed(clamp_max, error, {'self': self}, {'max': max})
 
 
 def jvp_clamp_max(self_: Any, max: Any, result: Any, self_t: Any) -> Any:
@@ -4371,7 +4371,7 @@ def clamp_min_tensor(self: Tensor, min: Tensor) -> Tensor:
                 p_.cut((self, min,))
         return out
     except Exception as error:
-        raise p_.explain('clamp_min_tensor', error, self=self, min=min) from None
+        return p_.failed(clamp_min_tensor, error, {'self': self, 'min': min}, {})
 
 
 def jvp_clamp_min_tensor(self_: Any, min: Any, result: Any, self_t: Any, min_t: Any) -> Any:
@@ -4544,7 +4544,7 @@ def clamp_max_tensor(self: Tensor, max: Tensor) -> Tensor:
                 p_.cut((self, max,))
         return out
     except Exception as error:
-        raise p_.explain('clamp_max_tensor', error, self=self, max=max) from None
+        return p_.failed(clamp_max_tensor, error, {'self': self, 'max': max}, {})
 
 
 def jvp_clamp_max_tensor(self_: Any, max: Any, result: Any, self_t: Any, max_t: Any) -> Any:
@@ -4879,7 +4879,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
             return out
         return p_.converted(where, ('self', 'other'), {'condition': condition, 'self': self, 'other': other})
     except Exception as error:
-        raise p_.explain('where', error, condition=condition, self=self, other=other) from None
+        return p_.failed(where, error, {'condition': condition, 'self': self, 'other': other}, {})
 
 
 def jvp_where(condition: Any, self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
@@ -5119,7 +5119,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
             return out
         return p_.converted(masked_fill, ('value',), {'self': self, 'mask': mask, 'value': value})
     except Exception as error:
-        raise p_.explain('masked_fill', error, self=self, mask=mask, value=value) from None
+        return p_.failed(masked_fill, error, {'self': self, 'mask': mask, 'value': value}, {})
 
 
 def jvp_masked_fill(self_: Any, mask: Any, value: Any, result: Any, self_t: Any, value_t: Any) -> Any:
@@ -5145,7 +5145,7 @@ class CopyBackwards(Node2):
                 buffers[n] = gi
         n = self.n1
         if n is not None:
-            gi = f_.fit_to(k_, g, self.c_src_shape, self.c_src_dtype)
+            gi = k_to_copy(k_sum_to(g, self.c_src_shape), self.c_src_dtype)
             if n in buffers:
                 b_add(buffers, n, gi, shared, summed)
             else:
@@ -5156,7 +5156,7 @@ class CopyBackwards(Node2):
         if self.n0 is not None:
             g0 = k_zeros_of(self.c_self_shape, g)
         if self.n1 is not None:
-            g1 = f_.fit_to(k_, g, self.c_src_shape, self.c_src_dtype)
+            g1 = k_to_copy(k_sum_to(g, self.c_src_shape), self.c_src_dtype)
         return (g0, g1,)
 
     def grads_graph(self, g):
@@ -5164,7 +5164,7 @@ class CopyBackwards(Node2):
         if self.n0 is not None:
             g0 = o_.zeros_of(self.c_self_shape, g)
         if self.n1 is not None:
-            g1 = f_.fit_to(o_, g, self.c_src_shape, self.c_src_dtype)
+            g1 = o_.to_copy(o_.sum_to(g, self.c_src_shape), self.c_src_dtype)
         return (g0, g1,)
 
 
@@ -5213,13 +5213,13 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
                 p_.cut((self, src,))
         return out
     except Exception as error:
-        raise p_.explain('copy', error, self=self, src=src) from None
+        return p_.failed(copy, error, {'self': self, 'src': src}, {})
 
 
 def jvp_copy(self_: Any, src: Any, result: Any, self_t: Any, src_t: Any) -> Any:
     self_shape = self_.shape
     self_dtype = self_.dtype
-    return f_.fit_to(k_, src_t, self_shape, self_dtype)
+    return k_to_copy(k_expand(src_t, self_shape), self_dtype)
 
 
 class FillBackward3(Node2):
@@ -5375,7 +5375,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
             return out
         return p_.converted(fill, ('value',), {'self': self, 'value': value})
     except Exception as error:
-        raise p_.explain('fill', error, self=self, value=value) from None
+        return p_.failed(fill, error, {'self': self, 'value': value}, {})
 
 
 def jvp_fill(self_: Any, value: Any, result: Any, self_t: Any, value_t: Any) -> Any:
@@ -5448,7 +5448,7 @@ def zero(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('zero', error, self=self) from None
+        return p_.failed(zero, error, {'self': self}, {})
 
 
 def jvp_zero(self_: Any, result: Any, self_t: Any) -> Any:
@@ -5523,7 +5523,7 @@ def clone(self: Tensor, order: Any = 'K') -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('clone', error, self=self) from None
+        return p_.failed(clone, error, {'self': self}, {'order': order})
 
 
 def jvp_clone(self_: Any, order: Any, result: Any, self_t: Any) -> Any:
@@ -5596,7 +5596,7 @@ def to_copy(self: Tensor, dtype: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('to_copy', error, self=self) from None
+        return p_.failed(to_copy, error, {'self': self}, {'dtype': dtype})
 
 
 def jvp_to_copy(self_: Any, dtype: Any, result: Any, self_t: Any) -> Any:
@@ -5671,7 +5671,7 @@ def sum_all(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('sum_all', error, self=self) from None
+        return p_.failed(sum_all, error, {'self': self}, {})
 
 
 def jvp_sum_all(self_: Any, result: Any, self_t: Any) -> Any:
@@ -5748,7 +5748,7 @@ def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('sum_dim', error, self=self) from None
+        return p_.failed(sum_dim, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_sum_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -5823,7 +5823,7 @@ def mean_all(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('mean_all', error, self=self) from None
+        return p_.failed(mean_all, error, {'self': self}, {})
 
 
 def jvp_mean_all(self_: Any, result: Any, self_t: Any) -> Any:
@@ -5900,7 +5900,7 @@ def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('mean_dim', error, self=self) from None
+        return p_.failed(mean_dim, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_mean_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -6015,7 +6015,7 @@ def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('amax', error, self=self) from None
+        return p_.failed(amax, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_amax(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -6130,7 +6130,7 @@ def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('amin', error, self=self) from None
+        return p_.failed(amin, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_amin(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -6157,7 +6157,7 @@ class MaxBackward1(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = f_.extreme_grad(k_, g, self_, result, (), False)
+        gi = f_.extreme_of_all_grad(k_, g, self_, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -6175,7 +6175,7 @@ class MaxBackward1(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = f_.extreme_grad(k_, g, self_, result, (), False)
+        g0 = f_.extreme_of_all_grad(k_, g, self_, result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -6187,7 +6187,7 @@ class MaxBackward1(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = f_.extreme_grad(o_, g, self_, result, (), False)
+        g0 = f_.extreme_of_all_grad(o_, g, self_, result)
         return (g0,)
 
     def release(self, freed):
@@ -6243,7 +6243,7 @@ def max_all(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('max_all', error, self=self) from None
+        return p_.failed(max_all, error, {'self': self}, {})
 
 
 def jvp_max_all(self_: Any, result: Any, self_t: Any) -> Any:
@@ -6270,7 +6270,7 @@ class MinBackward1(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = f_.extreme_grad(k_, g, self_, result, (), False)
+        gi = f_.extreme_of_all_grad(k_, g, self_, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -6288,7 +6288,7 @@ class MinBackward1(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = f_.extreme_grad(k_, g, self_, result, (), False)
+        g0 = f_.extreme_of_all_grad(k_, g, self_, result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -6300,7 +6300,7 @@ class MinBackward1(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = f_.extreme_grad(o_, g, self_, result, (), False)
+        g0 = f_.extreme_of_all_grad(o_, g, self_, result)
         return (g0,)
 
     def release(self, freed):
@@ -6356,7 +6356,7 @@ def min_all(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('min_all', error, self=self) from None
+        return p_.failed(min_all, error, {'self': self}, {})
 
 
 def jvp_min_all(self_: Any, result: Any, self_t: Any) -> Any:
@@ -6472,7 +6472,7 @@ def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('logsumexp', error, self=self) from None
+        return p_.failed(logsumexp, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_logsumexp(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -6571,7 +6571,7 @@ def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('max_dim', error, self=self, indices=indices) from None
+        return p_.failed(max_dim, error, {'self': self, 'indices': indices}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_max_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -6669,7 +6669,7 @@ def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('min_dim', error, self=self, indices=indices) from None
+        return p_.failed(min_dim, error, {'self': self, 'indices': indices}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_min_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -6766,7 +6766,7 @@ def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('var_dim', error, self=self) from None
+        return p_.failed(var_dim, error, {'self': self}, {'dim': dim, 'correction': correction, 'keepdim': keepdim})
 
 
 def jvp_var_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -6882,7 +6882,7 @@ def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('std_dim', error, self=self) from None
+        return p_.failed(std_dim, error, {'self': self}, {'dim': dim, 'correction': correction, 'keepdim': keepdim})
 
 
 def jvp_std_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -6998,7 +6998,7 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('norm_dim', error, self=self) from None
+        return p_.failed(norm_dim, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_norm_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
@@ -7095,7 +7095,7 @@ def softmax_dim(self: Tensor, dim: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('softmax_dim', error, self=self) from None
+        return p_.failed(softmax_dim, error, {'self': self}, {'dim': dim})
 
 
 def jvp_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
@@ -7192,7 +7192,7 @@ def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('log_softmax_dim', error, self=self) from None
+        return p_.failed(log_softmax_dim, error, {'self': self}, {'dim': dim})
 
 
 def jvp_log_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
@@ -7289,7 +7289,7 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('nll_loss_raw', error, self=self, target=target) from None
+        return p_.failed(nll_loss_raw, error, {'self': self, 'target': target}, {'reduction': reduction})
 
 
 def jvp_nll_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_t: Any) -> Any:
@@ -7385,7 +7385,7 @@ def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduc
                 p_.cut((grad_output,))
         return out
     except Exception as error:
-        raise p_.explain('nll_loss_raw_backward', error, grad_output=grad_output, target=target) from None
+        return p_.failed(nll_loss_raw_backward, error, {'grad_output': grad_output, 'target': target}, {'shape': shape, 'reduction': reduction})
 
 
 def jvp_nll_loss_raw_backward(grad_output: Any, target: Any, shape: Any, reduction: Any, result: Any, grad_output_t: Any) -> Any:
@@ -7544,7 +7544,7 @@ def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
                 p_.cut((self, target,))
         return out
     except Exception as error:
-        raise p_.explain('mse_loss_raw', error, self=self, target=target) from None
+        return p_.failed(mse_loss_raw, error, {'self': self, 'target': target}, {'reduction': reduction})
 
 
 def jvp_mse_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_t: Any, target_t: Any) -> Any:
@@ -7685,7 +7685,7 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
                 p_.cut((self, mat2,))
         return out
     except Exception as error:
-        raise p_.explain('mm', error, self=self, mat2=mat2) from None
+        return p_.failed(mm, error, {'self': self, 'mat2': mat2}, {})
 
 
 def jvp_mm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
@@ -7823,7 +7823,7 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
                 p_.cut((self, vec,))
         return out
     except Exception as error:
-        raise p_.explain('mv', error, self=self, vec=vec) from None
+        return p_.failed(mv, error, {'self': self, 'vec': vec}, {})
 
 
 def jvp_mv(self_: Any, vec: Any, result: Any, self_t: Any, vec_t: Any) -> Any:
@@ -7961,7 +7961,7 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
                 p_.cut((self, tensor,))
         return out
     except Exception as error:
-        raise p_.explain('dot', error, self=self, tensor=tensor) from None
+        return p_.failed(dot, error, {'self': self, 'tensor': tensor}, {})
 
 
 def jvp_dot(self_: Any, tensor: Any, result: Any, self_t: Any, tensor_t: Any) -> Any:
@@ -8099,7 +8099,7 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
                 p_.cut((self, mat2,))
         return out
     except Exception as error:
-        raise p_.explain('bmm', error, self=self, mat2=mat2) from None
+        return p_.failed(bmm, error, {'self': self, 'mat2': mat2}, {})
 
 
 def jvp_bmm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
@@ -8253,7 +8253,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
                 p_.cut((self, mat1, mat2,))
         return out
     except Exception as error:
-        raise p_.explain('addmm', error, self=self, mat1=mat1, mat2=mat2) from None
+        return p_.failed(addmm, error, {'self': self, 'mat1': mat1, 'mat2': mat2}, {})
 
 
 def jvp_addmm(self_: Any, mat1: Any, mat2: Any, result: Any, self_t: Any, mat1_t: Any, mat2_t: Any) -> Any:
@@ -8329,7 +8329,7 @@ def alias(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'alias', lambda b: alias(b), lambda b: k_alias(b))
     except Exception as error:
-        raise p_.explain('alias', error, self=self) from None
+        return p_.failed(alias, error, {'self': self}, {})
 
 
 def jvp_alias(self_: Any, result: Any, self_t: Any) -> Any:
@@ -8404,7 +8404,7 @@ def unsafe_view(self: Tensor, shape: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('unsafe_view', error, self=self) from None
+        return p_.failed(unsafe_view, error, {'self': self}, {'shape': shape})
 
 
 def jvp_unsafe_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
@@ -8480,7 +8480,7 @@ def view(self: Tensor, shape: Any) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'view', lambda b: view(b, shape), lambda b: k_view(b, shape))
     except Exception as error:
-        raise p_.explain('view', error, self=self) from None
+        return p_.failed(view, error, {'self': self}, {'shape': shape})
 
 
 def jvp_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
@@ -8556,7 +8556,7 @@ def expand(self: Tensor, shape: Any) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'expand', lambda b: expand(b, shape), lambda b: k_expand(b, shape))
     except Exception as error:
-        raise p_.explain('expand', error, self=self) from None
+        return p_.failed(expand, error, {'self': self}, {'shape': shape})
 
 
 def jvp_expand(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
@@ -8631,7 +8631,7 @@ def t(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 't', lambda b: t(b), lambda b: k_t(b))
     except Exception as error:
-        raise p_.explain('t', error, self=self) from None
+        return p_.failed(t, error, {'self': self}, {})
 
 
 def jvp_t(self_: Any, result: Any, self_t: Any) -> Any:
@@ -8708,7 +8708,7 @@ def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'transpose', lambda b: transpose(b, dim0, dim1), lambda b: k_transpose(b, dim0, dim1))
     except Exception as error:
-        raise p_.explain('transpose', error, self=self) from None
+        return p_.failed(transpose, error, {'self': self}, {'dim0': dim0, 'dim1': dim1})
 
 
 def jvp_transpose(self_: Any, dim0: Any, dim1: Any, result: Any, self_t: Any) -> Any:
@@ -8784,7 +8784,7 @@ def permute_to(self: Tensor, dims: Any) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'permute_to', lambda b: permute_to(b, dims), lambda b: k_permute_to(b, dims))
     except Exception as error:
-        raise p_.explain('permute_to', error, self=self) from None
+        return p_.failed(permute_to, error, {'self': self}, {'dims': dims})
 
 
 def jvp_permute_to(self_: Any, dims: Any, result: Any, self_t: Any) -> Any:
@@ -8860,7 +8860,7 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'unsqueeze', lambda b: unsqueeze(b, dim), lambda b: k_unsqueeze(b, dim))
     except Exception as error:
-        raise p_.explain('unsqueeze', error, self=self) from None
+        return p_.failed(unsqueeze, error, {'self': self}, {'dim': dim})
 
 
 def jvp_unsqueeze(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
@@ -8936,7 +8936,7 @@ def squeeze_all(self: Tensor) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'squeeze_all', lambda b: squeeze_all(b), lambda b: k_squeeze_all(b))
     except Exception as error:
-        raise p_.explain('squeeze_all', error, self=self) from None
+        return p_.failed(squeeze_all, error, {'self': self}, {})
 
 
 def jvp_squeeze_all(self_: Any, result: Any, self_t: Any) -> Any:
@@ -9012,7 +9012,7 @@ def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'squeeze_dim', lambda b: squeeze_dim(b, dim), lambda b: k_squeeze_dim(b, dim))
     except Exception as error:
-        raise p_.explain('squeeze_dim', error, self=self) from None
+        return p_.failed(squeeze_dim, error, {'self': self}, {'dim': dim})
 
 
 def jvp_squeeze_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
@@ -9088,7 +9088,7 @@ def select(self: Tensor, dim: Any, index: Any) -> Tensor:
                 p_.cut((self,))
         return as_view(out, self, 'select', lambda b: select(b, dim, index), lambda b: k_select(b, dim, index))
     except Exception as error:
-        raise p_.explain('select', error, self=self) from None
+        return p_.failed(select, error, {'self': self}, {'dim': dim, 'index': index})
 
 
 def jvp_select(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
@@ -9166,7 +9166,7 @@ def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: 
                 p_.cut((self,))
         return as_view(out, self, 'slice', lambda b: slice(b, dim, start, end, step), lambda b: k_slice(b, dim, start, end, step))
     except Exception as error:
-        raise p_.explain('slice', error, self=self) from None
+        return p_.failed(slice, error, {'self': self}, {'dim': dim, 'start': start, 'end': end, 'step': step})
 
 
 def jvp_slice(self_: Any, dim: Any, start: Any, end: Any, step: Any, result: Any, self_t: Any) -> Any:
@@ -9242,7 +9242,7 @@ def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('select_backward', error, self=self) from None
+        return p_.failed(select_backward, error, {'self': self}, {'shape': shape, 'dim': dim, 'index': index})
 
 
 def jvp_select_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
@@ -9320,7 +9320,7 @@ def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, ste
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('slice_backward', error, self=self) from None
+        return p_.failed(slice_backward, error, {'self': self}, {'shape': shape, 'dim': dim, 'start': start, 'end': end, 'step': step})
 
 
 def jvp_slice_backward(self_: Any, shape: Any, dim: Any, start: Any, end: Any, step: Any, result: Any, self_t: Any) -> Any:
@@ -9394,7 +9394,7 @@ def index(self: Tensor, indices: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('index', error, self=self) from None
+        return p_.failed(index, error, {'self': self}, {'indices': indices})
 
 
 def jvp_index(self_: Any, indices: Any, result: Any, self_t: Any) -> Any:
@@ -9467,7 +9467,7 @@ def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('index_backward', error, self=self) from None
+        return p_.failed(index_backward, error, {'self': self}, {'shape': shape, 'indices': indices})
 
 
 def jvp_index_backward(self_: Any, shape: Any, indices: Any, result: Any, self_t: Any) -> Any:
@@ -9628,7 +9628,7 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
             return out
         return p_.converted(index_put, ('values',), {'self': self, 'indices': indices, 'values': values})
     except Exception as error:
-        raise p_.explain('index_put', error, self=self, values=values) from None
+        return p_.failed(index_put, error, {'self': self, 'values': values}, {'indices': indices})
 
 
 def jvp_index_put(self_: Any, indices: Any, values: Any, result: Any, self_t: Any, values_t: Any) -> Any:
@@ -9725,7 +9725,7 @@ def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('gather', error, self=self, index=index) from None
+        return p_.failed(gather, error, {'self': self, 'index': index}, {'dim': dim})
 
 
 def jvp_gather(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
@@ -9821,7 +9821,7 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
                 p_.cut((self,))
         return out
     except Exception as error:
-        raise p_.explain('gather_backward', error, self=self, index=index) from None
+        return p_.failed(gather_backward, error, {'self': self, 'index': index}, {'shape': shape, 'dim': dim})
 
 
 def jvp_gather_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:

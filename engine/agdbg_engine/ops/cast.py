@@ -25,7 +25,9 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
         else:
             dtype = a
     if device is not None and Device(device) != device_of(self._a):
-        raise RuntimeError(f"moving a tensor from {self.device} to {Device(device)} is not supported yet: only the CPU is")
+        raise RuntimeError(
+            f"moving a tensor from {self.device} to {Device(device)} is not supported yet: only the CPU is"
+        )
     target = self.dtype if dtype is None else np.dtype(dtype)
     if target == self.dtype:
         return g.clone(self) if copy else self

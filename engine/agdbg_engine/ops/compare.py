@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import events
-from ..dtype import scalar_type
+from ..dtype import result_type, scalar_type
 from ..sites import caller
 from ..tensor import Tensor, wrap
-from .explain import not_a_tensor, shape_error
-from .prepare import explain
+from .explain import explain, not_a_tensor, shape_error
+
 from .shape import Dims, one_dim, some_dims
 
 Operator = Callable[[Any, Any], Tensor]
@@ -68,15 +68,28 @@ def _function(name: str, operator: Operator) -> Operator:
     return compare
 
 
+def _in_common_dtype(ufunc: Any) -> Callable[[Any, Any], Any]:
+    """``ufunc`` on arrays cast to their common dtype as PyTorch sees it, where 0-d arrays count less."""
+
+    def promoting(a: Any, b: Any) -> Any:
+        if hasattr(b, "dtype") and a.dtype != b.dtype:
+            dtype = result_type([(x.dtype, 2 if x.ndim else 1) for x in (a, b)])
+            a, b = a.astype(dtype), b.astype(dtype)
+        return ufunc(a, b)
+
+    return promoting
+
+
 OPERATORS: dict[str, Operator] = {
     name: _operator(name, ufunc)
     for name, ufunc in (
         ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
         ("ge", np.greater_equal), ("logical_and", np.logical_and), ("logical_or", np.logical_or),
-        ("logical_xor", np.logical_xor), ("bitwise_and", np.bitwise_and), ("bitwise_or", np.bitwise_or),
-        ("bitwise_xor", np.bitwise_xor),
+        ("logical_xor", np.logical_xor),
     )
 }  # fmt: skip
+for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+    OPERATORS[_name] = _operator(_name, _in_common_dtype(getattr(np, _name)))
 PAIRWISE: dict[str, Operator] = {name: _function(name, operator) for name, operator in OPERATORS.items()}
 
 
@@ -121,6 +134,8 @@ def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
 
 
 def _position(op: str, function: Any, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    if x.dtype == np.bool_:
+        raise RuntimeError(f"{op}(): does not support bool input")
     axis = None if dim is None else one_dim(x, dim)
     if axis is None and x._a.size == 0:
         raise shape_error(f"{op}(): Expected reduction dim to be specified for input.numel() == 0.", IndexError)
@@ -132,12 +147,17 @@ def _position(op: str, function: Any, x: Tensor, dim: int | None, keepdim: bool)
 
 def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether all elements, or all along ``dim``, are true."""
-    return wrap(self._a.astype(np.bool_).all(axis=_axis(self, dim), keepdims=keepdim))
+    return _truth(self, self._a.astype(np.bool_).all(axis=_axis(self, dim), keepdims=keepdim))
 
 
 def any(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether some element, or some along ``dim``, is true."""
-    return wrap(self._a.astype(np.bool_).any(axis=_axis(self, dim), keepdims=keepdim))
+    return _truth(self, self._a.astype(np.bool_).any(axis=_axis(self, dim), keepdims=keepdim))
+
+
+def _truth(x: Tensor, result: Any) -> Tensor:
+    """Bools, or bytes of bytes: a habit of PyTorch."""
+    return wrap(result.astype(np.uint8) if x.dtype == np.uint8 else result)
 
 
 def _axis(x: Tensor, dim: Dims) -> Any:

@@ -20,14 +20,16 @@ def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> 
     return result
 
 
-def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-    """``self + alpha * other``."""
-    return _checked("add", g.add(self, other if alpha == 1 else other * alpha), other)
+def add(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    """``self + alpha * other``; one of them may be a number."""
+    other = other if alpha == 1 else other * alpha
+    return _checked("add", g.add(self, other) if isinstance(self, Tensor) else g.add(other, self), other)
 
 
-def sub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-    """``self - alpha * other``."""
-    return _checked("sub", g.sub(self, other if alpha == 1 else other * alpha), other)
+def sub(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    """``self - alpha * other``; one of them may be a number."""
+    other = other if alpha == 1 else other * alpha
+    return _checked("sub", g.sub(self, other) if isinstance(self, Tensor) else g.rsub(other, self), other)
 
 
 def rsub(self: Tensor, other: Any) -> Tensor:
@@ -35,14 +37,14 @@ def rsub(self: Tensor, other: Any) -> Tensor:
     return _checked("rsub", g.rsub(self, other), other)
 
 
-def mul(self: Tensor, other: Any) -> Tensor:
-    """``self * other``."""
-    return _checked("mul", g.mul(self, other), other)
+def mul(self: Any, other: Any) -> Tensor:
+    """``self * other``; one of them may be a number."""
+    return _checked("mul", g.mul(self, other) if isinstance(self, Tensor) else g.mul(other, self), other)
 
 
-def div(self: Tensor, other: Any) -> Tensor:
-    """``self / other``: true division, integers in the default dtype."""
-    return _checked("div", g.div(self, other), other)
+def div(self: Any, other: Any) -> Tensor:
+    """``self / other``: true division, integers in the default dtype; one of them may be a number."""
+    return _checked("div", g.div(self, other) if isinstance(self, Tensor) else rdiv(other, self), other)
 
 
 def pow(self: Any, exponent: Any) -> Tensor:
@@ -53,6 +55,11 @@ def pow(self: Any, exponent: Any) -> Tensor:
 def square(self: Tensor) -> Tensor:
     """``self ** 2``."""
     return g.pow(self, 2)
+
+
+def sign(self: Tensor) -> Tensor:
+    """-1, 0 or 1; bools as they are."""
+    return g.sign(self) if self._a.dtype.kind != "b" else g.clone(self)
 
 
 def rdiv(self: Tensor, other: Any) -> Tensor:

@@ -25,6 +25,8 @@ def explain(op: str, error: Exception, **tensors: Any) -> Exception:
     """``error`` of a kernel in PyTorch's words where it has some, else ``error`` itself."""
     if isinstance(error, RuntimeError) or hasattr(error, "details"):
         return error
+    if op == "mm" and not isinstance(tensors["mat2"], Tensor):  # the function checks: this was the operator
+        return TypeError(f"unsupported operand type(s) for @: 'Tensor' and '{type(tensors['mat2']).__name__}'")
     for name, t in tensors.items():
         if not isinstance(t, Tensor | int | float | bool | complex) or (name == "self" and not _any_tensor(tensors)):
             return not_a_tensor(op, name, t)
@@ -74,8 +76,6 @@ def bool_subtraction(op: str, *dtypes: np.dtype[Any]) -> None:
 
 def _dtypes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
     if not isinstance(error, TypeError) or not arrays:
-        if isinstance(error, ValueError) and "negative integer powers" in str(error):
-            return RuntimeError("Integers to negative integer powers are not allowed.")
         return None
     if op in ("sub", "rsub"):
         return RuntimeError(
@@ -100,7 +100,7 @@ def _shapes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
     if op in ("mm", "addmm"):
         return product_error(*shapes[-2:])
     if isinstance(error, ValueError) and len(shapes) >= 2:
-        return broadcast_error(shapes)
+        return broadcast_error(shapes[::-1] if op == "masked_fill" else shapes)
     return None
 
 
@@ -113,7 +113,8 @@ def _indices(error: Exception) -> Exception | None:
     if text.startswith("shape mismatch: indexing arrays"):
         shapes = [f"[{', '.join(n for n in s.split(',') if n)}]" for s in re.findall(r"\(([\d,]*)\)", text)]
         return shape_error(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {', '.join(shapes)}", IndexError
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {', '.join(shapes)}",
+            IndexError,
         )
     return None
 
@@ -146,7 +147,9 @@ def expand_error(have: Shape, want: Shape) -> Exception | None:
     for i, size in enumerate(want):
         if i < lead:
             if size < 0:
-                return shape_error(f"The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {i}")
+                return shape_error(
+                    f"The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {i}"
+                )
         elif size not in (-1, have[i - lead]) and have[i - lead] != 1:
             return shape_error(
                 f"The expanded size of the tensor ({size}) must match the existing size ({have[i - lead]}) at non-singleton "

@@ -24,8 +24,9 @@ def pow_grad_base(F: Any, g: Any, x: Any, exponent: Any) -> Any:
 def pow_grad_exponent(F: Any, g: Any, x: Any, exponent: Any, result: Any) -> Any:
     """Gradient of ``x ** exponent`` in the exponent; 0 at ``0 ** exponent`` with exponent >= 0."""
     if type(x) in (int, float):
-        zero = exponent >= 0 if x == 0 else exponent != exponent
-        return F.where(zero, 0.0, g * (result * (math.log(x) if x > 0 else -math.inf if x == 0 else math.nan)))
+        if x == 0:
+            return F.where(exponent >= 0, 0.0, g * (result * -math.inf))
+        return g * (result * (math.log(x) if x > 0 else math.nan))
     zero = (x == 0) & (exponent >= 0)
     return F.where(zero, 0.0, g * (result * F.log(x)))
 
@@ -49,6 +50,12 @@ def extreme_grad(F: Any, g: Any, x: Any, result: Any, dim: Dims, keepdim: bool) 
     return mask * (expand_dims(F, g, x.shape, dim, keepdim) / F.sum_dim(mask, dim, True))
 
 
+def extreme_of_all_grad(F: Any, g: Any, x: Any, result: Any) -> Any:
+    """Gradient of max / min of all elements: shared evenly among ties, or among the NaNs."""
+    mask = F.to_copy((x == result) | (x != x), x.dtype)
+    return mask * (g / F.sum_all(mask))
+
+
 def extreme_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
     """Tangent of amax / amin: the mean of the tangents of the ties."""
     mask = F.to_copy(x == expand_dims(F, result, x.shape, dim, keepdim), x.dtype)
@@ -58,7 +65,7 @@ def extreme_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: Dims, keepdim: b
 def pick_backward(F: Any, g: Any, shape: Shape, indices: Any, dim: int, keepdim: bool) -> Any:
     """Zeros of ``shape`` with ``g`` at ``indices`` along ``dim``."""
     if not shape:
-        return g
+        return F.clone(g, "K")
     if not keepdim:
         g, indices = F.unsqueeze(g, dim), F.unsqueeze(indices, dim)
     return F.gather_backward(g, shape, dim, indices)
@@ -91,12 +98,6 @@ def mse_tangent(F: Any, x: Any, target: Any, d_t: Any, reduction: str) -> Any:
     if reduction == "none":
         return t
     return F.sum_all(t) if reduction == "sum" else F.mean_all(t)
-
-
-def fit_to(F: Any, g: Any, shape: Shape, dtype: Any) -> Any:
-    """``g`` summed, or broadcast, to ``shape`` and cast to ``dtype``."""
-    fitted = F.expand(g, shape) if F.numel(g.shape) < F.numel(shape) else F.sum_to(g, shape)
-    return F.to_copy(fitted, dtype)
 
 
 def expand_dims(F: Any, x: Any, shape: Shape, dim: Dims, keepdim: bool) -> Any:

@@ -92,7 +92,7 @@ class Rewrite(ast.NodeTransformer):
         self.variant = variant
         self.space = "o_" if on_tensors else "k_"
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: D102
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         assert isinstance(node.func, ast.Name)
         name = node.func.id
@@ -103,7 +103,7 @@ class Rewrite(ast.NodeTransformer):
             node.func = ast.Name(f"k_{name}") if self.space == "k_" else _dotted("o_", name)
         return node
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: D102
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         if self.variant is not None and node.id in self.variant.consts:
             return _dotted("self", "c_" + node.id)
         if node.id == "self":
@@ -236,7 +236,9 @@ def _grads(v: Variant, name: str, on_tensors: bool) -> Iterator[str]:
 def function(row: Row) -> Iterator[str]:
     """Source lines of the op: checks, value, node."""
     typed = [f"{a}: {'Tensor' if a in row.tensors and a not in row.scalars else 'Any'}" for a in row.args]
-    head = ", ".join(f"{t} = {row.defaults[a]}" if a in row.defaults else t for a, t in zip(row.args, typed, strict=True))
+    head = ", ".join(
+        f"{t} = {row.defaults[a]}" if a in row.defaults else t for a, t in zip(row.args, typed, strict=True)
+    )
     yield f"def {row.name}({head}) -> Tensor:"
     yield "    try:"
     if row.scalars:
@@ -251,8 +253,8 @@ def function(row: Row) -> Iterator[str]:
     else:
         yield from _branch(Variant(row, ()), " " * 8)
     yield "    except Exception as error:"
-    tensors = ", ".join(f"{t}={t}" for t in row.tensors)
-    yield f"        raise p_.explain({row.name!r}, error, {tensors}) from None"
+    tensors, rest = (", ".join(f"{a!r}: {a}" for a in names) for names in (row.tensors, row.plain))
+    yield f"        return p_.failed({row.name}, error, {{{tensors}}}, {{{rest}}})"
     yield ""
     yield ""
 

@@ -60,7 +60,11 @@ def _expandable(value: Tensor, shape: tuple[int, ...]) -> Tensor:
 def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
     if isinstance(value, Tensor):
         room = x._a[key].shape
-        value = value.to(x.dtype)
+        if value.dtype != x.dtype:
+            raise RuntimeError(
+                "Index put requires the source and destination dtypes match, got "
+                f"{scalar_type(x.dtype)} for the destination and {scalar_type(value.dtype)} for the source."
+            )
         if value.ndim > len(room) or expand_error(value.shape, room) is not None:
             raise shape_error(
                 f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
@@ -201,7 +205,7 @@ def _index_array(x: Tensor, item: Any) -> Any:
         array = array_module(x._a).asarray(item)
         if array.size == 0 and not isinstance(item, np.ndarray):
             array = array.astype(np.int64)
-    if array.dtype.kind not in "iub":
+    if array.dtype not in (np.int64, np.int32, np.uint8, np.bool_):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     return array.astype(bool) if array.dtype == np.uint8 else array
 

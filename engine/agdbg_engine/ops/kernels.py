@@ -33,12 +33,12 @@ from numpy import divide as div  # noqa: F401
 from numpy import multiply as mul  # noqa: F401
 from numpy import negative as neg  # noqa: F401
 from numpy import power as _power
-from numpy import rint as round  # noqa: F401
 from numpy import subtract as sub  # noqa: F401
 
 from ..device import array_module
 
 ndarray = np.ndarray
+_sum: Any = np.add.reduce
 _slice = builtins.slice
 Shape = tuple[int, ...]
 Dims = int | tuple[int, ...] | None
@@ -72,6 +72,11 @@ def constant(value: float, like: Any) -> Any:
 _constants: dict[tuple[float, Any], Any] = {}
 
 
+def round(x: Any) -> Any:
+    """The nearest integer, the even one of two."""
+    return x.round()
+
+
 def relu(x: Any) -> Any:
     """max(x, 0), NaN kept."""
     return np.maximum(x, constant(0, x))
@@ -82,9 +87,10 @@ def relu_grad(g: Any, result: Any) -> Any:
 
     Not a product, since 0 * inf is not 0; not ``where``, whose branches are mispredicted half the time (10 times slower).
     """
-    keep = np.less_equal(result, constant(0, result.dtype)).astype(_BITS[g.dtype.itemsize])
+    keep = np.less_equal(result, constant(0, result)).astype(_BITS[g.dtype.itemsize])
     keep -= 1
-    return np.bitwise_and(g.view(keep.dtype), keep, keep).view(g.dtype)
+    keep &= g.view(keep.dtype)
+    return keep.view(g.dtype)
 
 
 _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
@@ -125,13 +131,36 @@ clamp_min, clamp_max = np.maximum, np.minimum
 
 
 def pow(x: Any, exponent: Any) -> Any:
-    """x ** exponent; the frequent square is a product."""
-    if type(exponent) in (int, float):
-        if exponent == 2:
-            return x * x
-        if exponent == 0.5:
-            return np.sqrt(x)
-    return _power(x, exponent)
+    """x ** exponent; frequent exponents are products and roots."""
+    try:
+        if type(exponent) in (int, float):
+            if exponent == 2:
+                return np.square(x)
+            special = _POWERS.get(exponent)
+            if special is not None and x.dtype.kind == "f":
+                return special(x)
+        return _power(x, exponent)
+    except ValueError:
+        return _integer_power(x, exponent)
+
+
+_POWERS: dict[float, Any] = {
+    0.5: np.sqrt,
+    -0.5: rsqrt,
+    1: lambda x: x.copy(),
+    -1: np.reciprocal,
+    3: lambda x: x * x * x,
+    -2: lambda x: 1 / (x * x),
+}
+
+
+def _integer_power(x: Any, exponent: Any) -> Any:
+    """Integers to some negative integer powers, which NumPy refuses: their reciprocals, rounded to 0."""
+    if type(exponent) is int:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    x, exponent = np.broadcast_arrays(x, exponent)
+    of_one = np.where(np.abs(x) == 1, _power(x, np.abs(exponent)), 0)
+    return np.where(exponent < 0, of_one, _power(x, np.maximum(exponent, 0)))
 
 
 # ----- choosing -----
@@ -165,8 +194,8 @@ def zeros_of(shape: Shape, like: Any) -> Any:
 
 
 def clone(x: Any, order: str) -> Any:
-    """A copy: in the layout of ``x`` (``K``) or row-major (``C``)."""
-    return x.copy(order)
+    """A copy: in the layout of ``x`` (``K``) or row-major (``C``), as always when ``x`` repeats its memory."""
+    return x.copy("C" if 0 in x.strides else order)
 
 
 def to_copy(x: Any, dtype: Any) -> Any:
@@ -189,22 +218,22 @@ def numel(shape: Shape, dim: Dims = None) -> int:
 
 def sum_all(x: Any) -> Any:
     """Sum of all elements; integers in int64."""
-    return np.add.reduce(x, None, np.int64 if x.dtype.kind in "bui" else None)
+    return _sum(x, None, np.int64 if x.dtype.kind in "bui" else None)
 
 
 def sum_dim(x: Any, dim: Dims, keepdim: bool) -> Any:
     """Sum along ``dim`` (all dimensions when empty)."""
-    return np.add.reduce(x, None if dim == () else dim, np.int64 if x.dtype.kind in "bui" else None, None, keepdim)
+    return _sum(x, None if dim == () else dim, np.int64 if x.dtype.kind in "bui" else None, None, keepdim)
 
 
 def mean_all(x: Any) -> Any:
     """Mean of all elements."""
-    return np.add.reduce(x, None) / x.dtype.type(x.size)
+    return _sum(x, None) / x.dtype.type(x.size)
 
 
 def mean_dim(x: Any, dim: Dims, keepdim: bool) -> Any:
     """Mean along ``dim``."""
-    return np.add.reduce(x, None if dim == () else dim, None, None, keepdim) / x.dtype.type(numel(x.shape, dim))
+    return _sum(x, None if dim == () else dim, None, None, keepdim) / x.dtype.type(numel(x.shape, dim))
 
 
 def amax(x: Any, dim: Dims, keepdim: bool) -> Any:
@@ -220,17 +249,10 @@ def amin(x: Any, dim: Dims, keepdim: bool) -> Any:
 def logsumexp(x: Any, dim: Dims, keepdim: bool) -> Any:
     """log of the sum of exponentials along ``dim``, shifted by the maximum so that it never overflows."""
     axis = None if dim == () else dim
-    top = x.max(axis=axis, keepdims=True)
+    top = x.max(axis=axis, keepdims=True) if x.size else x.dtype.type(0)
     top = np.where(np.isfinite(top), top, 0)
     out = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
-    return out if keepdim else out.reshape(_reduced(x.shape, dim))
-
-
-def _reduced(shape: Shape, dim: Dims) -> Shape:
-    if dim is None or dim == ():
-        return ()
-    gone = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)}
-    return tuple(s for d, s in enumerate(shape) if d not in gone)
+    return out if keepdim else out.squeeze(axis)
 
 
 def pick(x: Any, indices: Any, dim: int, keepdim: bool) -> Any:
@@ -264,20 +286,32 @@ def norm_dim(x: Any, dim: Dims, keepdim: bool) -> Any:
 
 def softmax_dim(x: Any, dim: int) -> Any:
     """exp(x) / sum(exp(x)) along ``dim``."""
-    e = np.exp(x - np.maximum.reduce(x, dim, keepdims=True))
-    return e / np.add.reduce(e, dim, keepdims=True)
+    if not x.size:
+        return x.copy()
+    axis = dim if x.ndim else None
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / _sum(e, axis, keepdims=True)
 
 
 def log_softmax_dim(x: Any, dim: int) -> Any:
     """X - log(sum(exp(x))) along ``dim``."""
-    shifted = x - np.maximum.reduce(x, dim, keepdims=True)
-    return shifted - np.log(np.add.reduce(np.exp(shifted), dim, keepdims=True))
+    if not x.size:
+        return x.copy()
+    axis = dim if x.ndim else None
+    shifted = x - x.max(axis, keepdims=True)
+    return shifted - np.log(_sum(np.exp(shifted), axis, keepdims=True))
 
 
 def nll_loss_raw(x: Any, target: Any, reduction: str) -> Any:
     """Minus ``x[i, target[i]]``: by row, their sum or their mean. ``x`` is (N, C), ``target`` (N,)."""
     picked = -x[_rows(target), target]
-    return picked if reduction == "none" else picked.sum() if reduction == "sum" else picked.sum() / x.dtype.type(picked.size)
+    return (
+        picked
+        if reduction == "none"
+        else picked.sum()
+        if reduction == "sum"
+        else picked.sum() / x.dtype.type(picked.size)
+    )
 
 
 def nll_loss_raw_backward(g: Any, target: Any, shape: Shape, reduction: str) -> Any:
@@ -296,7 +330,7 @@ def mse_loss_raw(x: Any, target: Any, reduction: str) -> Any:
     d = x - target
     if reduction == "none":
         return d * d
-    total = np.add.reduce(d * d, None)
+    total = _sum(d * d, None)
     return total if reduction == "sum" else total / x.dtype.type(d.size)
 
 
@@ -344,7 +378,6 @@ def alias(x: Any) -> Any:
     return x[...]
 
 
-
 def view(x: Any, shape: Shape) -> Any:
     """X seen in another shape; ValueError where that needs a copy."""
     return x.reshape(shape, copy=False) if isinstance(x, ndarray) else x.reshape(shape)
@@ -365,7 +398,10 @@ def expand(x: Any, shape: Shape) -> Any:
     if -1 in shape:
         lead = len(shape) - x.ndim
         shape = tuple(x.shape[i - lead] if s == -1 else s for i, s in enumerate(shape))
-    return np.broadcast_to(x, shape)
+    out = np.broadcast_to(x, shape)
+    if isinstance(out, ndarray) and x.flags.writeable:
+        out.flags.writeable = True  # parts of it that repeat no memory may be written
+    return out
 
 
 def t(x: Any) -> Any:
@@ -422,10 +458,10 @@ def sum_to(g: Any, shape: Shape) -> Any:
         return g
     lead = g.ndim - len(shape)
     if lead:
-        g = np.add.reduce(g, tuple(range(lead)))
+        g = _sum(g, tuple(range(lead)))
     if g.shape != shape:
         ones = tuple(i for i, (n, s) in enumerate(zip(g.shape, shape, strict=True)) if s == 1 != n)
-        g = np.add.reduce(g, ones, keepdims=True)
+        g = _sum(g, ones, keepdims=True)
     return g
 
 
@@ -451,7 +487,7 @@ def index(x: Any, indices: Any) -> Any:
 def index_backward(g: Any, shape: Shape, indices: Any) -> Any:
     """Zeros of ``shape`` with ``g`` added at ``indices``, repeats included."""
     out = array_module(g).zeros(shape, g.dtype)
-    np.add.at(out, indices, g)
+    array_module(g).add.at(out, indices, g)
     return out
 
 
@@ -474,7 +510,7 @@ def _head(x: Any, dim: int, index: Any) -> Any:
 def gather_backward(g: Any, shape: Shape, dim: int, index: Any) -> Any:
     """Zeros of ``shape`` with ``g`` added where :func:`gather` read, repeats included."""
     out = array_module(g).zeros(shape, g.dtype)
-    grid = np.ogrid[tuple(_slice(0, n) for n in index.shape)]
+    grid = list(array_module(g).ogrid[tuple(_slice(0, n) for n in index.shape)])
     grid[dim % len(shape)] = index
-    np.add.at(out, tuple(grid), g)
+    array_module(g).add.at(out, tuple(grid), g)
     return out

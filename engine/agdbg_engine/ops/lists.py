@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .. import events
-from ..device import array_module
 from ..dtype import result_type
 from ..grad_mode import mode
 from ..node import Buffers, Node1, NodeN, edge, next_seq
@@ -37,13 +36,13 @@ class _Joined(NodeN):
     def _parts(self, ops: Any, grad: Any) -> tuple[Any, ...]:
         return tuple(None if n is None else self.part(ops, grad, i) for i, n in enumerate(self.next))
 
-    def grads(self, g_: Any) -> tuple[Any, ...]:  # noqa: D102
+    def grads(self, g_: Any) -> tuple[Any, ...]:
         return self._parts(k, g_)
 
-    def grads_graph(self, g_: Any) -> tuple[Any, ...]:  # noqa: D102
+    def grads_graph(self, g_: Any) -> tuple[Any, ...]:
         return self._parts(g, g_)
 
-    def run(self, g_: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Any) -> None:  # noqa: D102
+    def run(self, g_: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Any) -> None:
         from ..backward import route
 
         route(self, self.grads(g_), buffers, shared, summed)
@@ -58,7 +57,7 @@ class CatBackward0(_Joined):
     c_dim: int
     c_starts: tuple[int, ...]
 
-    def part(self, ops: Any, grad: Any, i: int) -> Any:  # noqa: D102
+    def part(self, ops: Any, grad: Any, i: int) -> Any:
         start, end = self.c_starts[i : i + 2]
         return ops.slice(grad, self.c_dim, start, end, 1)
 
@@ -71,7 +70,7 @@ class StackBackward0(_Joined):
     consts = ("dim",)
     c_dim: int
 
-    def part(self, ops: Any, grad: Any, i: int) -> Any:  # noqa: D102
+    def part(self, ops: Any, grad: Any, i: int) -> Any:
         return ops.select(grad, self.c_dim, i)
 
 
@@ -84,12 +83,17 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     full = [t for t in ts if t.shape != (0,)] or ts[:1]
     dim = one_dim(full[0], dim)
     _check_sizes(ts, full[0].shape, dim)
-    out = wrap(np.concatenate([t._a for t in full], dim))
+    out = wrap(_row_major(np.concatenate([t._a for t in full], dim)))
     node = _join(CatBackward0, ts, out)
     if node is not None:
         node.c_dim = dim
         node.c_starts = (0, *itertools.accumulate(0 if t.shape == (0,) else t.shape[dim] for t in ts))
     return out
+
+
+def _row_major(joined: Any) -> Any:
+    """What was joined is row-major, whatever the layout of the pieces."""
+    return joined if joined.flags.c_contiguous else joined.copy("C")
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
@@ -108,7 +112,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"stack expects each tensor to be equal size, but got {list(ts[0].shape)} at entry 0 and {list(t.shape)} at "
                 f"entry {i}"
             )
-    out = wrap(np.stack([t._a for t in ts], dim % n))
+    out = wrap(_row_major(np.stack([t._a for t in ts], dim % n)))
     node = _join(StackBackward0, ts, out)
     if node is not None:
         node.c_dim = dim % n
@@ -152,7 +156,7 @@ def _finish(node: Any, out: Tensor, numbers: tuple[int, ...]) -> None:
     node.hooks = None
     out._fn, out._rg = node, True
     if events.sink is not None:
-        events.sink.node_born(node)
+        events.sink.node_born(node, out)
 
 
 def _check_cat(ts: list[Tensor]) -> None:
@@ -181,19 +185,19 @@ def _check_sizes(ts: list[Tensor], first: tuple[int, ...], dim: int) -> None:
 class _Pieces(Node1):
     """Gradient of taking a tensor apart: the incoming gradients put together, zeros where there is none."""
 
-    __slots__ = ("c_dim", "n_outputs", "c_shapes")
+    __slots__ = ("c_dim", "c_shapes", "n_outputs")
     multi = True
     consts = ("dim",)
     c_dim: int
     n_outputs: int
     c_shapes: tuple[tuple[int, ...], ...]
 
-    def grads(self, gs: Any) -> tuple[Any, ...]:  # noqa: D102
+    def grads(self, gs: Any) -> tuple[Any, ...]:
         like = next(x for x in gs if x is not None)
         filled = [k.zeros_of(s, like) if x is None else x for x, s in zip(gs, self.c_shapes, strict=True)]
         return (self.join([wrap(x) for x in filled])._a,)
 
-    def grads_graph(self, gs: Any) -> tuple[Any, ...]:  # noqa: D102
+    def grads_graph(self, gs: Any) -> tuple[Any, ...]:
         like = next(x for x in gs if x is not None)._a
         filled = [wrap(k.zeros_of(s, like)) if x is None else x for x, s in zip(gs, self.c_shapes, strict=True)]
         return (self.join(filled),)
@@ -209,7 +213,7 @@ class UnbindBackward0(_Pieces):
     __slots__ = ()
     op_name = "UnbindBackward0"
 
-    def join(self, pieces: list[Tensor]) -> Tensor:  # noqa: D102
+    def join(self, pieces: list[Tensor]) -> Tensor:
         return stack(pieces, self.c_dim)
 
 

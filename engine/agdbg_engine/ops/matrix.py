@@ -150,4 +150,10 @@ def _tensors(op: str, input: Any, **others: Any) -> None:
 def _c_name(dtype: np.dtype[Any]) -> str:
     """The C++ name of a dtype, as errors about matrices print it."""
     name = scalar_type(dtype)
-    return {"Long": "long int", "Short": "short int", "Half": "c10::Half"}.get(name, name.lower())
+    return {
+        "Long": "long int",
+        "Short": "short int",
+        "Half": "c10::Half",
+        "Char": "signed char",
+        "Byte": "unsigned char",
+    }.get(name, name.lower())

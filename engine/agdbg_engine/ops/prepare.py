@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from .. import events
+from ..backward import QUIET
 from ..dtype import get_default_dtype, result_type
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import bool_subtraction, explain
 
-__all__ = ["as_array", "converted", "cut", "explain", "floated", "matmul", "mixed", "own", "weak"]
+__all__ = ["as_array", "converted", "cut", "failed", "floated", "matmul", "mixed", "own", "weak"]
 
 
 def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str, Any]) -> Tensor:
@@ -48,7 +49,20 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
 
 def _plain(value: Any) -> Any:
     """An instance of a subclass of a number type as that number."""
-    return next(kind(value) for kind in (bool, int, float, complex) if isinstance(value, kind))
+    kinds: tuple[Any, ...] = (bool, int, float, complex)
+    return next(kind(value) for kind in kinds if isinstance(value, kind))
+
+
+def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str, Any], plain: dict[str, Any]) -> Tensor:
+    """Raise ``error`` of ``function`` in PyTorch's words.
+
+    Where it only says that a number overflowed, was divided by zero or is none (a NumPy warning made an error, or
+    ``np.seterr``), call ``function`` again without asking for that: PyTorch's results are silently infinite or NaN.
+    """
+    if isinstance(error, RuntimeWarning | FloatingPointError):
+        with np.errstate(**QUIET):
+            return function(**tensors, **plain)
+    raise explain(function.__name__, error, **tensors) from None
 
 
 def as_array(value: Any) -> Any:
@@ -74,11 +88,11 @@ def own(indices: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def weak(op: str, result: Any, tensor: Any) -> Any:
-    """A float64 ``result`` of an integer tensor in the default dtype: numbers do not set the precision."""
+    """A float64 ``result`` of an integer tensor and a number in the default dtype; powers of bools in int64."""
+    bool_subtraction(op, tensor.dtype)
     if tensor.dtype.kind in "biu" and result.dtype == np.float64:
         return result.astype(get_default_dtype())
-    bool_subtraction(op, tensor.dtype)
-    return result
+    return result.astype(np.int64) if tensor.dtype.kind == "b" and result.dtype == np.int8 else result
 
 
 def cut(tensors: tuple[Tensor, ...]) -> None:

@@ -36,12 +36,16 @@ def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     return g.mean_dim(x, some_dims(x, dim), keepdim)
 
 
-def var(self: Tensor, dim: Dims = None, unbiased: bool = True, keepdim: bool = False, *, correction: int | None = None) -> Tensor:
+def var(
+    self: Tensor, dim: Dims = None, unbiased: bool = True, keepdim: bool = False, *, correction: int | None = None
+) -> Tensor:
     """Variance of all elements or along ``dim``, divided by ``n - correction`` (1, or 0 when not ``unbiased``)."""
     return g.var_dim(*_spread(self, dim, unbiased, correction), keepdim)
 
 
-def std(self: Tensor, dim: Dims = None, unbiased: bool = True, keepdim: bool = False, *, correction: int | None = None) -> Tensor:
+def std(
+    self: Tensor, dim: Dims = None, unbiased: bool = True, keepdim: bool = False, *, correction: int | None = None
+) -> Tensor:
     """Square root of :func:`var`; its gradient is 0 where it is 0."""
     return g.std_dim(*_spread(self, dim, unbiased, correction), keepdim)
 
@@ -126,7 +130,8 @@ def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def _along(op: str, x: Tensor, dim: int, keepdim: bool, position: Any, row: Any) -> Extreme:
-    dim = _extreme_dims(op, x, dim)
+    _extreme_dims(op, x, dim)
+    dim = one_dim(x, dim)
     where = wrap(position(x._a, axis=dim if x.ndim else None, keepdims=keepdim and x.ndim > 0))
     return Extreme(row(x, where, dim, keepdim), where)
 

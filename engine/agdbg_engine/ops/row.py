@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 
-
 @dataclass(frozen=True)
 class Row:
     """One op. ``signature`` is ``name(arguments)`` with defaults; tensors are the arguments named in ``grads``."""

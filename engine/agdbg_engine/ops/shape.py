@@ -27,18 +27,21 @@ def one_dim(x: Tensor, dim: int) -> int:
 
 
 def _out_of_range(n: int, dim: int) -> Exception:
-    return shape_error(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})", IndexError)
+    return shape_error(
+        f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})", IndexError
+    )
 
 
 def some_dims(x: Tensor, dim: Dims) -> Any:
-    """``dim`` or dimensions checked and made non-negative; ``()`` for all."""
+    """``dim`` or dimensions checked and made non-negative; ``()`` for all, and for a 0-d tensor."""
     if isinstance(dim, int):
-        return one_dim(x, dim)
+        dim = one_dim(x, dim)
+        return dim if x._a.shape else ()
     dims = tuple(one_dim(x, d) for d in dim or ())
     for i, d in enumerate(dims):
         if d in dims[:i]:
             raise shape_error(f"dim {d} appears multiple times in the list of dims")
-    return dims
+    return dims if x._a.shape else ()
 
 
 def sizes(op: str, shape: tuple[Any, ...]) -> Sizes:
@@ -49,7 +52,9 @@ def sizes(op: str, shape: tuple[Any, ...]) -> Sizes:
         return tuple(s if type(s) is int else s.__index__() for s in shape)
     except AttributeError:
         kinds = ", ".join(type(s).__name__ for s in shape)
-        raise TypeError(f"{op}() received an invalid combination of arguments - got ({kinds}), but expected one of:") from None
+        raise TypeError(
+            f"{op}() received an invalid combination of arguments - got ({kinds}), but expected one of:"
+        ) from None
 
 
 def _resolve(x: Tensor, shape: Sizes) -> Sizes:
@@ -200,9 +205,7 @@ def reversed_dims(self: Tensor) -> Tensor:
 def matrix_transpose(self: Tensor) -> Tensor:
     """``x.mT``: the last two dimensions swapped."""
     if self.ndim < 2:
-        raise shape_error(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor."
-        )
+        raise shape_error(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor.")
     return g.transpose(self, self.ndim - 2, self.ndim - 1)
 
 

@@ -88,8 +88,8 @@ op("where(condition, self, other)", "WhereBackward0", condition=None, self="wher
    scalars={"self": "WhereBackward0", "other": "WhereBackward0"})  # fmt: skip
 op("masked_fill(self, mask, value)", "MaskedFillBackward1", self="masked_fill(g, mask, 0)", mask=None, value="where(mask, g, 0)",
    jvp="where(mask, value_t, self_t)", elementwise=True, inplace=True, scalars={"value": "MaskedFillBackward0"})  # fmt: skip
-op("copy(self, src)", "CopyBackwards", self="zeros_of(self_shape, g)", src="fit_to(g, src_shape, src_dtype)",
-   jvp="fit_to(src_t, self_shape, self_dtype)", inplace=True)  # fmt: skip
+op("copy(self, src)", "CopyBackwards", self="zeros_of(self_shape, g)", src="to_copy(sum_to(g, src_shape), src_dtype)",
+   jvp="to_copy(expand(src_t, self_shape), self_dtype)", inplace=True)  # fmt: skip
 op("fill(self, value)", "FillBackward3", self="zeros_of(self_shape, g)", value="sum_all(g)", jvp="fill(self_t, value_t)", inplace=True,
    scalars={"value": "FillBackward2"})  # fmt: skip
 op("zero(self)", "ZeroBackward0", self="zeros_of(self_shape, g)", jvp="zeros_of(self_shape, self_t)", inplace=True)
@@ -99,7 +99,13 @@ op("to_copy(self, dtype)", "ToCopyBackward0", self="to_copy(g, self_dtype)", jvp
 # ----- reductions -----
 
 op("sum_all(self)", "SumBackward0", self="expand(g, self_shape)", jvp="linear", alias="self")
-op("sum_dim(self, dim, keepdim=False)", "SumBackward1", self="expand_dims(g, self_shape, dim, keepdim)", jvp="linear", alias="self")
+op(
+    "sum_dim(self, dim, keepdim=False)",
+    "SumBackward1",
+    self="expand_dims(g, self_shape, dim, keepdim)",
+    jvp="linear",
+    alias="self",
+)
 op("mean_all(self)", "MeanBackward0", self="expand(g / numel(self_shape), self_shape)", jvp="linear", alias="self")
 op("mean_dim(self, dim, keepdim=False)", "MeanBackward1",
    self="expand_dims(g / numel(self_shape, dim), self_shape, dim, keepdim)", jvp="linear", alias="self")  # fmt: skip
@@ -107,9 +113,9 @@ op("amax(self, dim=(), keepdim=False)", "AmaxBackward0", self="extreme_grad(g, s
    jvp="extreme_tangent(self_t, self, result, dim, keepdim)")  # fmt: skip
 op("amin(self, dim=(), keepdim=False)", "AminBackward0", self="extreme_grad(g, self, result, dim, keepdim)",
    jvp="extreme_tangent(self_t, self, result, dim, keepdim)")  # fmt: skip
-op("max_all(self)", "MaxBackward1", self="extreme_grad(g, self, result, (), False)", forward="amax(self, (), False)",
+op("max_all(self)", "MaxBackward1", self="extreme_of_all_grad(g, self, result)", forward="amax(self, (), False)",
    jvp="extreme_tangent(self_t, self, result, (), False)")  # fmt: skip
-op("min_all(self)", "MinBackward1", self="extreme_grad(g, self, result, (), False)", forward="amin(self, (), False)",
+op("min_all(self)", "MinBackward1", self="extreme_of_all_grad(g, self, result)", forward="amin(self, (), False)",
    jvp="extreme_tangent(self_t, self, result, (), False)")  # fmt: skip
 op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
    self="expand_dims(g, self_shape, dim, keepdim) * exp(self - expand_dims(result, self_shape, dim, keepdim))",
@@ -145,7 +151,13 @@ op("mse_loss_raw(self, target, reduction)", "MseLossBackward0", self="mse_grad(g
 op("mm(self, mat2)", "MmBackward0", self="mm(g, t(mat2))", mat2="mm_left(self, g, mat2_swapped)", jvp="mm(self_t, mat2) + mm(self, mat2_t)",
    unless=("a_self.ndim != 2 or a_mat2.ndim != 2 or (a_self.dtype is not a_mat2.dtype and a_self.dtype != a_mat2.dtype)", "matmul"))  # fmt: skip
 op("mv(self, vec)", "MvBackward0", self="ger(g, vec)", vec="mv(t(self), g)", jvp="mv(self_t, vec) + mv(self, vec_t)")
-op("dot(self, tensor)", "DotBackward0", self="g * tensor", tensor="g * self", jvp="dot(self_t, tensor) + dot(self, tensor_t)")
+op(
+    "dot(self, tensor)",
+    "DotBackward0",
+    self="g * tensor",
+    tensor="g * self",
+    jvp="dot(self_t, tensor) + dot(self, tensor_t)",
+)
 op("bmm(self, mat2)", "BmmBackward0", self="bmm(g, transpose(mat2, 1, 2))", mat2="bmm(transpose(self, 1, 2), g)",
    jvp="bmm(self_t, mat2) + bmm(self, mat2_t)")  # fmt: skip
 op("addmm(self, mat1, mat2)", "AddmmBackward0", self="sum_to(g, self_shape)", mat1="mm(g, t(mat2))", mat2="mm_left(mat1, g, mat2_swapped)",
@@ -158,18 +170,44 @@ op("unsafe_view(self, shape)", "UnsafeViewBackward0", self="reshape(g, self_shap
 op("view(self, shape)", "ViewBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
 op("expand(self, shape)", "ExpandBackward0", self="sum_to(g, self_shape)", jvp="linear", alias="self", view=True)
 op("t(self)", "TBackward0", self="t(g)", jvp="linear", alias="self", view=True)
-op("transpose(self, dim0, dim1)", "TransposeBackward0", self="transpose(g, dim0, dim1)", jvp="linear", alias="self", view=True)
-op("permute_to(self, dims)", "PermuteBackward0", self="permute_to(g, inverse_permutation(dims))", jvp="linear", alias="self", view=True)
+op(
+    "transpose(self, dim0, dim1)",
+    "TransposeBackward0",
+    self="transpose(g, dim0, dim1)",
+    jvp="linear",
+    alias="self",
+    view=True,
+)
+op(
+    "permute_to(self, dims)",
+    "PermuteBackward0",
+    self="permute_to(g, inverse_permutation(dims))",
+    jvp="linear",
+    alias="self",
+    view=True,
+)
 op("unsqueeze(self, dim)", "UnsqueezeBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
 op("squeeze_all(self)", "SqueezeBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
 op("squeeze_dim(self, dim)", "SqueezeBackward1", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
-op("select(self, dim, index)", "SelectBackward0", self="select_backward(g, self_shape, dim, index)", jvp="linear", view=True)
+op(
+    "select(self, dim, index)",
+    "SelectBackward0",
+    self="select_backward(g, self_shape, dim, index)",
+    jvp="linear",
+    view=True,
+)
 op("slice(self, dim=0, start=None, end=None, step=1)", "SliceBackward0",
    self="slice_backward(g, self_shape, dim, start, end, step)", jvp="linear", view=True)  # fmt: skip
 
 # ----- their transposes, indexing -----
 
-op("select_backward(self, shape, dim, index)", "SelectBackwardBackward0", self="select(g, dim, index)", jvp="linear", alias="self")
+op(
+    "select_backward(self, shape, dim, index)",
+    "SelectBackwardBackward0",
+    self="select(g, dim, index)",
+    jvp="linear",
+    alias="self",
+)
 op("slice_backward(self, shape, dim, start, end, step)", "SliceBackwardBackward0", self="slice(g, dim, start, end, step)",
    jvp="linear", alias="self")  # fmt: skip
 op("index(self, indices)", "IndexBackward0", self="index_backward(g, self_shape, indices)", jvp="linear")
@@ -177,5 +215,17 @@ op("index_backward(self, shape, indices)", "IndexBackwardBackward0", self="index
 op("index_put(self, indices, values)", "IndexPutBackward0", self="index_put(g, indices, 0.0)",
    values="sum_to(index(g, indices), values_shape)", jvp="index_put(self_t, indices, values_t)", inplace=True,
    scalars={"values": "IndexPutBackward0"})  # fmt: skip
-op("gather(self, dim, index)", "GatherBackward0", self="gather_backward(g, self_shape, dim, index)", index=None, jvp="linear")
-op("gather_backward(self, shape, dim, index)", "GatherBackwardBackward0", self="gather(g, dim, index)", index=None, jvp="linear")
+op(
+    "gather(self, dim, index)",
+    "GatherBackward0",
+    self="gather_backward(g, self_shape, dim, index)",
+    index=None,
+    jvp="linear",
+)
+op(
+    "gather_backward(self, shape, dim, index)",
+    "GatherBackwardBackward0",
+    self="gather(g, dim, index)",
+    index=None,
+    jvp="linear",
+)

@@ -32,10 +32,18 @@ class Adam(Optimizer):
             if not 0 <= beta < 1:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
         super().__init__(
-            params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize}
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "amsgrad": amsgrad,
+                "maximize": maximize,
+            },
         )
 
-    def update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:  # noqa: D102
+    def update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if group["maximize"]:
             g = -g
         if group["weight_decay"]:
@@ -48,10 +56,10 @@ class Adam(Optimizer):
         m, v = state["exp_avg"], state["exp_avg_sq"]
         largest = state.get("max_exp_avg_sq", v)
         for block in blocks(p, g, m, v, largest):
-            self._update(*block, state["step"], group)
+            self._update(state["step"], group, *block)
 
     @staticmethod
-    def _update(p: Any, g: Any, m: Any, v: Any, largest: Any, step: int, group: dict[str, Any]) -> None:
+    def _update(step: int, group: dict[str, Any], p: Any, g: Any, m: Any, v: Any, largest: Any) -> None:
         b1, b2 = group["betas"]
         m += (1 - b1) * (g - m)
         v *= b2

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from agdbg.diagnose import Evidence, Finding
-from agdbg.excerpt import excerpt
-from agdbg.explain import Explained, Explanation
-from agdbg.palette import Palette
+from agdbg.explain.excerpt import excerpt
+from agdbg.explain.explanation import Explained, Explanation
+from agdbg.explain.palette import Palette
 from agdbg.record.lookup import Site
 
 #: Findings that are shown when a program ends; ``agdbg explain`` shows all.
@@ -31,21 +31,15 @@ def as_text(
     palette = palette or Palette()
     findings = explanation.findings
     shown = findings if limit is None else findings[:limit]
-    blocks = [
-        "\n".join(_block(number, explained, base, palette)) for number, explained in enumerate(shown, 1)
-    ]
+    blocks = ["\n".join(_block(number, explained, base, palette)) for number, explained in enumerate(shown, 1)]
     if len(findings) > len(shown):
         more = len(findings) - len(shown)
         blocks.append(f"... and {counted(more, 'more finding')}: agdbg explain {explanation.path}")
     if not findings:
-        recorded = (
-            f"{counted(explanation.nodes, 'node')}, {counted(explanation.passes, 'backward pass', 'es')}"
-        )
+        recorded = f"{counted(explanation.nodes, 'node')}, {counted(explanation.passes, 'backward pass', 'es')}"
         blocks.append(f"nothing to explain: {recorded} recorded, no error")
     if explanation.problems:
-        blocks.append(
-            "\n".join(palette.aside(f"trace damaged: {problem}") for problem in explanation.problems)
-        )
+        blocks.append("\n".join(palette.aside(f"trace damaged: {problem}") for problem in explanation.problems))
     return "\n\n".join(blocks)
 
 
@@ -75,9 +69,7 @@ def _standing(finding: Finding, caught: bool | None) -> str:
 def _evidence(evidence: Evidence, width: int, base: Path | None, palette: Palette) -> list[str]:
     """The place, the source line with its carets, and what there is to say about it."""
     indent = " " * (3 + width + 2)
-    first, *notes = [
-        place for place in (place_of(evidence.site, base), *evidence.note.splitlines()) if place
-    ] or [""]
+    first, *notes = [place for place in (place_of(evidence.site, base), *evidence.note.splitlines()) if place] or [""]
     lines = _labelled(evidence.role, first, width, palette)
     source, carets = excerpt(evidence.site)
     if source:

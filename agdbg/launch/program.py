@@ -14,9 +14,9 @@ from importlib.machinery import BuiltinImporter
 from types import ModuleType
 from typing import Protocol
 
-from agdbg import script, uncaught
-from agdbg.isolation import Isolation
-from agdbg.outcome import Outcome
+from agdbg.launch import script, uncaught
+from agdbg.launch.isolation import Isolation
+from agdbg.launch.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Program:
 
 
 class Companion(Protocol):
-    """What accompanies the run of a program; see :class:`agdbg.recording.Recording`."""
+    """What accompanies the run of a program; see :class:`agdbg.launch.recording.Recording`."""
 
     outcome: Outcome
 

@@ -78,12 +78,7 @@ def _likeness(finding: Finding, error: ErrorFact, facts: Facts) -> int:
         return 0
     node = facts.node(error.node)
     sites = [evidence.site for evidence in finding.evidence]
-    return (
-        1
-        + 4 * (error.node in finding.nodes)
-        + 2 * (error.site in sites)
-        + (node is not None and node.site in sites)
-    )
+    return 1 + 4 * (error.node in finding.nodes) + 2 * (error.site in sites) + (node is not None and node.site in sites)
 
 
 def _first_line(text: str) -> str:

@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from agdbg import place
 from agdbg.engines.hook import on_import
-from agdbg.isolation import Isolation
-from agdbg.outcome import Outcome
+from agdbg.launch import place
+from agdbg.launch.isolation import Isolation
+from agdbg.launch.outcome import Outcome
+from agdbg.launch.uncaught import interrupt_still_counts
 from agdbg.tell import tell
-from agdbg.uncaught import interrupt_still_counts
 
 if TYPE_CHECKING:
     from agdbg.record import Recorder
@@ -35,9 +35,7 @@ class Recording:
         mention: False: where the trace is, is not said at the end.
     """
 
-    def __init__(
-        self, name: str, directory: Path | None = None, *, keep: bool = True, mention: bool = True
-    ) -> None:
+    def __init__(self, name: str, directory: Path | None = None, *, keep: bool = True, mention: bool = True) -> None:
         self.outcome = Outcome()
         self._name = name
         self._directory = directory
@@ -146,9 +144,9 @@ class Recording:
                 shutil.rmtree(self._recorder.path, ignore_errors=True)
 
     def _explain(self, directory: Path) -> None:
-        from agdbg.explain import explain
-        from agdbg.explain_text import SHOWN_AT_EXIT, as_text
-        from agdbg.palette import Palette
+        from agdbg.explain.explanation import explain
+        from agdbg.explain.palette import Palette
+        from agdbg.explain.text import SHOWN_AT_EXIT, as_text
 
         found = explain(directory)
         if found.nodes or found.findings:

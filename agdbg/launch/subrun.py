@@ -17,9 +17,7 @@ if sys.flags.safe_path:
 sys.exit(main())"""
 
 
-def run_recorded(
-    program: list[str], trace: Path, *, output_to_stderr: bool = False, mention_trace: bool = True
-) -> int:
+def run_recorded(program: list[str], trace: Path, *, output_to_stderr: bool = False, mention_trace: bool = True) -> int:
     """Run a script and its arguments headless, recorded to the directory ``trace``; return the exit status.
 
     It has the standard streams of this process. A negative status is the number of the signal that ended it.

@@ -35,9 +35,7 @@ class Isolation:
         """Of the top-level modules ``loaded``, hide those that clash with a file, submodules included."""
         if self._directory is None:
             return
-        clashes = {
-            name for name in loaded & _stems(self._directory) if self._is_shadowed(name, self._directory)
-        }
+        clashes = {name for name in loaded & _stems(self._directory) if self._is_shadowed(name, self._directory)}
         for name in list(sys.modules):
             if name.partition(".")[0] in clashes:
                 self._hidden[name] = sys.modules.pop(name)

@@ -1,0 +1,1 @@
+"""Running a program as ``python`` would, accompanied by a recording."""
