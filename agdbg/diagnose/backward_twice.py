@@ -10,7 +10,7 @@ from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found, weakest
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.scene import Known, Scene
 from agdbg.diagnose.stories import Story, tell
-from agdbg.diagnose.words import count, same_line
+from agdbg.diagnose.words import count, op_words, same_line
 
 KIND = "backward-twice"
 _BY_KNOWLEDGE: dict[Known, Certainty] = {"ran": "certain", "reached": "likely", "unknown": "possible"}
@@ -52,13 +52,13 @@ def _evidence(scene: Scene, story: Story, times: int) -> tuple[Evidence, ...]:
     if entry is not None:
         found.append((entry.node.row, Evidence("entry", entry.node.site, _entry_note(scene, entry))))
         if entry.consumer is not None and not same_line(entry.consumer.site, entry.node.site):
-            note = f"{entry.consumer.op.name} used it: the way into the part that was freed"
+            note = f"{op_words(entry.consumer)} used it: the way into the part that was freed"
             found.append((entry.consumer.row, Evidence("used", entry.consumer.site, note)))
     if scene.node is not None and (entry is None or not same_line(entry.node.site, scene.node.site)):
         found.append(
             (
                 scene.node.row,
-                Evidence("created", scene.node.site, f"{scene.node.op.name}: what it saved is gone"),
+                Evidence("created", scene.node.site, f"{op_words(scene.node)}: what it saved is gone"),
             )
         )
     if scene.first is not None:
@@ -70,9 +70,9 @@ def _evidence(scene: Scene, story: Story, times: int) -> tuple[Evidence, ...]:
 
 def _entry_note(scene: Scene, entry: Entry) -> str:
     failing = scene.node
-    note = f"{entry.node.op.name}: here the second call enters what the first had run"
+    note = f"{op_words(entry.node)}: here the second call enters what the first had run"
     if failing is not None and failing.id != entry.node.id and same_line(failing.site, entry.node.site):
-        note += f"; {failing.op.name} on the same line is where it failed"
+        note += f"; {op_words(failing)} on the same line is where it failed"
     return f"{note}\n{_shared(scene)}"
 
 

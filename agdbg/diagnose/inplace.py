@@ -11,11 +11,11 @@ from agdbg.diagnose.remedy import remedy
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.stain import Stain
 from agdbg.diagnose.stale import Stale, also_stale, caution
-from agdbg.diagnose.words import capital, count, is_result, slot_words
+from agdbg.diagnose.words import capital, count, is_result, op_words, slot_words
 from agdbg.diagnose.writers import Writer, observed
 
 KIND = "inplace-modified"
-#: Writers that are shown, each with its line.
+#: Writers that are shown, each with its line, and other stale nodes that are named.
 SHOWN = 6
 
 
@@ -28,7 +28,7 @@ def _finding(case: Case, failure: Failure) -> Finding:
     stain = Stain.of(case, failure.first)
     stale = also_stale(case, stain)
     entered = [entry.node.id for entry in stain.entries[:1]]
-    nodes = dict.fromkeys([failure.first.node, failure.last.node, *entered, *stale.nodes])
+    nodes = dict.fromkeys([failure.first.node, failure.last.node, *entered, *stale.nodes[:SHOWN]])
     return Finding(
         kind=KIND,
         cause=_cause(stain),
@@ -69,7 +69,7 @@ def _saved(stain: Stain) -> str:
     """What was saved, by which node, on which line."""
     by = "a node that was built before the recording"
     if stain.node is not None:
-        by = f"{stain.node.op.name}{stain.lines.at(stain.node.site)}"
+        by = f"{op_words(stain.node)}{stain.lines.at(stain.node.site)}"
     if stain.name:
         return f"{stain.name}, saved by {by},"
     return f"{'the result' if is_result(stain.slot) else 'a tensor'} saved by {by}"
@@ -94,7 +94,7 @@ def _evidence(case: Case, stain: Stain, stale: Stale, times: int) -> tuple[Evide
         found.append((stain.node.row, Evidence("saved", stain.node.site, _saved_note(stain))))
     if stain.entries:
         entry = stain.entries[0].node
-        note = f"{entry.op.name}: here the graph reaches back into an earlier iteration"
+        note = f"{op_words(entry)}: here the graph reaches back into an earlier iteration"
         found.append((entry.row, Evidence("entry", entry.site, note)))
     found += _written(stain)
     ordered = [evidence for _, evidence in sorted(found, key=lambda each: each[0])]
@@ -124,7 +124,8 @@ def _remarks(case: Case, stain: Stain, stale: Stale) -> list[Evidence]:
         found.append(view)
     if stale.count:
         verb = "is" if stale.count == 1 else "are"
-        note = f"{count(stale.count, 'more saved tensor')} of this graph {verb} stale too"
+        number = count(stale.count, "more saved tensor")
+        note = f"{'at least ' if stale.more else ''}{number} of this graph {verb} stale too"
         found.append(Evidence("stale", stale.site, note))
     return found
 
@@ -132,7 +133,7 @@ def _remarks(case: Case, stain: Stain, stale: Stale) -> list[Evidence]:
 def _saved_note(stain: Stain) -> str:
     assert stain.node is not None
     name = f", {stain.name}," if stain.name else ""
-    return f"{stain.node.op.name} saved {slot_words(stain.slot)}{name} at version {stain.expected}"
+    return f"{op_words(stain.node)} saved {slot_words(stain.slot)}{name} at version {stain.expected}"
 
 
 def _wrote_note(writer: Writer) -> str:

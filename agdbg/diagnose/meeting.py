@@ -60,7 +60,7 @@ def meet(case: Case, first: PassFact, second: PassFact, node: int) -> Meeting:
     roots = walk.mask(root for root, _ in second.roots)
     reached = walk.below(roots)
     target = walk.mask([node])
-    ran = walk.mask(facts.ran(first.id).tolist()) | target
+    ran = walk.mask(facts.ran(first.id)) | target
     shared = reached & ran & ~walk.leaves
     entries = _entries(case, shared, reached, walk.above(target, reached))
     below = walk.below(walk.mask(entry.node.id for entry in entries) if entries else shared)

@@ -3,7 +3,7 @@
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.source import assigned, expression, is_returned, operand
-from agdbg.diagnose.words import Lines, is_result, listed
+from agdbg.diagnose.words import Lines, is_result, listed, op_words
 from agdbg.diagnose.writes import write
 from agdbg.record.facts import NodeFact
 
@@ -58,7 +58,7 @@ def detach(case: Case, entries: list[Entry], lines: Lines) -> str:
 def made_by(node: NodeFact) -> str:
     """The expression that built a node, or its op."""
     text = expression(node.site)
-    return f"`{text}`" if text else node.op.name or f"node {node.id}"
+    return f"`{text}`" if text else op_words(node)
 
 
 def saved_name(case: Case, node: NodeFact | None, slot: str, storage: int) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Evidence
@@ -30,11 +31,13 @@ class Stale:
         count: how many.
         site: the line of the first one's node.
         nodes: the nodes that saved them.
+        more: whether there are more than were counted.
     """
 
     count: int
     site: Site
     nodes: tuple[int, ...]
+    more: bool = False
 
 
 def also_stale(case: Case, stain: Stain) -> Stale:
@@ -44,28 +47,26 @@ def also_stale(case: Case, stain: Stain) -> Stale:
         return Stale(0, NO_SITE, ())
     walk = case.walk
     left = walk.below(walk.mask(root for root, _ in call.roots))
-    left &= ~walk.mask([stain.error.node, *case.facts.ran(call.id).tolist()])
-    found = [
-        (node, old)
-        for node in _savers(case, storage)
-        if left[walk.place(node.id)] and (old := _old_saves(node, storage, stain.current))
-    ]
-    sites = [node.site for node, _ in found]
-    return Stale(sum(old for _, old in found), sites[0] if sites else NO_SITE, tuple(n.id for n, _ in found))
+    left &= ~(walk.mask([stain.error.node]) | walk.mask(case.facts.ran(call.id)))
+    savers: list[int] = walk.ids[left & walk.mask(_savers(case, storage))].tolist()
+    nodes = [node for number in savers[:LIMIT] if (node := case.facts.node(number)) is not None]
+    old = [(node, count) for node in nodes if (count := _old_saves(node, storage, stain.current))]
+    site = old[0][0].site if old else NO_SITE
+    return Stale(sum(n for _, n in old), site, tuple(node.id for node, _ in old), len(savers) > LIMIT)
 
 
 def _old_saves(node: NodeFact, storage: int, current: int) -> int:
     return sum(1 for save in node.saves if save.storage == storage and save.version < current)
 
 
-def _savers(case: Case, storage: int) -> list[NodeFact]:
-    """The nodes that saved a storage, in the order of their ids."""
+def _savers(case: Case, storage: int) -> npt.NDArray[np.uint64]:
+    """The ids of the nodes that saved a storage."""
     facts = case.facts
     born = facts.trace.records[facts.rows(Kind.BORN)]
     told = facts.trace.records[facts.rows(Kind.SAVED)]
     inline = ((born[:, 6:8] & _STORAGE) == storage).any(axis=1)
-    ids: list[int] = np.unique(np.concatenate([born[inline, 1], told[told[:, 3] == storage, 1]])).tolist()
-    return [node for number in ids[:LIMIT] if (node := facts.node(number)) is not None]
+    ids: npt.NDArray[np.uint64] = np.concatenate([born[inline, 1], told[told[:, 3] == storage, 1]])
+    return ids
 
 
 # ----- parts of one memory -----

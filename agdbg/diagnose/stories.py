@@ -225,7 +225,8 @@ def _two_fix(scene: Scene, first: PassFact, second: PassFact, words: str) -> str
 
 
 def _made(scene: Scene, entry: Entry) -> str:
-    return f"{entry_words(scene.case, entry)}, made{scene.lines.at(entry.node.site)}"
+    words, site = entry_words(scene.case, entry), entry.node.site
+    return f"{words}, made{scene.lines.at(site)}" if site.line else words
 
 
 # ----- the last one -----

@@ -100,11 +100,10 @@ class Walk:
     def _places(self, ids: Words) -> Places:
         return self.ids.searchsorted(ids)
 
-    def mask(self, nodes: Iterable[int]) -> Mask:
+    def mask(self, nodes: Iterable[int] | Words) -> Mask:
         """The set of these nodes, those that the trace does not mention left out."""
-        mask = np.zeros(len(self.ids), bool)
-        mask[[place for place in map(self.place, nodes) if place >= 0]] = True
-        return mask
+        ids = nodes if isinstance(nodes, np.ndarray) else np.array(list(nodes), np.uint64)
+        return np.isin(self.ids, ids)
 
     @cached_property
     def saving(self) -> Mask:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from os.path import basename
 
+from agdbg.record.facts import NodeFact
 from agdbg.record.lookup import Site
 
 
@@ -26,6 +27,11 @@ class Lines:
 def same_line(one: Site, other: Site) -> bool:
     """Whether two sites are on one known line."""
     return bool(one.line) and (one.file, one.line) == (other.file, other.line)
+
+
+def op_words(node: NodeFact) -> str:
+    """What kind of node it is."""
+    return node.op.name or f"node {node.id}"
 
 
 def slot_words(slot: str) -> str:

@@ -37,6 +37,7 @@ from .creation import (
 from .device import device
 from .dtype import bool as bool
 from .dtype import (
+    ALIASES,
     complex64,
     complex128,
     float16,
@@ -67,6 +68,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in ops.FUNCTIONS:
         return ops.FUNCTIONS[name]
+    if name in ALIASES:
+        return ALIASES[name]
     raise AttributeError(f"module 'agdbg_engine' has no attribute '{name}'")
 
 

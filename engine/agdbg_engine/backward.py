@@ -189,6 +189,9 @@ class BackwardPass:
     def finish(self, error: BaseException | None) -> None:
         """End the pass: buffers are dropped, instruments told."""
         self.buffers.clear()
+        self.run_node = (
+            _finished  # the runner knows the pass: without this the two would wait for the garbage collector
+        )
         if events.sink is not None:
             events.sink.pass_finished(self, error)
 
@@ -388,6 +391,10 @@ def _with_leaves(order: list[Node], last: dict[Node, Node], alone: list[Node]) -
                 leaves.sort(key=position.__getitem__)
             out.extend(leaves)
     return out
+
+
+def _finished(node: Node) -> None:
+    raise RuntimeError(f"this pass is finished: it cannot run {node.name()}")
 
 
 def _fast_runner(bp: BackwardPass) -> Callable[[Node], None]:

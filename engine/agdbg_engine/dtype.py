@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
 
-float16 = half = np.dtype("float16")
-float32 = float = np.dtype("float32")
-float64 = double = np.dtype("float64")
+float16 = np.dtype("float16")
+float32 = np.dtype("float32")
+float64 = np.dtype("float64")
 complex64 = np.dtype("complex64")
 complex128 = np.dtype("complex128")
 uint8 = np.dtype("uint8")
 int8 = np.dtype("int8")
-int16 = short = np.dtype("int16")
-int32 = int = np.dtype("int32")
-int64 = long = np.dtype("int64")
+int16 = np.dtype("int16")
+int32 = np.dtype("int32")
+int64 = np.dtype("int64")
 bool = np.dtype("bool")
+
+ALIASES: dict[str, np.dtype[Any]] = {
+    "half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
+}  # fmt: skip
+"""PyTorch's other names of dtypes; not module variables, since they would hide Python's own."""
 
 _SCALAR_TYPE = {
     float16: "Half", float32: "Float", float64: "Double", complex64: "ComplexFloat", complex128: "ComplexDouble",
@@ -44,12 +50,12 @@ def scalar_type(dtype: np.dtype[Any]) -> str:
     return _SCALAR_TYPE.get(dtype, str(dtype))
 
 
-def is_differentiable(dtype: np.dtype[Any]) -> Any:
+def is_differentiable(dtype: np.dtype[Any]) -> builtins.bool:
     """Only floating and complex dtypes can require gradients."""
     return dtype.kind in "fc"
 
 
-def category(dtype: np.dtype[Any]) -> Any:
+def category(dtype: np.dtype[Any]) -> int:
     """0 bool, 1 integer, 2 floating, 3 complex: promotion never leaves the highest category present."""
     return _CATEGORY[dtype.kind]
 
@@ -65,7 +71,7 @@ def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     return np.promote_types(a, b)
 
 
-def result_type(operands: list[tuple[np.dtype[Any], Any]]) -> np.dtype[Any]:
+def result_type(operands: list[tuple[np.dtype[Any], int]]) -> np.dtype[Any]:
     """PyTorch's result dtype of ``(dtype, rank)`` pairs: rank 2 has dimensions, 1 is a 0-d tensor, 0 a number.
 
     A lower rank counts only when its category is higher than that of everything of higher rank.
@@ -88,13 +94,3 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
     if category(higher) == 2:
         return np.promote_types(higher, complex64)
     return promote_types(higher, lower)
-
-
-def of_number(value: Any) -> np.dtype[Any]:
-    """The dtype a Python number has as an operand: bool, int64, the default dtype or its complex."""
-    kind = type(value)
-    if kind.__name__ == "bool":
-        return bool
-    if kind.__name__ == "int":
-        return int64
-    return np.promote_types(_default, complex64) if kind.__name__ == "complex" else _default

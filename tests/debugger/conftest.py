@@ -82,3 +82,9 @@ def made_up(tmp_path):
         return made_up_module.MadeUp(tmp_path / name, source)
 
     return begin
+
+
+@pytest.fixture(scope="session")
+def made_up_class():
+    """The class that `made_up` makes: called with a directory and a script."""
+    return made_up_module.MadeUp

@@ -16,6 +16,5 @@ def _load(name):
     return module
 
 
-for _name in ("differential", "random_programs"):
+for _name in ("differential", "random_programs", "op_samples", "fake_device"):
     _load(_name)
-_load("op_samples")

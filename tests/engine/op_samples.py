@@ -341,6 +341,7 @@ row("addmm", (normal(2), normal(2, 3), normal(3, 2)), (normal(2, 2), normal(2, 3
 # ----- views -----
 
 row("alias", (normal(2, 3),), (normal(),), torch=T.ops.aten.alias, numpy=np.asarray)
+row("reshape_alias", (odd(normal(3, 2)), (1, 3, 2)), torch=lambda x, shape: x.reshape(shape), numpy=np.reshape)
 row("unsafe_view", (normal(2, 3), (6,)), (normal(), (1, 1)), torch=T.ops.aten._unsafe_view, numpy=np.reshape)
 row("view", (normal(2, 3), (3, 2)), (normal(2, 3), (6,)), (normal(1), ()), (normal(), (1, 1)), (normal(0, 2), (2, 0, 3)),
     torch=lambda x, shape: x.view(shape), numpy=np.reshape)  # fmt: skip

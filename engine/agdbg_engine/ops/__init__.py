@@ -17,7 +17,7 @@ for _name, _function in ROWS.items():
         setattr(graph, _name, _function)
 
 _PARTS = {
-    "alias", "copy", "fill", "gelu_tanh", "index", "index_put", "permute_to", "slice", "to_copy", "unsafe_view", "zero",
+    "alias", "copy", "fill", "gelu_tanh", "index", "index_put", "permute_to", "reshape_alias", "slice", "to_copy", "unsafe_view", "zero",
     *(n for n in ROWS if n.endswith(("_all", "_dim", "_raw", "_backward", "_tensor"))),
 }  # fmt: skip
 """Rows that are only parts of public ops."""

@@ -75,6 +75,7 @@ from .kernels import reciprocal as k_reciprocal
 from .kernels import relu as k_relu
 from .kernels import relu_grad as k_relu_grad
 from .kernels import reshape as k_reshape
+from .kernels import reshape_alias as k_reshape_alias
 from .kernels import round as k_round
 from .kernels import rsqrt as k_rsqrt
 from .kernels import select as k_select
@@ -8334,6 +8335,82 @@ def alias(self: Tensor) -> Tensor:
 
 def jvp_alias(self_: Any, result: Any, self_t: Any) -> Any:
     return k_alias(self_t)
+
+
+class ReshapeAliasBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'ReshapeAliasBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_reshape(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_reshape(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.reshape(g, self.c_self_shape)
+        return (g0,)
+
+
+def reshape_alias(self: Tensor, shape: Any) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_reshape_alias(a_self, shape)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ReshapeAliasBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'reshape_alias', lambda b: reshape_alias(b, shape), lambda b: k_reshape_alias(b, shape))
+    except Exception as error:
+        return p_.failed(reshape_alias, error, {'self': self}, {'shape': shape})
+
+
+def jvp_reshape_alias(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
+    return k_reshape_alias(self_t, shape)
 
 
 class UnsafeViewBackward0(Node1):

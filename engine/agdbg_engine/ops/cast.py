@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtype as dtypes
 from .. import events
+from ..backward import QUIET
 from ..device import device as Device
 from ..device import device_of
 from ..sites import caller
@@ -34,7 +35,8 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
     if not dtypes.is_differentiable(target):
         if events.sink is not None and self._rg and self.requires_grad:
             events.sink.graph_cut(self, "integer", *caller())
-        return wrap(self._a.astype(target))
+        with np.errstate(**QUIET):  # NaN as an integer
+            return wrap(self._a.astype(target))
     return g.to_copy(self, target)
 
 

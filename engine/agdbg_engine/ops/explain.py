@@ -100,7 +100,7 @@ def _shapes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
     if op in ("mm", "addmm"):
         return product_error(*shapes[-2:])
     if isinstance(error, ValueError) and len(shapes) >= 2:
-        return broadcast_error(shapes[::-1] if op == "masked_fill" else shapes)
+        return broadcast_error(shapes[::-1] if op == "masked_fill" else shapes) or _copied(op, *shapes[:2])
     return None
 
 
@@ -117,6 +117,13 @@ def _indices(error: Exception) -> Exception | None:
             IndexError,
         )
     return None
+
+
+def _copied(op: str, target: Shape, source: Shape) -> Exception | None:
+    if op != "copy":
+        return None
+    whole = np.broadcast_shapes(target, source)
+    return shape_error(f"output with shape {list(target)} doesn't match the broadcast shape {list(whole)}")
 
 
 def product_error(a: Shape, b: Shape) -> Exception | None:
@@ -141,9 +148,14 @@ def broadcast_error(shapes: list[Shape]) -> Exception | None:
     return None
 
 
-def expand_error(have: Shape, want: Shape) -> Exception | None:
+def expand_error(dtype: np.dtype[Any], have: Shape, want: Shape) -> Exception | None:
     """Why a tensor of shape ``have`` does not broadcast to ``want`` (-1 keeps a size); ``None`` when it does."""
     lead = len(want) - len(have)
+    if lead < 0:
+        return shape_error(
+            f"expand(torch.{scalar_type(dtype)}Tensor{{{list(have)}}}, size={list(want)}): the number of sizes provided "
+            f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})"
+        )
     for i, size in enumerate(want):
         if i < lead:
             if size < 0:

@@ -35,8 +35,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     target, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
     if arrays:
         _put(target, _key(target, arrays), value)
-    elif isinstance(value, Tensor):
-        inplace(target, "copy_", g.copy, (_expandable(value, target.shape),))
+    elif isinstance(value, Tensor) and value.ndim:
+        inplace(target, "copy_", g.copy, (_expanded(value, target.shape),))
     else:
         inplace(target, "fill_", fill, (value.item() if isinstance(value, np.generic) else value,))
 
@@ -46,15 +46,17 @@ def _type_name(value: Any) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
-def _expandable(value: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """``value``, which may have more leading dimensions of size 1 than ``shape``."""
-    extra = value.ndim - len(shape)
-    if extra > 0 and value.shape[:extra] == (1,) * extra:
-        value = g.view(value, value.shape[extra:])
-    error = expand_error(value.shape, shape) if value.ndim <= len(shape) else None
+def _expanded(value: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """``value`` in ``shape``; it may have more leading dimensions of size 1."""
+    if value.shape == shape:
+        return value
+    sizes = value.shape
+    while len(sizes) > len(shape) and sizes[0] == 1:
+        sizes = sizes[1:]
+    error = expand_error(value.dtype, sizes, shape)
     if error is not None:
         raise error
-    return value
+    return g.expand(g.view(value, sizes), shape)
 
 
 def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
@@ -65,7 +67,7 @@ def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
                 "Index put requires the source and destination dtypes match, got "
                 f"{scalar_type(x.dtype)} for the destination and {scalar_type(value.dtype)} for the source."
             )
-        if value.ndim > len(room) or expand_error(value.shape, room) is not None:
+        if expand_error(value.dtype, value.shape, room) is not None:
             raise shape_error(
                 f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
                 f"{list(room)}"

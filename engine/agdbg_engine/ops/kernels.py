@@ -388,7 +388,7 @@ def reshape(x: Any, shape: Shape) -> Any:
     return x.reshape(shape)
 
 
-unsafe_view = reshape
+unsafe_view = reshape_alias = reshape
 
 
 def expand(x: Any, shape: Shape) -> Any:

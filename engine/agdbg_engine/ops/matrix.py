@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..dtype import scalar_type
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import broadcast_error, expand_error, not_a_tensor, product_error, shape_error
+from .shape import expand, reshape
 
 __all__ = ["addmm", "bmm", "dot", "matmul", "mm", "mv", "outer"]
 
@@ -84,7 +86,9 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
     for i, t in enumerate((mat1, mat2), 1):
         if t.ndim != 2:
             raise shape_error(f"mat{i} must be a matrix, got {t.ndim}-D tensor")
-    error = product_error(mat1.shape, mat2.shape) or expand_error(input.shape, (mat1.shape[0], mat2.shape[1]))
+    error = product_error(mat1.shape, mat2.shape) or expand_error(
+        input.dtype, input.shape, (mat1.shape[0], mat2.shape[1])
+    )
     if error is not None:
         raise error
     for name, t in (("mat1", mat1), ("mat2", mat2)):
@@ -123,21 +127,55 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 def _batched(x: Tensor, y: Tensor) -> Tensor:
     """At least one side has a batch: a batch times one matrix is one big product, else ``bmm`` of the broadcast batches."""
-    if x.ndim >= 3 and y.ndim <= 2:
-        flat = x.reshape((-1, x.shape[-1])) if x._a.size else x.reshape((int(np.prod(x.shape[:-1])), x.shape[-1]))
-        product = mv(flat, y) if y.ndim == 1 else mm(flat, y)
+    if x.ndim >= 3 and y.ndim <= 2 and _folds(x, y, x):
+        product = mv(_flat(x), y) if y.ndim == 1 else mm(_flat(x), y)
         return g.unsafe_view(product, (*x.shape[:-1], *y.shape[1:]))
-    if x.ndim == 1:
-        return g.squeeze_dim(_batched(g.unsqueeze(x, 0), y), y.ndim - 2)
-    (n, k), (k2, m) = x.shape[-2:], y.shape[-2:]
+    if y.ndim >= 3 and x.ndim <= 2 and _folds(y, x, x):
+        return _folded_right(x, y)
+    n = x.shape[-2:-1]
+    m = y.shape[-1:] if y.ndim > 1 else ()
+    left = g.unsqueeze(x, 0) if x.ndim == 1 else x
+    right = g.unsqueeze(y, 1) if y.ndim == 1 else y
     try:
-        batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+        batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
-        raise broadcast_error([x.shape[:-2], y.shape[:-2]]) or shape_error("batches do not broadcast") from None
-    count = int(np.prod(batch))
-    left = x.expand((*batch, n, k)).reshape((count, n, k))
-    right = y.expand((*batch, k2, m)).reshape((count, k2, m))
-    return g.unsafe_view(bmm(left, right), (*batch, n, m))
+        shapes = [left.shape[:-2], right.shape[:-2]]
+        raise broadcast_error(shapes) or shape_error("batches do not broadcast") from None
+    return g.unsafe_view(bmm(_as_batch(left, batch), _as_batch(right, batch)), (*batch, *n, *m))
+
+
+def _folds(batch: Tensor, other: Tensor, left: Tensor) -> bool:
+    """Whether to multiply the batch as one big matrix, as PyTorch decides it.
+
+    Always where ``other`` needs a gradient, which with ``bmm`` would be as large as the batch before it is summed; else
+    where that copies nothing.
+    """
+    if other._rg:
+        return True
+    if left.ndim == 2:
+        return False
+    array = batch._a if left is batch else batch._a.swapaxes(-1, -2)
+    lead, sizes = array.strides[:-1], array.shape[:-1]
+    return array.size == 0 or all(lead[i] == lead[i + 1] * sizes[i + 1] for i in range(len(lead) - 1))
+
+
+def _folded_right(x: Tensor, y: Tensor) -> Tensor:
+    """``x @ y`` for a vector or matrix and a batch, as the transpose of a batch times a matrix."""
+    turned = g.transpose(y, y.ndim - 2, y.ndim - 1)
+    if x.ndim == 1:
+        return g.unsafe_view(mv(_flat(turned), x), turned.shape[:-1])
+    product = g.unsafe_view(mm(_flat(turned), g.t(x)), (*turned.shape[:-1], x.shape[0]))
+    return g.clone(g.transpose(product, product.ndim - 2, product.ndim - 1), "C")
+
+
+def _flat(x: Tensor) -> Tensor:
+    """A batch of matrices as one matrix."""
+    return reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+
+
+def _as_batch(x: Tensor, batch: tuple[int, ...]) -> Tensor:
+    """Matrices broadcast to a batch of one dimension."""
+    return reshape(expand(x, (*batch, *x.shape[-2:])), (math.prod(batch), *x.shape[-2:]))
 
 
 def _tensors(op: str, input: Any, **others: Any) -> None:

@@ -97,8 +97,10 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 def reshape(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape: a view where possible, else a copy."""
     wanted = _resolve(self, sizes("reshape", shape))
-    if self._a.flags.c_contiguous or _viewable(self._a, wanted):
+    if self._a.flags.c_contiguous:
         return g.view(self, wanted)
+    if _viewable(self._a, wanted):
+        return g.reshape_alias(self, wanted)
     return g.unsafe_view(g.clone(self, "C"), wanted)
 
 
@@ -139,15 +141,10 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def expand(self: Tensor, *shape: Any) -> Tensor:
     """Broadcast to ``shape`` without copying; -1 keeps a size."""
     wanted = sizes("expand", shape)
-    lead = len(wanted) - self.ndim
-    if lead < 0:
-        raise shape_error(
-            f"expand(torch.{scalar_type(self.dtype)}Tensor{{{list(self.shape)}}}, size={list(wanted)}): the number of sizes "
-            f"provided ({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({self.ndim})"
-        )
-    error = expand_error(self.shape, wanted)
+    error = expand_error(self.dtype, self.shape, wanted)
     if error is not None:
         raise error
+    lead = len(wanted) - self.ndim
     return g.expand(self, tuple(self.shape[i - lead] if s == -1 else s for i, s in enumerate(wanted)))
 
 

@@ -166,6 +166,14 @@ op("addmm(self, mat1, mat2)", "AddmmBackward0", self="sum_to(g, self_shape)", ma
 # ----- views -----
 
 op("alias(self)", "AliasBackward0", self="g", jvp="linear", alias="self", view=True)
+op(
+    "reshape_alias(self, shape)",
+    "ReshapeAliasBackward0",
+    self="reshape(g, self_shape)",
+    jvp="linear",
+    alias="self",
+    view=True,
+)
 op("unsafe_view(self, shape)", "UnsafeViewBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self")
 op("view(self, shape)", "ViewBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
 op("expand(self, shape)", "ExpandBackward0", self="sum_to(g, self_shape)", jvp="linear", alias="self", view=True)

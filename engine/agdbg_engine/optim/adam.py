@@ -65,7 +65,7 @@ class Adam(Optimizer):
         v *= b2
         v += (1 - b2) * (g * g)
         if group["amsgrad"]:
-            np.maximum(largest, v, largest)
+            np.maximum(largest, v, out=largest)
         denominator = np.sqrt(largest)
         denominator /= math.sqrt(1 - b2**step)
         denominator += group["eps"]

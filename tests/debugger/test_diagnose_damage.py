@@ -1,0 +1,127 @@
+"""A trace may be cut anywhere, or hold nonsense: diagnosing it still answers."""
+
+import json
+import shutil
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agdbg.diagnose import diagnose
+from agdbg.events import RETAIN_GRAPH, Kind, head, kind_of, pack_edge
+from agdbg.record import Facts, Recorder, Trace
+
+RECORD = 64
+
+
+def sample(made_up):
+    """Every diagnosis has something to say here: losses that share, a state carried over, a step, views, refusals."""
+    told = made_up("h = tanh(x)\na = exp(h)\nb = relu(h)\na.backward()\nopt.step()\nb.backward()\nv[0] = 1\nw += 1")
+    told.leaf("x", "0.weight")
+    told.view("h", "slice", 7, "v[0]")
+    for turn in range(2):
+        told.node(f"h{turn}", "TanhBackward0", 1, "tanh(x)", [f"h{turn - 1}" if turn else "x"], result=("h", 0))
+        told.node(f"a{turn}", "ExpBackward0", 2, "exp(h)", [f"h{turn}", "x"], result=("a", 0))
+        told.node(f"b{turn}", "ReluBackward0", 3, "relu(h)", [f"h{turn}"], result=("b", 0))
+        if not turn:
+            told.backward(4, "a0", "h0", "x", retain=False)
+            told.bump("h", "SGD.step", 5, "opt.step()", 0, 2)
+            told.twice(6, "b0", "h0", "b0", retain=True)
+    told.twice(6, "b1", "h0", "b1", "h1")
+    number = told.start(6, "a1", parent=1)
+    told.fail(number, "h1", "inplace-modified", 6, "h", (0, 2))
+    told.grad_mode("disabled", 7)
+    told.cut("detach", 8)
+    told.hook("h1", 4)
+    for kind in ("view-inplace", "leaf-inplace", "no-grad-fn"):
+        told.error(kind, 8, "a view was created in no_grad mode", storage="h")
+    told.recorder.close()
+    return told.recorder.path
+
+
+@pytest.fixture(params=["made up", "two losses", "carried state", "optimiser step"])
+def path(request, made_up, fake_torch, tmp_path):
+    if request.param == "made up":
+        return sample(made_up)
+    return getattr(fake_torch, request.param.replace(" ", "_"))(tmp_path / "fake").path
+
+
+def findings(path):
+    found = diagnose(Facts(Trace.open(path)))
+    assert json.loads(json.dumps([asdict(each) for each in found])) is not None
+    for each in found:
+        assert each.cause.endswith(".") and each.fix and each.evidence and "None" not in each.cause + each.fix
+    return found
+
+
+def test_a_trace_that_is_cut_after_any_record(path):
+    whole = (path / "records.bin").read_bytes()
+    counts = []
+    for end in range(RECORD, len(whole) + 1, RECORD):
+        (path / "records.bin").write_bytes(whole[:end])
+        counts.append(len(findings(path)))
+    assert counts[0] == 0 and counts[-1] >= 1 and counts == sorted(counts), "what is known early stays known"
+
+
+def test_a_trace_with_a_record_missing(path):
+    whole = (path / "records.bin").read_bytes()
+    for lost in range(RECORD, len(whole), RECORD):
+        (path / "records.bin").write_bytes(whole[:lost] + whole[lost + RECORD :])
+        findings(path)
+
+
+def test_a_trace_without_strings(path):
+    (path / "strings.jsonl").unlink()
+    assert findings(path) == [], "the kind of an error is a string"
+
+
+def test_a_trace_with_half_of_its_strings(path):
+    lines = (path / "strings.jsonl").read_text().splitlines(keepends=True)
+    for kept in range(len(lines)):
+        (path / "strings.jsonl").write_text("".join(lines[kept:]))
+        findings(path)
+
+
+SMALL = st.integers(0, 12)
+WORD = SMALL | SMALL.map(pack_edge) | st.integers(0, 2**64 - 1) | st.integers(0, 12).map(lambda n: n | (13 - n) << 32)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@given(places=st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 7), WORD), min_size=1, max_size=12))
+def test_words_that_are_nonsense(tmp_path_factory, made_up_once, places):
+    path = tmp_path_factory.mktemp("nonsense") / "trace"
+    shutil.copytree(made_up_once, path)
+    words = np.fromfile(path / "records.bin", "<u8").reshape(-1, 8)
+    for row, column, word in places:
+        words[1 + row % (len(words) - 1), column] = word
+    words.tofile(path / "records.bin")
+    diagnose(Facts(Trace.open(path)))
+
+
+@pytest.fixture(scope="module")
+def made_up_once(tmp_path_factory, made_up_class):
+    def begin(source):
+        return made_up_class(tmp_path_factory.mktemp("once"), source)
+
+    return sample(begin)
+
+
+KINDS = st.sampled_from([*Kind])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@given(records=st.lists(st.tuples(KINDS, st.sampled_from([0, 1, 2, RETAIN_GRAPH]), *[WORD] * 7), max_size=30))
+def test_records_that_are_nonsense(tmp_path_factory, records):
+    recorder = Recorder(tmp_path_factory.mktemp("random") / "trace", program={}, engine={}, sees={})
+    for kind in ("backward-twice", "inplace-modified", "leaf-inplace", "view-inplace", "no-grad-fn", "SGD.step"):
+        recorder.op(kind, ("self", "other"))
+    for line in range(7, 14):
+        recorder.site_at("train.py", line, "f", f"h = f(h{line})")
+    for kind, flags, *words in records:
+        recorder.emit(head(kind, 1, flags, 2, 2), *words)
+    recorder.close()
+    facts = Facts(Trace.open(recorder.path))
+    told = {facts.trace.op(int(row[3]) >> 32).name for row in facts.trace.records if kind_of(int(row[0])) == Kind.ERROR}
+    assert {each.kind for each in diagnose(facts)} <= told

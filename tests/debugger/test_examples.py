@@ -1,0 +1,109 @@
+"""The example scripts: what they print, what agdbg says about them, and that each ends by saying what it shows."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SCRIPTS = sorted(p.name for p in EXAMPLES.glob("*.py") if p.name != "digits_data.py")
+
+
+def agdbg(*args, cwd):
+    env = {**os.environ, "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "agdbg", *args], cwd=cwd, env=env, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Every example, run once under agdbg: ``{name: (completed process, trace directory)}``."""
+    folder = tmp_path_factory.mktemp("examples")
+    done = {}
+    for name in SCRIPTS:
+        trace = folder / name.removesuffix(".py")
+        done[name] = agdbg("run", "--headless", "--trace", str(trace), str(EXAMPLES / name), cwd=folder), trace
+    return done
+
+
+def line_of(name, text):
+    """Number of the only line of an example that contains ``text``."""
+    lines = (EXAMPLES / name).read_text().splitlines()
+    (number,) = [i for i, line in enumerate(lines, 1) if text in line]
+    return number
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_last_line_says_what_it_shows(runs, name):
+    assert runs[name][0].stdout.splitlines()[-1].startswith("Shows: ")
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_it_prints_and_exits_as_without_agdbg(runs, name, tmp_path):
+    plain = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    run = runs[name][0]
+    assert (run.stdout, run.returncode) == (plain.stdout, plain.returncode)
+
+
+def test_the_digits_are_learnt_without_an_error(runs):
+    run, _ = runs["digits_mlp.py"]
+    (accuracy,) = re.findall(r"([\d.]+)% of the test digits", run.stdout)
+    assert float(accuracy) >= 95
+    assert run.returncode == 0
+    assert "Traceback" not in run.stderr
+
+
+EXPECTED = {
+    "digits_backward_twice.py": (
+        "backward-twice",
+        ["class_loss.backward()", "image_loss.backward()", "features = model.encoder"],
+        ["(class_loss + image_loss).backward()", "retain_graph=True"],
+    ),
+    "rnn_carried_state.py": ("backward-twice", ["loss.backward()", "return ag.tanh"], ["etach"]),
+    "inplace_saved.py": ("inplace-modified", ["y = ag.exp(a)", "signal *= 3"], ["signal = signal * 3"]),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_explanation_names_the_lines_and_the_fix(runs, name):
+    kind, places, fixes = EXPECTED[name]
+    run, trace = runs[name]
+    assert run.returncode == 1
+    again = agdbg("explain", str(trace), cwd=trace.parent)
+    assert again.returncode == 0
+    for text in (run.stderr, again.stdout):
+        assert kind in text
+        for place in places:
+            assert f"{name}:{line_of(name, place)}" in text
+            assert place in text
+        for fix in fixes:
+            assert fix in text
+
+
+@pytest.mark.parametrize("suffix", ["svg", "dot", "json", "txt"])
+def test_the_graph_of_the_error_can_be_drawn(runs, suffix, tmp_path):
+    _, trace = runs["digits_backward_twice.py"]
+    out = tmp_path / f"g.{suffix}"
+    done = agdbg("export", str(trace), "-o", str(out), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = out.read_text()
+    assert "ReluBackward0" in text
+    assert "encoder.0.weight" in text
+
+
+def test_the_trace_is_summed_up(runs, tmp_path):
+    done = agdbg("trace", "info", str(runs["digits_mlp.py"][1]), cwd=tmp_path)
+    assert "agdbg_engine" in done.stdout
+    assert "860 ok, 0 error" in done.stdout
+
+
+def test_nan_behind_a_mask_and_before_it(runs):
+    run, _ = runs["nan_where_sqrt.py"]
+    assert "masked after sqrt:  tensor([0.2500, nan, nan])" in run.stdout
+    assert "masked before sqrt: tensor([0.2500, 1., 1.])" in run.stdout
