@@ -44,7 +44,6 @@ def add_up_or_retain(scene: Scene, first: PassFact) -> str:
 def own_graph(scene: Scene, which: str, first: PassFact) -> str:
     """For a call inside another one."""
     return (
-        f"Pass retain_graph=True to the {which} call{scene.lines.at(first.site)}, or give the inner call a "
-        "graph of "
+        f"Pass retain_graph=True to the {which} call{scene.lines.at(first.site)}, or give the inner call a graph of "
         "its own: detach its inputs, require their gradient, and compute from there."
     )

@@ -26,16 +26,16 @@ def findings(case: Case) -> list[Found]:
 
 def _finding(case: Case, failure: Failure) -> Finding:
     stain = Stain.of(case, failure.first)
-    stale = also_stale(case, stain)
+    stale, parts = also_stale(case, stain), caution(case, stain)
     entered = [entry.node.id for entry in stain.entries[:1]]
     nodes = dict.fromkeys([failure.first.node, failure.last.node, *entered, *stale.nodes[:SHOWN]])
     return Finding(
         kind=KIND,
         cause=_cause(stain),
-        evidence=_evidence(case, stain, stale, failure.count),
+        evidence=_evidence(stain, stale, parts, failure.count),
         nodes=tuple(node for node in nodes if node),
         certainty=_certainty(case, stain),
-        fix=remedy(case, stain),
+        fix=remedy(case, stain, in_parts=parts is not None),
     )
 
 
@@ -88,7 +88,7 @@ def _more_lines(stain: Stain) -> str:
 # ----- the evidence -----
 
 
-def _evidence(case: Case, stain: Stain, stale: Stale, times: int) -> tuple[Evidence, ...]:
+def _evidence(stain: Stain, stale: Stale, parts: Evidence | None, times: int) -> tuple[Evidence, ...]:
     found: list[tuple[int, Evidence]] = []
     if stain.node is not None:
         found.append((stain.node.row, Evidence("saved", stain.node.site, _saved_note(stain))))
@@ -100,7 +100,7 @@ def _evidence(case: Case, stain: Stain, stale: Stale, times: int) -> tuple[Evide
     ordered = [evidence for _, evidence in sorted(found, key=lambda each: each[0])]
     return (
         *ordered,
-        *_remarks(case, stain, stale),
+        *_remarks(stain, stale, parts),
         Evidence("needed", stain.needed, _needed_note(stain, times)),
     )
 
@@ -114,14 +114,13 @@ def _written(stain: Stain) -> list[tuple[int, Evidence]]:
     return found
 
 
-def _remarks(case: Case, stain: Stain, stale: Stale) -> list[Evidence]:
+def _remarks(stain: Stain, stale: Stale, parts: Evidence | None) -> list[Evidence]:
     found = []
     if stain.unaccounted:
         note = f"who made {count(stain.unaccounted, 'version')} of it was not recorded"
         found.append(Evidence("unknown", stain.needed, note))
-    view = caution(case, stain)
-    if view is not None:
-        found.append(view)
+    if parts is not None:
+        found.append(parts)
     if stale.count:
         verb = "is" if stale.count == 1 else "are"
         number = count(stale.count, "more saved tensor")

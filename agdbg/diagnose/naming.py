@@ -22,10 +22,11 @@ def entry_name(case: Case, entry: Entry) -> str:
     What a function returns has another name in its caller, so the name that it has elsewhere is no help.
     """
     name = case.facts.name_of_leaf(entry.node.id) or assigned(entry.node.site)
-    return name or ("" if is_returned(entry.node.site) else _used_as(entry))
+    return name or ("" if is_returned(entry.node.site) else used_as(entry))
 
 
-def _used_as(entry: Entry) -> str:
+def used_as(entry: Entry) -> str:
+    """The name by which the consumer took it, on its own line; empty when there is none."""
     consumer = entry.consumer
     if consumer is None or consumer.site == entry.node.site:
         return ""
@@ -49,7 +50,7 @@ def detach(case: Case, entries: list[Entry], lines: Lines) -> str:
     if names:
         how = " and ".join(f"`{name} = {name}.detach()`" for name in names[:2])
         return f"detach {listed(f'`{name}`' for name in names)} before the next iteration uses it: {how}"
-    used = _used_as(entries[0])
+    used = used_as(entries[0])
     consumer = entries[0].consumer
     where = f", as `{used}`{lines.at(consumer.site)}" if used and consumer is not None else ""
     return f"detach {entry_words(case, entries[0])} before the next iteration uses it{where}"

@@ -68,8 +68,8 @@ def _leaf(case: Case, failure: Failure) -> Finding:
         f"{_writing(error)} {named}a leaf that requires grad, while gradients are recorded.",
         [_refused(failure, "nothing was written")],
         "certain",
-        "If it is an update or an initialisation, put it under no_grad(). If the gradient should know of it, "
-        f"write it out of place under a new name{instead}.",
+        "If it is an update or an initialisation, put it under no_grad(). If the gradient should know of it, write it "
+        f"out of place under a new name{instead}.",
     )
 
 

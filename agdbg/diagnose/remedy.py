@@ -8,14 +8,13 @@ from agdbg.diagnose.words import capital
 from agdbg.diagnose.writers import Writer
 
 
-def remedy(case: Case, stain: Stain) -> str:
-    """One or two sentences."""
+def remedy(case: Case, stain: Stain, *, in_parts: bool) -> str:
+    """One or two sentences; ``in_parts``: a part of the memory was saved and a part of it was written."""
     if stain.entries and stain.writers and stain.writers[0].manner in ("step", "no_grad"):
         return f"{capital(detach(case, stain.entries, stain.lines))}; retain_graph=True is not needed then."
     if not stain.writers:
         return (
-            "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimiser "
-            "step. "
+            "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimiser step. "
             "Write out of place there, or work on a clone()."
         )
     writer = stain.writers[0]
@@ -27,6 +26,11 @@ def remedy(case: Case, stain: Stain) -> str:
         where = stain.lines(writer.site)
         last = f"after the last backward() that uses this graph{_needed(stain)}"
         return f"Do the update at {where} {last}, {_RERUN}"
+    if in_parts:
+        used = stain.lines.at(stain.node.site) if stain.node is not None else ""
+        return (
+            f"clone() the part where it is used{used}, or keep the parts in a list and join them with stack() or cat()."
+        )
     return _out_of_place(stain, writer)
 
 

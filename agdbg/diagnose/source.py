@@ -97,6 +97,15 @@ def is_returned(site: Site) -> bool:
     return site.col < 0 or is_at(reading.statement.value, site, reading.shift)
 
 
+def dropped(site: Site, method: str) -> str:
+    """The name that a statement calls a method on without using what it returns; empty for any other statement."""
+    reading = read(site)
+    made = reading.statement.value if reading is not None and isinstance(reading.statement, ast.Expr) else None
+    if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != method:
+        return ""
+    return quoted(name_of(made.func.value))
+
+
 # ----- operands -----
 
 

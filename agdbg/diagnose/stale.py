@@ -19,7 +19,7 @@ LIMIT = 1000
 _STORAGE = np.uint64((1 << 36) - 1)
 _FALSE_ALARM = (
     "one version counter serves all parts of this memory, so a write to another part counts as well;\n"
-    "if the two do not overlap, this is a false alarm by design: clone() the part that is saved"
+    "if the two do not overlap, this is a false alarm by design"
 )
 
 

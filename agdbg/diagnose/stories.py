@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from agdbg.diagnose.advice import add_up, add_up_or_retain, is_misplaced, own_graph, retain
 from agdbg.diagnose.history import after, carried, made_by_one_line, step_between, trained
 from agdbg.diagnose.meeting import Entry, Meeting
-from agdbg.diagnose.naming import detach, entry_words
+from agdbg.diagnose.naming import detach, entry_name, entry_words, used_as
 from agdbg.diagnose.scene import Scene
+from agdbg.diagnose.source import dropped
 from agdbg.diagnose.words import capital, same_line
 from agdbg.events import Kind
 from agdbg.record.facts import PassFact
@@ -40,8 +41,7 @@ def unknown(scene: Scene) -> Story | None:
         return None
     return Story(
         f"What {scene.node_words} had saved was gone when {scene.second_words} needed it; no recorded call freed it.",
-        "Look for an earlier backward() or grad() through the same graph: pass retain_graph=True there, or "
-        "detach() "
+        "Look for an earlier backward() or grad() through the same graph: pass retain_graph=True there, or detach() "
         "what is used again.",
     )
 
@@ -67,15 +67,13 @@ def nested(scene: Scene) -> Story | None:
         return None
     if second in scene.case.outer_passes(first.id):
         return Story(
-            f"{scene.call_words(first)} ran inside of {scene.second_words}{_during(scene, first, second)} "
-            "and freed a "
+            f"{scene.call_words(first)} ran inside of {scene.second_words}{_during(scene, first, second)} and freed a "
             "part of the graph that the outer call had still to go through.",
             own_graph(scene, "inner", first),
         )
     if first in scene.case.outer_passes(second.id):
         return Story(
-            f"{scene.second_words} ran inside of {scene.call_words(first)}{_during(scene, second, first)} "
-            "and needed a "
+            f"{scene.second_words} ran inside of {scene.call_words(first)}{_during(scene, second, first)} and needed a "
             "part of the graph that the outer call had freed already.",
             own_graph(scene, "outer", first),
         )
@@ -108,15 +106,13 @@ def same_root(scene: Scene) -> Story | None:
         )
     if first.call == "grad":
         return Story(
-            f"{scene.call_words(first)} freed the graph of the result{made} that {scene.second_words} "
-            "starts from as "
+            f"{scene.call_words(first)} freed the graph of the result{made} that {scene.second_words} starts from as "
             "well.",
             f"{capital(retain(scene, first))}.",
         )
     drop = "" if second.call == "grad" else ", or drop the second call: it would add the same gradients once more"
     return Story(
-        f"{scene.second_words} goes through the graph that {scene.call_words(first)} freed: both start from "
-        "the same "
+        f"{scene.second_words} goes through the graph that {scene.call_words(first)} freed: both start from the same "
         f"result{made}.",
         f"{capital(retain(scene, first))}{drop}.",
     )
@@ -153,12 +149,27 @@ def previous_iteration(scene: Scene) -> Story | None:
     if same_line(first.site, second.site):
         freed = f"{scene.second_words} freed that part when it ran before"
     return Story(
-        f"The graph reaches back into the previous iteration through {_made(scene, entries[0])}: {freed}.",
-        f"{capital(detach(scene.case, entries, scene.lines))}. To train through several iterations, add up "
-        "their losses "
-        "and call backward() once.",
+        f"The graph reaches back into the previous iteration through {_carried(scene, entries[0])}: {freed}.",
+        f"{capital(detach(scene.case, entries, scene.lines))}. {_dropped(scene, entries)}To train through several "
+        "iterations, add up their losses and call backward() once.",
         entries,
     )
+
+
+def _dropped(scene: Scene, entries: list[Entry]) -> str:
+    """What to say when the program calls detach() already, and does not use what it returns."""
+    names = {entry_name(scene.case, entry) for entry in entries} - {""}
+    for cut in scene.case.facts.cuts:
+        name = dropped(cut.site, "detach") if cut.op.name == "detach" else ""
+        if name in names:
+            return f"`{name}.detach()`{scene.lines.at(cut.site)} returns a new tensor and leaves `{name}` as it is. "
+    return ""
+
+
+def _carried(scene: Scene, entry: Entry) -> str:
+    made, used = _made(scene, entry), used_as(entry)
+    named = entry_name(scene.case, entry) or not used
+    return made if named else f"{made} and used again as `{used}`"
 
 
 def once(scene: Scene) -> Story | None:
@@ -171,8 +182,8 @@ def once(scene: Scene) -> Story | None:
     entry = meeting.entries[0]
     made = f"made once{scene.lines.at(entry.node.site)}"
     return Story(
-        f"{capital(entry_words(scene.case, entry))}, {made}, is part of every turn's graph: "
-        f"{scene.call_words(first)} freed it in an earlier turn.",
+        f"{capital(entry_words(scene.case, entry))}, {made}, is part of every turn's graph: {scene.call_words(first)} "
+        "freed it in an earlier turn.",
         _once_fix(scene, first, meeting),
         [entry],
     )
@@ -185,13 +196,15 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
     again = f"compute it again in every turn{f': move {scene.lines(made)} into the loop' if here else ''}"
     if not trained(scene.case, meeting.leaves):
         return (
-            f"No optimiser step so far updated anything below {words}. If it is not to be trained, compute "
-            "it under "
+            f"No optimiser step so far updated anything below {words}. If it is not to be trained, compute it under "
             f"no_grad() or detach() it; otherwise {again}."
         )
-    if step_between(scene.case, first.row, scene.error.row) is None:
-        again += f", or {retain(scene, first)}"
-    return f"{capital(again)}."
+    if step_between(scene.case, first.row, scene.error.row) is not None:
+        return f"{capital(again)}."
+    ways = [again, retain(scene, first)]
+    if first.call == "grad":  # rows of a Jacobian: to compute the function again for each would be a waste
+        ways.reverse()
+    return f"{capital(ways[0])}, or {ways[1]}."
 
 
 def two_results(scene: Scene) -> Story | None:
@@ -216,8 +229,7 @@ def _two_fix(scene: Scene, first: PassFact, second: PassFact, words: str) -> str
         return add_up_or_retain(scene, first)
     if after(second, first, scene.case):
         return (
-            f"The optimiser step{scene.lines.at(step)} lies between the two: detach {words} in the loss "
-            "that is not "
+            f"The optimiser step{scene.lines.at(step)} lies between the two: detach {words} in the loss that is not "
             "meant to train what is below it, or compute it again after the step."
         )
     late = " retain_graph=True does not help across a step." if is_misplaced(scene) else ""

@@ -35,6 +35,7 @@ SEES: dict[str, object] = {
 _AFTER_A_PASS_NS = 5_000_000
 """Records older than this are written when a pass ends: a program that is killed loses little of what it had done."""
 
+_RAN = int(Kind.RAN)
 _HOOK_ACTIONS = {
     "registered": HookAction.REGISTERED,
     "fired": HookAction.FIRED,
@@ -79,18 +80,38 @@ class NativeSink(engine_events.Sink):
         self.ordinal = recorder.ordinal
         self.sites: dict[int, dict[int, int]] = {}
         """Site ids by ``id(code)`` and ``lasti``; the recorder keeps the code objects alive."""
-        self._start_ns = recorder.start_ns
         self._writers: dict[type[Node], Callable[[Node], None]] = {}
         self._cuts: dict[int, list[int]] = {}
         self._names: dict[int, tuple[int, int]] = {}
+        self._hot_methods()
 
     # ----- the two records of every node -----
 
-    def node_born(self, node: Node, out: Tensor) -> None:
-        try:
-            self._writers[type(node)](node)
-        except Exception:  # a new class, an old producer, a freed slot, a big number
-            self._born_unusual(node)
+    def _hot_methods(self) -> None:
+        """Make ``node_born`` and ``node_ran`` functions that look nothing up: they are called for every node."""
+        writers, unusual = self._writers, self._born_unusual
+        append, pack, tick, ordinal = self.append, self.pack, self.tick, self.ordinal
+        began, number = self.recorder.start_ns, self._tag
+
+        def node_born(node: Node, out: Tensor) -> None:
+            try:
+                writers[type(node)](node)
+            except Exception:  # a new class, an old producer, a freed slot, a big number
+                unusual(node)
+
+        def node_ran(
+            bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
+        ) -> None:
+            try:
+                tag = node.tag if hasattr(node, "tag") else number(node)
+                took, outcome = end_ns - start_ns, 0 if error is None else 1
+                append(pack(_RAN | ordinal.number << 32, tag, bp.tag, order, start_ns - began, took, outcome, 0))
+                if not order & 15:
+                    tick()
+            except Exception:
+                engine_events.drop(self)
+
+        self.node_born, self.node_ran = node_born, node_ran  # type: ignore[method-assign]
 
     def _born_unusual(self, node: Node) -> None:
         """The general way; a node class seen for the first time gets its writer."""
@@ -138,27 +159,6 @@ class NativeSink(engine_events.Sink):
             return self.storage_of(value), version, slot
         storage = node.o_storage
         return (MADE_BY_NODE | node.tag if storage is None else self._storage(storage)), version, slot
-
-    def node_ran(
-        self,
-        bp: BackwardPass,
-        node: Node,
-        order: int,
-        start_ns: int,
-        end_ns: int,
-        error: BaseException | None,
-    ) -> None:
-        try:
-            tag = node.tag if hasattr(node, "tag") else self._tag(node)
-            outcome = 0 if error is None else 1
-            start = start_ns - self._start_ns
-            self.append(
-                self.pack(4 | self.ordinal.number << 32, tag, bp.tag, order, start, end_ns - start_ns, outcome, 0)
-            )
-            if not order & 15:
-                self.tick()
-        except Exception:
-            engine_events.drop(self)
 
     def storage_made(self, storage: Storage, node: Node) -> None:
         """Until now the memory had no storage object and went by the number of the node that made it."""

@@ -131,34 +131,7 @@ class BackwardPass:
 
     def run(self) -> None:
         """Run all remaining nodes; on an error the pass is finished and the error raised."""
-        before = mode.grad, current.bp, current.node
-        mode.grad = self.create_graph
-        current.bp = self
-        loud = np.seterr(**QUIET)
-        node = started = None
-        run_node, rest = self.run_node, self.order[self.position :]
-        sink = events.sink
-        try:
-            if sink is None:
-                for node in rest:
-                    run_node(node)
-                self.position = len(self.order)
-            else:
-                for node in rest:
-                    started = perf_counter_ns()
-                    run_node(node)
-                    if events.sink is sink:
-                        sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
-                    self.position += 1
-        except FreedAccess as access:
-            assert node is not None
-            raise self._failed(errors.backward_twice(node, access.freed), node, started) from None
-        except BaseException as error:
-            self._failed(error, node, started)
-            raise
-        finally:
-            mode.grad, current.bp, current.node = before
-            np.seterr(**loud)
+        self._advance(self.order[self.position :])
         self.finish(None)
 
     def step(self) -> Node | None:
@@ -166,25 +139,39 @@ class BackwardPass:
         if self.position >= len(self.order):
             return None
         node = self.order[self.position]
+        self._advance([node])
+        return node
+
+    def _advance(self, nodes: list[Node]) -> None:
+        """Run ``nodes``, the next ones in order, in the modes of a backward pass."""
         before = mode.grad, current.bp, current.node
         mode.grad = self.create_graph
         current.bp = self
         loud = np.seterr(**QUIET)
-        started = perf_counter_ns()
+        run_node, sink = self.run_node, events.sink
+        coming, started = iter(nodes), None
         try:
-            self.run_node(node)
+            if sink is None:
+                for node in coming:
+                    run_node(node)
+                self.position += len(nodes)
+            else:
+                for node in coming:
+                    started = perf_counter_ns()
+                    run_node(node)
+                    if events.sink is sink:
+                        sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
+                    self.position += 1
         except FreedAccess as access:
-            raise self._failed(errors.backward_twice(node, access.freed), node, started) from None
+            running = nodes[-1 - operator.length_hint(coming)]
+            raise self._failed(errors.backward_twice(running, access.freed), running, started) from None
         except BaseException as error:
-            self._failed(error, node, started)
+            begun = len(nodes) - operator.length_hint(coming)
+            self._failed(error, nodes[begun - 1] if begun else None, started)
             raise
         finally:
             mode.grad, current.bp, current.node = before
             np.seterr(**loud)
-        if events.sink is not None:
-            events.sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
-        self.position += 1
-        return node
 
     def finish(self, error: BaseException | None) -> None:
         """End the pass: buffers are dropped, instruments told."""
@@ -341,23 +328,15 @@ def plan(roots: Iterable[Node]) -> list[Node]:
     order = [n for n in roots if not n.leaf]
     seen = set(order)
     last: dict[Node, Node] = {}
-    see, take = seen.add, order.append
+    see, take, last_of = seen.add, order.append, last.get
     for node in order:  # grows while it is walked
-        arity = node.arity
-        if arity == 1:
-            n = node.n0
-            if n not in seen and n is not None:
-                if n.leaf:
-                    _last(last, n, node)
-                else:
-                    see(n)
-                    take(n)
-            continue
-        for n in (node.n0, node.n1) if arity == 2 else node.next_nodes():
+        for n in (node.n0,) if node.arity == 1 else (node.n0, node.n1) if node.arity == 2 else node.next_nodes():
             if n is None or n in seen:
                 continue
             if n.leaf:
-                _last(last, n, node)
+                before = last_of(n)
+                if before is None or node.seq < before.seq:
+                    last[n] = node
             else:
                 see(n)
                 take(n)
@@ -368,12 +347,6 @@ def plan(roots: Iterable[Node]) -> list[Node]:
     return _with_leaves(order, last, alone) or ready_order(roots)
 
 
-def _last(last: dict[Node, Node], leaf: Node, consumer: Node) -> None:
-    before = last.get(leaf)
-    if before is None or consumer.seq < before.seq:
-        last[leaf] = consumer
-
-
 def _with_leaves(order: list[Node], last: dict[Node, Node], alone: list[Node]) -> list[Node] | None:
     """Put every leaf behind its last consumer, in the order of that consumer's edges; ``None`` for three at once."""
     waiting: dict[Node, list[Node]] = {}
@@ -381,20 +354,23 @@ def _with_leaves(order: list[Node], last: dict[Node, Node], alone: list[Node]) -
         waiting.setdefault(consumer, []).append(leaf)
     if len(alone) > 2 or max(map(len, waiting.values())) > 2:
         return None
-    out = alone
+    for consumer, leaves in waiting.items():
+        if len(leaves) > 1:
+            position = {n: i for i, n in reversed(list(enumerate(consumer.next_nodes())))}
+            leaves.sort(key=position.__getitem__)
+    if len(waiting) <= 8:  # a search in C for each beats a look at every node
+        for consumer, leaves in waiting.items():
+            behind = order.index(consumer) + 1
+            order[behind:behind] = leaves
+        return alone + order
     for node in order:
-        out.append(node)
-        leaves = waiting.get(node)
-        if leaves is not None:
-            if len(leaves) > 1:
-                position = {n: i for i, n in reversed(list(enumerate(node.next_nodes())))}
-                leaves.sort(key=position.__getitem__)
-            out.extend(leaves)
-    return out
+        alone.append(node)
+        alone.extend(waiting.get(node, ()))
+    return alone
 
 
 def _finished(node: Node) -> None:
-    raise RuntimeError(f"this pass is finished: it cannot run {node.name()}")
+    raise RuntimeError(f"this backward pass is finished: it cannot run {node.name()}")
 
 
 def _fast_runner(bp: BackwardPass) -> Callable[[Node], None]:

@@ -166,9 +166,9 @@ class Region:
         self.size: int = view.base._a.size
         self.steps = [v.step_raw for v in view.chain()]
 
-    def positions(self) -> Any:
-        """Flat positions in the base, in the shape of the view."""
-        found = np.arange(self.size).reshape(self.shape)
+    def positions(self, like: Any) -> Any:
+        """Flat positions in the base, in the shape of the view and in the library of buffer ``like``."""
+        found = array_module(like).arange(self.size).reshape(self.shape)
         for step in self.steps:
             found = step(found)
         return found
@@ -192,13 +192,13 @@ class AsStridedBackward0(Node1):
 
     def grads(self, g: Any) -> tuple[Any, ...]:
         flat = array_module(g).zeros(self.region.size, g.dtype)
-        np.add.at(flat, self.region.positions(), g)
+        np.add.at(flat, self.region.positions(g), g)
         return (flat.reshape(self.region.shape),)
 
     def grads_graph(self, g: Any) -> tuple[Any, ...]:
         from .ops import _generated as ops
 
-        flat = ops.index_backward(g, (self.region.size,), (self.region.positions(),))
+        flat = ops.index_backward(g, (self.region.size,), (self.region.positions(g._a),))
         return (ops.view(flat, self.region.shape),)
 
     run = route_run
@@ -225,7 +225,7 @@ class CopySlices(NodeN):
         self.nrs = numbers if any(numbers) else None
 
     def grads(self, g: Any) -> tuple[Any, ...]:
-        written = self.region.positions()
+        written = self.region.positions(g)
         flat = g.reshape(-1).copy()
         inner = self.inner.grads(flat[written])
         flat[written] = 0 if inner[0] is None else inner[0]
@@ -234,7 +234,7 @@ class CopySlices(NodeN):
     def grads_graph(self, g: Any) -> tuple[Any, ...]:
         from .ops import _generated as ops
 
-        written = (self.region.positions(),)
+        written = (self.region.positions(g._a),)
         flat = g.reshape((-1,))
         inner = self.inner.grads_graph(ops.index(flat, written))
         replacement = 0.0 if inner[0] is None else inner[0]

@@ -81,6 +81,12 @@ def test_13_one_line_twice_on_one_result(made_up):
     )
 
 
+def test_14_a_detach_whose_result_is_dropped(made_up):
+    told = carried(made_up, last="    h.detach()")
+    told.cut("detach", 7)
+    assert "`h.detach()` at line 7 returns a new tensor and leaves `h` as it is." in only(told.facts()).fix
+
+
 LOOP = """
 w = leaf()
 h = zeros()
@@ -91,8 +97,8 @@ for step in range(2):
 """
 
 
-def carried(made_up, turns=2):
-    told = made_up(LOOP)
+def carried(made_up, turns=2, last=""):
+    told = made_up(LOOP + last)
     told.leaf("w", "w", "variable")
     for turn in range(1, turns + 1):
         before = f"tanh{turn - 1}" if turn > 1 else ""
@@ -149,7 +155,7 @@ def test_14_what_a_function_returned_has_no_name_here(made_up):
     told.node("tanh2", "TanhBackward0", 2, "tanh(h * w)", ["mul2"], result=("h2", 0))
     told.twice(5, "tanh2", "tanh1", "tanh2", "mul2")
     found = only(told.facts())
-    assert "through what `cell` returned, made at line 2" in found.cause
+    assert "through what `cell` returned, made at line 2 and used again as `h`: " in found.cause
     assert "etach what `cell` returned before the next iteration uses it, as `h` at line 2." in found.fix
 
 
@@ -280,6 +286,18 @@ def test_16_encoder_and_head_of_one_class_are_no_carried_state(made_up):
     found = only(told.facts())
     assert found.cause.startswith("What `block` returned, made once at line 2, is part of every turn's graph")
     assert "previous iteration" not in found.cause
+
+
+def test_16_rows_of_a_jacobian(made_up):
+    told = made_up("y = exp(x)\nfor i in range(2):\n    grad(y[i], x)")
+    told.leaf("x")
+    told.node("y", "ExpBackward0", 1, "exp(x)", ["x"], result=("y", 0))
+    told.node("row0", "SelectBackward0", 3, "y[i]", ["y"])
+    told.backward(3, "row0", "y", call="grad")
+    told.node("row1", "SelectBackward0", 3, "y[i]", ["y"])
+    told.twice(3, "row1", "y", "row1", call="grad")
+    found = only(told.facts())
+    assert found.fix.startswith("Pass retain_graph=True to every call but the last, line 3, or compute it again")
 
 
 def test_17_a_graph_without_saved_tensors_twice_is_legal(made_up):

@@ -6364,123 +6364,6 @@ def jvp_min_all(self_: Any, result: Any, self_t: Any) -> Any:
     return f_.extreme_tangent(k_, self_t, self_, result, (), False)
 
 
-class LogsumexpBackward0(Node1):
-    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'c_self_shape', 'o_storage')
-    op_name = 'LogsumexpBackward0'
-    slots = ('self', 'result')
-    outputs_saved = (False, True)
-    consts = ('dim', 'keepdim', 'self_shape')
-
-    def run(self, g, buffers, shared, summed, freed):
-        if self.nrs is not None:
-            return b_route_run(self, g, buffers, shared, summed, freed)
-        n = self.n0
-        self_ = self.s_self
-        st = self_._storage
-        if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
-        self_ = self_._a
-        st = self.o_storage
-        if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
-        gi = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * k_exp(self_ - f_.expand_dims(k_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
-        if n in buffers:
-            b_add(buffers, n, gi, shared, summed)
-        else:
-            buffers[n] = gi
-        if freed is not None:
-            self.s_self = self.s_result = self.o_storage = freed
-
-    def grads(self, g):
-        self_ = self.s_self
-        st = self_._storage
-        if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
-        self_ = self_._a
-        st = self.o_storage
-        if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
-        g0 = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * k_exp(self_ - f_.expand_dims(k_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
-        return (g0,)
-
-    def grads_graph(self, g):
-        self_ = self.s_self
-        st = self_._storage
-        if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
-        st = self.o_storage
-        if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
-        g0 = f_.expand_dims(o_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * o_.exp(self_ - f_.expand_dims(o_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
-        return (g0,)
-
-    def release(self, freed):
-        self.s_self = self.s_result = self.o_storage = freed
-
-    def output_storage(self, storage):
-        if self.o_storage is None:
-            self.o_storage = storage
-
-
-def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
-    try:
-        a_self = self._a
-        r = k_logsumexp(a_self, dim, keepdim)
-        if type(r) is not ndarray:
-            r = p_.as_array(r)
-        out = new(Tensor)
-        out._a = r
-        out._storage = out._grad = out._meta = None
-        out._nr = 0
-        if (self._rg) and mode.grad:
-            n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
-                n = new(LogsumexpBackward0)
-                n.n0 = n0
-                n.nrs = (self._nr,) if self._nr else None
-                n.seq = next_seq()
-                frame = _getframe(1)
-                code = frame.f_code
-                if code.co_filename in INTERNAL:
-                    frame = user_frame(frame)
-                    code = frame.f_code
-                n.code = code
-                n.lasti = frame.f_lasti
-                n.hooks = None
-                n.s_self = self
-                st = self._storage
-                n.v_self = 0 if st is None else st.version
-                n.s_result = r
-                n.v_result = 0
-                n.o_storage = None
-                n.c_dim = dim
-                n.c_keepdim = keepdim
-                n.c_self_shape = a_self.shape
-                out._fn = n
-                out._rg = True
-                if events.sink is not None:
-                    events.sink.node_born(n, out)
-            else:
-                out._fn = None
-                out._rg = False
-        else:
-            out._fn = None
-            out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return out
-    except Exception as error:
-        return p_.failed(logsumexp, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
-
-
-def jvp_logsumexp(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    self_shape = self_.shape
-    return k_sum_dim(self_t * k_exp(self_ - f_.expand_dims(k_, result, self_shape, dim, keepdim)), dim, keepdim)
-
-
 class MaxBackward0(Node1):
     __slots__ = ('s_indices', 'v_indices', 'c_dim', 'c_keepdim', 'c_self_shape')
     op_name = 'MaxBackward0'
@@ -7004,6 +6887,123 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
 
 def jvp_norm_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
     return k_masked_fill(k_sum_dim(self_t * self_, dim, keepdim) / result, result == 0, 0)
+
+
+class LogsumexpBackward0(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'c_self_shape', 'o_storage')
+    op_name = 'LogsumexpBackward0'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
+    consts = ('dim', 'keepdim', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        gi = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * k_exp(self_ - f_.expand_dims(k_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = self.s_result
+        g0 = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * k_exp(self_ - f_.expand_dims(k_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            stale(self, 'self', st)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            stale(self, 'result', st)
+        result = o_.output_of(self)
+        g0 = f_.expand_dims(o_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * o_.exp(self_ - f_.expand_dims(o_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+
+
+def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_logsumexp(a_self, dim, keepdim)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(LogsumexpBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.c_dim = dim
+                n.c_keepdim = keepdim
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return out
+    except Exception as error:
+        return p_.failed(logsumexp, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
+
+
+def jvp_logsumexp(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
+    self_shape = self_.shape
+    return k_sum_dim(self_t * k_exp(self_ - f_.expand_dims(k_, result, self_shape, dim, keepdim)), dim, keepdim)
 
 
 class SoftmaxBackward0(Node1):
@@ -8337,6 +8337,82 @@ def jvp_alias(self_: Any, result: Any, self_t: Any) -> Any:
     return k_alias(self_t)
 
 
+class ViewBackward0(Node1):
+    __slots__ = ('c_self_shape',)
+    op_name = 'ViewBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ('self_shape',)
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_reshape(g, self.c_self_shape)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_reshape(g, self.c_self_shape)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.reshape(g, self.c_self_shape)
+        return (g0,)
+
+
+def view(self: Tensor, shape: Any) -> Tensor:
+    try:
+        a_self = self._a
+        r = k_view(a_self, shape)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ViewBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    events.sink.node_born(n, out)
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (self._rg):
+                p_.cut((self,))
+        return as_view(out, self, 'view', lambda b: view(b, shape), lambda b: k_view(b, shape))
+    except Exception as error:
+        return p_.failed(view, error, {'self': self}, {'shape': shape})
+
+
+def jvp_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
+    return k_view(self_t, shape)
+
+
 class ReshapeAliasBackward0(Node1):
     __slots__ = ('c_self_shape',)
     op_name = 'ReshapeAliasBackward0'
@@ -8486,82 +8562,6 @@ def unsafe_view(self: Tensor, shape: Any) -> Tensor:
 
 def jvp_unsafe_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
     return k_unsafe_view(self_t, shape)
-
-
-class ViewBackward0(Node1):
-    __slots__ = ('c_self_shape',)
-    op_name = 'ViewBackward0'
-    slots = ()
-    outputs_saved = ()
-    consts = ('self_shape',)
-    keeps = True
-
-    def run(self, g, buffers, shared, summed, freed):
-        if self.nrs is not None:
-            return b_route_run(self, g, buffers, shared, summed, freed)
-        n = self.n0
-        gi = k_reshape(g, self.c_self_shape)
-        if n in buffers:
-            b_add(buffers, n, gi, shared, summed)
-        else:
-            buffers[n] = gi
-            if n.keeps and self in shared:
-                shared.add(n)
-
-    def grads(self, g):
-        g0 = k_reshape(g, self.c_self_shape)
-        return (g0,)
-
-    def grads_graph(self, g):
-        g0 = o_.reshape(g, self.c_self_shape)
-        return (g0,)
-
-
-def view(self: Tensor, shape: Any) -> Tensor:
-    try:
-        a_self = self._a
-        r = k_view(a_self, shape)
-        if type(r) is not ndarray:
-            r = p_.as_array(r)
-        out = new(Tensor)
-        out._a = r
-        out._storage = out._grad = out._meta = None
-        out._nr = 0
-        if (self._rg) and mode.grad:
-            n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
-                n = new(ViewBackward0)
-                n.n0 = n0
-                n.nrs = (self._nr,) if self._nr else None
-                n.seq = next_seq()
-                frame = _getframe(1)
-                code = frame.f_code
-                if code.co_filename in INTERNAL:
-                    frame = user_frame(frame)
-                    code = frame.f_code
-                n.code = code
-                n.lasti = frame.f_lasti
-                n.hooks = None
-                n.c_self_shape = a_self.shape
-                out._fn = n
-                out._rg = True
-                if events.sink is not None:
-                    events.sink.node_born(n, out)
-            else:
-                out._fn = None
-                out._rg = False
-        else:
-            out._fn = None
-            out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'view', lambda b: view(b, shape), lambda b: k_view(b, shape))
-    except Exception as error:
-        return p_.failed(view, error, {'self': self}, {'shape': shape})
-
-
-def jvp_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return k_view(self_t, shape)
 
 
 class ExpandBackward0(Node1):

@@ -1,4 +1,4 @@
-"""The op table. ``python -m agdbg_engine.ops.generate`` turns it into code; see :mod:`.row` for the columns."""
+"""The op table. ``python scripts/generate_ops.py`` turns it into code; see :mod:`.row` for the columns."""
 
 from __future__ import annotations
 
@@ -16,224 +16,183 @@ def op(signature: str, node: str, *, jvp: str, alias: str = "", **columns: Any) 
     TABLE.append(Row(signature, node, columns, jvp=jvp, alias=frozenset(alias.split()), **known))
 
 
-def unary(name: str, node: str, self: str, **columns: Any) -> None:
+def unary(signature: str, node: str, self: str, **columns: Any) -> None:
     """An elementwise function of one tensor; its tangent is its gradient formula applied to the tangent."""
     tangent = re.sub(r"\bg\b", "self_t", self)
-    signature = name if "(" in name else f"{name}(self)"
     op(signature, node, self=self, jvp=tangent, elementwise=True, inplace=True, **columns)
 
 
+def linear(signature: str, node: str, self: str, **columns: Any) -> None:
+    """A linear function of one tensor: its tangent is the function of the tangent."""
+    op(signature, node, self=self, jvp="linear", **columns)
+
+
+def view(signature: str, node: str, self: str, alias: str = "self") -> None:
+    """Other sizes or strides over the same memory."""
+    linear(signature, node, self, alias=alias, view=True)
+
+
+# fmt: off
+
 # ----- arithmetic -----
 
-op("add(self, other)", "AddBackward0", self="g", other="g", jvp="self_t + other_t", alias="self other",
-   elementwise=True, inplace=True, scalars={"other": "AddBackward0"})  # fmt: skip
-op("sub(self, other)", "SubBackward0", self="g", other="-g", jvp="self_t - other_t", alias="self",
-   elementwise=True, inplace=True, scalars={"other": "SubBackward0"})  # fmt: skip
-op("rsub(self, other)", "RsubBackward0", self="-g", other="g", jvp="other_t - self_t", alias="other",
-   forward="other - self", elementwise=True, scalars={"other": "RsubBackward1"})  # fmt: skip
-op("mul(self, other)", "MulBackward0", self="g * other", other="g * self", jvp="self_t * other + self * other_t",
-   elementwise=True, inplace=True, scalars={"other": "MulBackward0"})  # fmt: skip
+op("add(self, other)", "AddBackward0", self="g", other="g", alias="self other", scalars={"other": "AddBackward0"},
+   jvp="self_t + other_t", elementwise=True, inplace=True)
+op("sub(self, other)", "SubBackward0", self="g", other="-g", alias="self", scalars={"other": "SubBackward0"},
+   jvp="self_t - other_t", elementwise=True, inplace=True)
+op("rsub(self, other)", "RsubBackward0", self="-g", other="g", alias="other", scalars={"other": "RsubBackward1"},
+   jvp="other_t - self_t", forward="other - self", elementwise=True)
+op("mul(self, other)", "MulBackward0", self="g * other", other="g * self", scalars={"other": "MulBackward0"},
+   jvp="self_t * other + self * other_t", elementwise=True, inplace=True)
 op("div(self, other)", "DivBackward0", self="g / other", other="-g * ((self / other) / other)",
-   jvp="(self_t - other_t * result) / other", elementwise=True, inplace=True, floats=True,
-   scalars={"other": "DivBackward0"})  # fmt: skip
-op("pow(self, exponent)", "PowBackward1", self="pow_grad_base(g, self, exponent)",
-   exponent="pow_grad_exponent(g, self, exponent, result)",
-   jvp="pow_grad_base(self_t, self, exponent) + pow_grad_exponent(exponent_t, self, exponent, result)",
-   elementwise=True, inplace=True, scalars={"exponent": "PowBackward0", "self": "PowBackward2"})  # fmt: skip
+   scalars={"other": "DivBackward0"}, jvp="(self_t - other_t * result) / other", elementwise=True, inplace=True, floats=True)
+op("pow(self, exponent)", "PowBackward1",
+   self="pow_grad_base(g, self, exponent)", exponent="pow_grad_exponent(g, self, exponent, result)",
+   scalars={"exponent": "PowBackward0", "self": "PowBackward2"}, elementwise=True, inplace=True,
+   jvp="pow_grad_base(self_t, self, exponent) + pow_grad_exponent(exponent_t, self, exponent, result)")
 op("maximum(self, other)", "MaximumBackward0", self="masked_fill(where(self == other, g / 2, g), self < other, 0)",
-   other="masked_fill(where(self == other, g / 2, g), self > other, 0)",
-   jvp="where(self == other, (self_t + other_t) / 2, where(self > other, self_t, other_t))", elementwise=True)  # fmt: skip
+   other="masked_fill(where(self == other, g / 2, g), self > other, 0)", elementwise=True,
+   jvp="where(self == other, (self_t + other_t) / 2, where(self > other, self_t, other_t))")
 op("minimum(self, other)", "MinimumBackward0", self="masked_fill(where(self == other, g / 2, g), self > other, 0)",
-   other="masked_fill(where(self == other, g / 2, g), self < other, 0)",
-   jvp="where(self == other, (self_t + other_t) / 2, where(self < other, self_t, other_t))", elementwise=True)  # fmt: skip
+   other="masked_fill(where(self == other, g / 2, g), self < other, 0)", elementwise=True,
+   jvp="where(self == other, (self_t + other_t) / 2, where(self < other, self_t, other_t))")
 
 # ----- functions of one tensor -----
 
-unary("neg", "NegBackward0", "-g")
-unary("exp", "ExpBackward0", "g * result", floats=True)
-unary("expm1", "Expm1Backward0", "g * (result + 1)", floats=True)
-unary("log", "LogBackward0", "g / self", floats=True)
-unary("log1p", "Log1PBackward0", "g / (self + 1)", floats=True)
-unary("sqrt", "SqrtBackward0", "g / (2 * result)", floats=True)
-unary("rsqrt", "RsqrtBackward0", "-0.5 * g * (result * result * result)", floats=True)
-unary("reciprocal", "ReciprocalBackward0", "-g * (result * result)", floats=True)
-unary("abs", "AbsBackward0", "g * sign(self)")
-unary("sign", "SignBackward0", "zeros_of(self_shape, g)")
-unary("floor", "FloorBackward0", "zeros_of(self_shape, g)")
-unary("ceil", "CeilBackward0", "zeros_of(self_shape, g)")
-unary("round", "RoundBackward0", "zeros_of(self_shape, g)")
-unary("trunc", "TruncBackward0", "zeros_of(self_shape, g)")
-unary("sin", "SinBackward0", "g * cos(self)", floats=True)
-unary("cos", "CosBackward0", "g * -sin(self)", floats=True)
-unary("tanh", "TanhBackward0", "g - g * result * result", floats=True)
-unary("sigmoid", "SigmoidBackward0", "(g - g * result) * result", floats=True)
-unary("relu", "ReluBackward0", "relu_grad(g, result)")
+unary("neg(self)", "NegBackward0", "-g")
+unary("exp(self)", "ExpBackward0", "g * result", floats=True)
+unary("expm1(self)", "Expm1Backward0", "g * (result + 1)", floats=True)
+unary("log(self)", "LogBackward0", "g / self", floats=True)
+unary("log1p(self)", "Log1PBackward0", "g / (self + 1)", floats=True)
+unary("sqrt(self)", "SqrtBackward0", "g / (2 * result)", floats=True)
+unary("rsqrt(self)", "RsqrtBackward0", "-0.5 * g * (result * result * result)", floats=True)
+unary("reciprocal(self)", "ReciprocalBackward0", "-g * (result * result)", floats=True)
+unary("abs(self)", "AbsBackward0", "g * sign(self)")
+unary("sign(self)", "SignBackward0", "zeros_of(self_shape, g)")
+unary("floor(self)", "FloorBackward0", "zeros_of(self_shape, g)")
+unary("ceil(self)", "CeilBackward0", "zeros_of(self_shape, g)")
+unary("round(self)", "RoundBackward0", "zeros_of(self_shape, g)")
+unary("trunc(self)", "TruncBackward0", "zeros_of(self_shape, g)")
+unary("sin(self)", "SinBackward0", "g * cos(self)", floats=True)
+unary("cos(self)", "CosBackward0", "g * -sin(self)", floats=True)
+unary("tanh(self)", "TanhBackward0", "g - g * result * result", floats=True)
+unary("sigmoid(self)", "SigmoidBackward0", "(g - g * result) * result", floats=True)
+unary("relu(self)", "ReluBackward0", "relu_grad(g, result)")
 unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "where(self > 0, g, g * negative_slope)")
 unary("softplus(self, beta=1.0, threshold=20.0)", "SoftplusBackward0",
-      "where(self * beta > threshold, g, g * sigmoid(self * beta))", floats=True)  # fmt: skip
-unary("silu", "SiluBackward0", "g * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))", floats=True)
+      "where(self * beta > threshold, g, g * sigmoid(self * beta))", floats=True)
+unary("silu(self)", "SiluBackward0", "g * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))", floats=True)
 unary("gelu_tanh(self)", "GeluBackward0", "gelu_tanh_grad(g, self)", floats=True)
 unary("clamp(self, min=None, max=None)", "ClampBackward1", "where(inside(self, min, max), g, 0)")
 unary("clamp_min(self, min)", "ClampMinBackward0", "where(self >= min, g, 0)")
 unary("clamp_max(self, max)", "ClampMaxBackward0", "where(self <= max, g, 0)")
 op("clamp_min_tensor(self, min)", "ClampMinBackward1", self="where(self >= min, g, 0)", min="where(self < min, g, 0)",
-   forward="maximum(self, min)", jvp="where(self >= min, self_t, min_t)", elementwise=True)  # fmt: skip
+   jvp="where(self >= min, self_t, min_t)", forward="maximum(self, min)", elementwise=True)
 op("clamp_max_tensor(self, max)", "ClampMaxBackward1", self="where(self <= max, g, 0)", max="where(self > max, g, 0)",
-   forward="minimum(self, max)", jvp="where(self <= max, self_t, max_t)", elementwise=True)  # fmt: skip
+   jvp="where(self <= max, self_t, max_t)", forward="minimum(self, max)", elementwise=True)
 
-# ----- choosing -----
+# ----- choosing, writing -----
 
-op("where(condition, self, other)", "WhereBackward0", condition=None, self="where(condition, g, 0)",
-   other="where(condition, 0, g)", jvp="where(condition, self_t, other_t)", elementwise=True,
-   scalars={"self": "WhereBackward0", "other": "WhereBackward0"})  # fmt: skip
-op("masked_fill(self, mask, value)", "MaskedFillBackward1", self="masked_fill(g, mask, 0)", mask=None, value="where(mask, g, 0)",
-   jvp="where(mask, value_t, self_t)", elementwise=True, inplace=True, scalars={"value": "MaskedFillBackward0"})  # fmt: skip
+op("where(condition, self, other)", "WhereBackward0",
+   condition=None, self="where(condition, g, 0)", other="where(condition, 0, g)",
+   scalars={"self": "WhereBackward0", "other": "WhereBackward0"}, jvp="where(condition, self_t, other_t)", elementwise=True)
+op("masked_fill(self, mask, value)", "MaskedFillBackward1",
+   self="masked_fill(g, mask, 0)", mask=None, value="where(mask, g, 0)", scalars={"value": "MaskedFillBackward0"},
+   jvp="where(mask, value_t, self_t)", elementwise=True, inplace=True)
 op("copy(self, src)", "CopyBackwards", self="zeros_of(self_shape, g)", src="to_copy(sum_to(g, src_shape), src_dtype)",
-   jvp="to_copy(expand(src_t, self_shape), self_dtype)", inplace=True)  # fmt: skip
-op("fill(self, value)", "FillBackward3", self="zeros_of(self_shape, g)", value="sum_all(g)", jvp="fill(self_t, value_t)", inplace=True,
-   scalars={"value": "FillBackward2"})  # fmt: skip
+   jvp="to_copy(expand(src_t, self_shape), self_dtype)", inplace=True)
+op("fill(self, value)", "FillBackward3", self="zeros_of(self_shape, g)", value="sum_all(g)",
+   scalars={"value": "FillBackward2"}, jvp="fill(self_t, value_t)", inplace=True)
 op("zero(self)", "ZeroBackward0", self="zeros_of(self_shape, g)", jvp="zeros_of(self_shape, self_t)", inplace=True)
-op("clone(self, order='K')", "CloneBackward0", self="g", jvp="linear", alias="self")
-op("to_copy(self, dtype)", "ToCopyBackward0", self="to_copy(g, self_dtype)", jvp="linear")
+linear("clone(self, order='K')", "CloneBackward0", "g", alias="self")
+linear("to_copy(self, dtype)", "ToCopyBackward0", "to_copy(g, self_dtype)")
 
 # ----- reductions -----
 
-op("sum_all(self)", "SumBackward0", self="expand(g, self_shape)", jvp="linear", alias="self")
-op(
-    "sum_dim(self, dim, keepdim=False)",
-    "SumBackward1",
-    self="expand_dims(g, self_shape, dim, keepdim)",
-    jvp="linear",
-    alias="self",
-)
-op("mean_all(self)", "MeanBackward0", self="expand(g / numel(self_shape), self_shape)", jvp="linear", alias="self")
-op("mean_dim(self, dim, keepdim=False)", "MeanBackward1",
-   self="expand_dims(g / numel(self_shape, dim), self_shape, dim, keepdim)", jvp="linear", alias="self")  # fmt: skip
+linear("sum_all(self)", "SumBackward0", "expand(g, self_shape)", alias="self")
+linear("sum_dim(self, dim, keepdim=False)", "SumBackward1", "expand_dims(g, self_shape, dim, keepdim)", alias="self")
+linear("mean_all(self)", "MeanBackward0", "expand(g / numel(self_shape), self_shape)", alias="self")
+linear("mean_dim(self, dim, keepdim=False)", "MeanBackward1",
+       "expand_dims(g / numel(self_shape, dim), self_shape, dim, keepdim)", alias="self")
 op("amax(self, dim=(), keepdim=False)", "AmaxBackward0", self="extreme_grad(g, self, result, dim, keepdim)",
-   jvp="extreme_tangent(self_t, self, result, dim, keepdim)")  # fmt: skip
+   jvp="extreme_tangent(self_t, self, result, dim, keepdim)")
 op("amin(self, dim=(), keepdim=False)", "AminBackward0", self="extreme_grad(g, self, result, dim, keepdim)",
-   jvp="extreme_tangent(self_t, self, result, dim, keepdim)")  # fmt: skip
-op("max_all(self)", "MaxBackward1", self="extreme_of_all_grad(g, self, result)", forward="amax(self, (), False)",
-   jvp="extreme_tangent(self_t, self, result, (), False)")  # fmt: skip
-op("min_all(self)", "MinBackward1", self="extreme_of_all_grad(g, self, result)", forward="amin(self, (), False)",
-   jvp="extreme_tangent(self_t, self, result, (), False)")  # fmt: skip
-op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
-   self="expand_dims(g, self_shape, dim, keepdim) * exp(self - expand_dims(result, self_shape, dim, keepdim))",
-   jvp="sum_dim(self_t * exp(self - expand_dims(result, self_shape, dim, keepdim)), dim, keepdim)")  # fmt: skip
-op("max_dim(self, indices, dim, keepdim)", "MaxBackward0", self="pick_backward(g, self_shape, indices, dim, keepdim)", indices=None,
-   forward="pick(self, indices, dim, keepdim)", jvp="pick(self_t, indices, dim, keepdim)")  # fmt: skip
-op("min_dim(self, indices, dim, keepdim)", "MinBackward0", self="pick_backward(g, self_shape, indices, dim, keepdim)", indices=None,
-   forward="pick(self, indices, dim, keepdim)", jvp="pick(self_t, indices, dim, keepdim)")  # fmt: skip
+   jvp="extreme_tangent(self_t, self, result, dim, keepdim)")
+op("max_all(self)", "MaxBackward1", self="extreme_of_all_grad(g, self, result)",
+   jvp="extreme_tangent(self_t, self, result, (), False)", forward="amax(self, (), False)")
+op("min_all(self)", "MinBackward1", self="extreme_of_all_grad(g, self, result)",
+   jvp="extreme_tangent(self_t, self, result, (), False)", forward="amin(self, (), False)")
+op("max_dim(self, indices, dim, keepdim)", "MaxBackward0", indices=None,
+   self="pick_backward(g, self_shape, indices, dim, keepdim)", jvp="pick(self_t, indices, dim, keepdim)",
+   forward="pick(self, indices, dim, keepdim)")
+op("min_dim(self, indices, dim, keepdim)", "MinBackward0", indices=None,
+   self="pick_backward(g, self_shape, indices, dim, keepdim)", jvp="pick(self_t, indices, dim, keepdim)",
+   forward="pick(self, indices, dim, keepdim)")
 op("var_dim(self, dim, correction, keepdim)", "VarBackward0", self="var_grad(g, self, dim, correction, keepdim)",
-   jvp="var_tangent(self_t, self, dim, correction, keepdim)")  # fmt: skip
+   jvp="var_tangent(self_t, self, dim, correction, keepdim)")
 op("std_dim(self, dim, correction, keepdim)", "StdBackward0",
    self="var_grad(masked_fill(g / (2 * result), result == 0, 0), self, dim, correction, keepdim)",
-   jvp="masked_fill(var_tangent(self_t, self, dim, correction, keepdim) / (2 * result), result == 0, 0)")  # fmt: skip
+   jvp="masked_fill(var_tangent(self_t, self, dim, correction, keepdim) / (2 * result), result == 0, 0)")
 op("norm_dim(self, dim, keepdim)", "LinalgVectorNormBackward0",
    self="self * expand_dims(masked_fill(g / result, result == 0, 0), self_shape, dim, keepdim)",
-   jvp="masked_fill(sum_dim(self_t * self, dim, keepdim) / result, result == 0, 0)")  # fmt: skip
+   jvp="masked_fill(sum_dim(self_t * self, dim, keepdim) / result, result == 0, 0)")
+op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
+   self="expand_dims(g, self_shape, dim, keepdim) * exp(self - expand_dims(result, self_shape, dim, keepdim))",
+   jvp="sum_dim(self_t * exp(self - expand_dims(result, self_shape, dim, keepdim)), dim, keepdim)")
 
 # ----- softmax and losses -----
 
 op("softmax_dim(self, dim)", "SoftmaxBackward0", self="result * (g - sum_dim(g * result, dim, True))",
-   jvp="result * (self_t - sum_dim(self_t * result, dim, True))")  # fmt: skip
+   jvp="result * (self_t - sum_dim(self_t * result, dim, True))")
 op("log_softmax_dim(self, dim)", "LogSoftmaxBackward0", self="g - exp(result) * sum_dim(g, dim, True)",
-   jvp="self_t - sum_dim(exp(result) * self_t, dim, True)")  # fmt: skip
-op("nll_loss_raw(self, target, reduction)", "NllLossBackward0", self="nll_loss_raw_backward(g, target, self_shape, reduction)",
-   target=None, jvp="linear")  # fmt: skip
+   jvp="self_t - sum_dim(exp(result) * self_t, dim, True)")
+linear("nll_loss_raw(self, target, reduction)", "NllLossBackward0",
+       "nll_loss_raw_backward(g, target, self_shape, reduction)", target=None)
 op("nll_loss_raw_backward(grad_output, target, shape, reduction)", "NllLossBackwardBackward0",
-   grad_output="nll_loss_raw(g, target, reduction)", target=None, jvp="linear")  # fmt: skip
+   grad_output="nll_loss_raw(g, target, reduction)", target=None, jvp="linear")
 op("mse_loss_raw(self, target, reduction)", "MseLossBackward0", self="mse_grad(g, self, target, reduction)",
-   target="-mse_grad(g, self, target, reduction)", jvp="mse_tangent(self, target, self_t - target_t, reduction)")  # fmt: skip
+   target="-mse_grad(g, self, target, reduction)", jvp="mse_tangent(self, target, self_t - target_t, reduction)")
 
 # ----- matrices -----
 
-op("mm(self, mat2)", "MmBackward0", self="mm(g, t(mat2))", mat2="mm_left(self, g, mat2_swapped)", jvp="mm(self_t, mat2) + mm(self, mat2_t)",
-   unless=("a_self.ndim != 2 or a_mat2.ndim != 2 or (a_self.dtype is not a_mat2.dtype and a_self.dtype != a_mat2.dtype)", "matmul"))  # fmt: skip
+NOT_TWO_MATRICES = "a_self.ndim != 2 or a_mat2.ndim != 2 or (a_self.dtype is not a_mat2.dtype and a_self.dtype != a_mat2.dtype)"
+op("mm(self, mat2)", "MmBackward0", self="mm(g, t(mat2))", mat2="mm_left(self, g, mat2_swapped)",
+   jvp="mm(self_t, mat2) + mm(self, mat2_t)", unless=(NOT_TWO_MATRICES, "matmul"))
 op("mv(self, vec)", "MvBackward0", self="ger(g, vec)", vec="mv(t(self), g)", jvp="mv(self_t, vec) + mv(self, vec_t)")
-op(
-    "dot(self, tensor)",
-    "DotBackward0",
-    self="g * tensor",
-    tensor="g * self",
-    jvp="dot(self_t, tensor) + dot(self, tensor_t)",
-)
+op("dot(self, tensor)", "DotBackward0", self="g * tensor", tensor="g * self",
+   jvp="dot(self_t, tensor) + dot(self, tensor_t)")
 op("bmm(self, mat2)", "BmmBackward0", self="bmm(g, transpose(mat2, 1, 2))", mat2="bmm(transpose(self, 1, 2), g)",
-   jvp="bmm(self_t, mat2) + bmm(self, mat2_t)")  # fmt: skip
-op("addmm(self, mat1, mat2)", "AddmmBackward0", self="sum_to(g, self_shape)", mat1="mm(g, t(mat2))", mat2="mm_left(mat1, g, mat2_swapped)",
-   jvp="sum_to(self_t, self_shape) + mm(mat1_t, mat2) + mm(mat1, mat2_t)", alias="self")  # fmt: skip
+   jvp="bmm(self_t, mat2) + bmm(self, mat2_t)")
+op("addmm(self, mat1, mat2)", "AddmmBackward0", alias="self",
+   self="sum_to(g, self_shape)", mat1="mm(g, t(mat2))", mat2="mm_left(mat1, g, mat2_swapped)",
+   jvp="sum_to(self_t, self_shape) + mm(mat1_t, mat2) + mm(mat1, mat2_t)")
 
 # ----- views -----
 
-op("alias(self)", "AliasBackward0", self="g", jvp="linear", alias="self", view=True)
-op(
-    "reshape_alias(self, shape)",
-    "ReshapeAliasBackward0",
-    self="reshape(g, self_shape)",
-    jvp="linear",
-    alias="self",
-    view=True,
-)
-op("unsafe_view(self, shape)", "UnsafeViewBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self")
-op("view(self, shape)", "ViewBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
-op("expand(self, shape)", "ExpandBackward0", self="sum_to(g, self_shape)", jvp="linear", alias="self", view=True)
-op("t(self)", "TBackward0", self="t(g)", jvp="linear", alias="self", view=True)
-op(
-    "transpose(self, dim0, dim1)",
-    "TransposeBackward0",
-    self="transpose(g, dim0, dim1)",
-    jvp="linear",
-    alias="self",
-    view=True,
-)
-op(
-    "permute_to(self, dims)",
-    "PermuteBackward0",
-    self="permute_to(g, inverse_permutation(dims))",
-    jvp="linear",
-    alias="self",
-    view=True,
-)
-op("unsqueeze(self, dim)", "UnsqueezeBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
-op("squeeze_all(self)", "SqueezeBackward0", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
-op("squeeze_dim(self, dim)", "SqueezeBackward1", self="reshape(g, self_shape)", jvp="linear", alias="self", view=True)
-op(
-    "select(self, dim, index)",
-    "SelectBackward0",
-    self="select_backward(g, self_shape, dim, index)",
-    jvp="linear",
-    view=True,
-)
-op("slice(self, dim=0, start=None, end=None, step=1)", "SliceBackward0",
-   self="slice_backward(g, self_shape, dim, start, end, step)", jvp="linear", view=True)  # fmt: skip
+view("alias(self)", "AliasBackward0", "g")
+view("view(self, shape)", "ViewBackward0", "reshape(g, self_shape)")
+view("reshape_alias(self, shape)", "ReshapeAliasBackward0", "reshape(g, self_shape)")
+linear("unsafe_view(self, shape)", "UnsafeViewBackward0", "reshape(g, self_shape)", alias="self")
+view("expand(self, shape)", "ExpandBackward0", "sum_to(g, self_shape)")
+view("t(self)", "TBackward0", "t(g)")
+view("transpose(self, dim0, dim1)", "TransposeBackward0", "transpose(g, dim0, dim1)")
+view("permute_to(self, dims)", "PermuteBackward0", "permute_to(g, inverse_permutation(dims))")
+view("unsqueeze(self, dim)", "UnsqueezeBackward0", "reshape(g, self_shape)")
+view("squeeze_all(self)", "SqueezeBackward0", "reshape(g, self_shape)")
+view("squeeze_dim(self, dim)", "SqueezeBackward1", "reshape(g, self_shape)")
+view("select(self, dim, index)", "SelectBackward0", "select_backward(g, self_shape, dim, index)", alias="")
+view("slice(self, dim=0, start=None, end=None, step=1)", "SliceBackward0",
+     "slice_backward(g, self_shape, dim, start, end, step)", alias="")
 
 # ----- their transposes, indexing -----
 
-op(
-    "select_backward(self, shape, dim, index)",
-    "SelectBackwardBackward0",
-    self="select(g, dim, index)",
-    jvp="linear",
-    alias="self",
-)
-op("slice_backward(self, shape, dim, start, end, step)", "SliceBackwardBackward0", self="slice(g, dim, start, end, step)",
-   jvp="linear", alias="self")  # fmt: skip
-op("index(self, indices)", "IndexBackward0", self="index_backward(g, self_shape, indices)", jvp="linear")
-op("index_backward(self, shape, indices)", "IndexBackwardBackward0", self="index(g, indices)", jvp="linear")
+linear("select_backward(self, shape, dim, index)", "SelectBackwardBackward0", "select(g, dim, index)", alias="self")
+linear("slice_backward(self, shape, dim, start, end, step)", "SliceBackwardBackward0",
+       "slice(g, dim, start, end, step)", alias="self")
+linear("index(self, indices)", "IndexBackward0", "index_backward(g, self_shape, indices)")
+linear("index_backward(self, shape, indices)", "IndexBackwardBackward0", "index(g, indices)")
 op("index_put(self, indices, values)", "IndexPutBackward0", self="index_put(g, indices, 0.0)",
-   values="sum_to(index(g, indices), values_shape)", jvp="index_put(self_t, indices, values_t)", inplace=True,
-   scalars={"values": "IndexPutBackward0"})  # fmt: skip
-op(
-    "gather(self, dim, index)",
-    "GatherBackward0",
-    self="gather_backward(g, self_shape, dim, index)",
-    index=None,
-    jvp="linear",
-)
-op(
-    "gather_backward(self, shape, dim, index)",
-    "GatherBackwardBackward0",
-    self="gather(g, dim, index)",
-    index=None,
-    jvp="linear",
-)
+   values="sum_to(index(g, indices), values_shape)", scalars={"values": "IndexPutBackward0"},
+   jvp="index_put(self_t, indices, values_t)", inplace=True)
+linear("gather(self, dim, index)", "GatherBackward0", "gather_backward(g, self_shape, dim, index)", index=None)
+linear("gather_backward(self, shape, dim, index)", "GatherBackwardBackward0", "gather(g, dim, index)", index=None)
