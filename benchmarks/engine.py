@@ -13,6 +13,7 @@ import json
 import sys
 import time
 import tracemalloc
+from itertools import pairwise
 from typing import Any
 
 from timing import medians, one_thread
@@ -64,9 +65,7 @@ def long_chain(n: int) -> dict[str, float]:
     del y
     marks.append(time.perf_counter())
     gc.enable()
-    return dict(
-        zip(("build", "backward", "free"), (b - a for a, b in zip(marks, marks[1:], strict=False)), strict=True)
-    )
+    return dict(zip(("build", "backward", "free"), (b - a for a, b in pairwise(marks)), strict=True))
 
 
 def main(argv: list[str] | None = None) -> int:

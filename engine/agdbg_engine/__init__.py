@@ -35,7 +35,6 @@ from .creation import (
     zeros_like,
 )
 from .device import device
-from .dtype import bool as bool
 from .dtype import (
     ALIASES,
     complex64,
@@ -51,6 +50,7 @@ from .dtype import (
     set_default_dtype,
     uint8,
 )
+from .dtype import bool as bool
 from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .tensor import Parameter, Tensor
 

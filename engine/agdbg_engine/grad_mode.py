@@ -49,6 +49,7 @@ class set_grad_enabled:
         _switch(self.before.pop())
 
     def __call__(self, function: F) -> F:
+        """Decorate ``function``: the mode is that of its calls, not of here."""
         _switch(self.before.pop())
         return _decorated(function, self.enabled)
 

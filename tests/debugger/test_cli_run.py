@@ -283,7 +283,7 @@ def test_an_adapter_that_fails_is_told_and_the_program_goes_on(programs):
 def test_a_mistake_in_the_explanation_is_told_and_the_status_stands(programs):
     broken = (
         "import agdbg.explain.explanation\n"
-        "def fail(path): raise ZeroDivisionError('a mistake')\nagdbg.explain.explain = fail\n"
+        "def fail(path): raise ZeroDivisionError('a mistake')\nagdbg.explain.explanation.explain = fail\n"
     )
     ended = run(programs, broken + FINE + "sys.exit(9)")
     assert ended.status == 9

@@ -16,7 +16,7 @@ class _Device:
     id = 0
 
 
-class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801 - as array libraries call it
+class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array that lies on the device."""
 
     __array_priority__ = 100
@@ -186,7 +186,7 @@ class _Grid:
 ogrid = _Grid()
 
 
-class add:  # noqa: N801 - the ufunc
+class add:
     """The part of the ufunc that NumPy cannot reach."""
 
     @staticmethod

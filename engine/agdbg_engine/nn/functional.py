@@ -13,8 +13,8 @@ from ..ops.reduce import log_softmax, softmax
 from ..tensor import Tensor, wrap
 
 __all__ = [
-    "cross_entropy", "dropout", "embedding", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss", "relu", "sigmoid", "silu",
-    "softmax", "softplus", "tanh",
+    "cross_entropy", "dropout", "embedding", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss", "relu",
+    "sigmoid", "silu", "softmax", "softplus", "tanh",
 ]  # fmt: skip
 
 relu, tanh, sigmoid, leaky_relu, silu, softplus = g.relu, g.tanh, g.sigmoid, g.leaky_relu, g.silu, g.softplus

@@ -13,7 +13,6 @@ from ..dtype import result_type, scalar_type
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import explain, not_a_tensor, shape_error
-
 from .shape import Dims, one_dim, some_dims
 
 Operator = Callable[[Any, Any], Tensor]

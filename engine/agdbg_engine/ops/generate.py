@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from . import formulas
@@ -264,8 +265,7 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     for t in v.tensors:
         yield f"{pad}a_{t} = {t}._a"
     mixed = [t for t in v.tensors if row.elementwise and row.grads[t] is not None]
-    for a, b in zip(mixed, mixed[1:], strict=False):
-        args = ", ".join(x for x in row.args)
+    for a, b in pairwise(mixed):
         yield f"{pad}if a_{a}.dtype is not a_{b}.dtype and a_{a}.dtype != a_{b}.dtype:"
         yield f"{pad}    return p_.mixed({row.name}, {mixed!r}, {{{', '.join(f'{x!r}: {x}' for x in row.args)}}})"
     if row.unless[0]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dtype import scalar_type
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import expand_error, shape_error
