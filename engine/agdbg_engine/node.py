@@ -230,13 +230,16 @@ class RemovableHandle:
     ) -> None:
         self.id = RemovableHandle._next_id()
         self._hooks = hooks
+        self._node = node if node is None else weakref.ref(node)
+        self._kind = kind
         hooks[self.id] = hook
         if events.sink is not None:
             events.sink.hook("registered", kind, node, *caller())
 
     def remove(self) -> None:
         """Forget the hook; harmless when done twice."""
-        self._hooks.pop(self.id, None)
+        if self._hooks.pop(self.id, None) is not None and events.sink is not None:
+            events.sink.hook("removed", self._kind, self._node and self._node(), *caller())
 
     def __enter__(self) -> RemovableHandle:
         return self

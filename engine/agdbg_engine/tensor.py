@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from .ops._methods import Methods as _Base
 else:
     _Base = object
+
+_accumulating = threading.Lock()
+"""Held while a gradient is added to a ``grad``: backward calls in several threads may reach one leaf."""
 
 MAYBE = 2
 """``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""
@@ -207,8 +211,10 @@ class Tensor(_Base):
         """Keep the gradient of this non-leaf in ``grad`` too; nothing to do for a leaf."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.retains_grad:  # first, since a view that may not be remade is refused by grad_fn
+            return
         node = self.grad_fn
-        if node is None or self.retains_grad:
+        if node is None:
             return
         if self._meta is None:
             self._meta = AutogradMeta()
@@ -248,17 +254,23 @@ class Tensor(_Base):
         """Add buffer ``g`` to ``grad``; the buffer itself is kept if nobody else holds it."""
         if not self._rg:
             return
-        grad = self._grad
-        if grad is None:
-            self._grad = wrap(g if owned else g.copy())
-            return
-        grad._a[...] += g
+        with _accumulating:
+            grad = self._grad
+            if grad is None:
+                self._grad = wrap(g if owned else g.copy())
+                return
+            grad._a[...] += g
         grad._bump("AccumulateGrad", None, *caller())
 
     def _accumulate_recorded(self, g: Tensor) -> None:
         """Add ``g`` to ``grad`` as a recorded op; never ``g`` itself, which others may hold."""
-        if self._rg:
-            self._grad = g.clone() if self._grad is None else self._grad + g
+        while self._rg:
+            old = self._grad
+            new = g.clone() if old is None else old + g
+            with _accumulating:
+                if self._grad is old:  # else another thread was faster
+                    self._grad = new
+                    return
 
     # ----- memory shared with others -----
 

@@ -212,6 +212,16 @@ def names_after_every_kind_of_write(t):
     return seen
 
 
+@programs
+def a_retained_view_is_retained_again_after_a_write(t):
+    x = leaf(t, [1.0, 2.0], [3.0, 4.0])
+    y = x * 1
+    a, b = y.unbind(0)
+    a.retain_grad()
+    y.add_(1)
+    return [error_of(a.retain_grad), error_of(b.retain_grad)]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)

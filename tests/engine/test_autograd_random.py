@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import agdbg_engine as ag
 
 torch = pytest.importorskip("torch")
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=150)
 
 
 @quick
@@ -57,7 +57,7 @@ def test_nodes_run_in_the_order_of_pytorch(values, program):
     same(both)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(leaf_values(), writing())
 def test_writes_give_the_same_gradient_or_the_same_error(values, program):
     def both(t):

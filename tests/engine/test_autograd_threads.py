@@ -1,0 +1,206 @@
+"""Backward from several threads, and after an interruption."""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import agdbg_engine as ag
+from agdbg_engine import backward as engine
+
+
+@pytest.fixture
+def switching():
+    """Threads are switched as often as possible."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def together(*functions):
+    """Run the functions at the same time, each in a thread of its own; raise what one of them raises."""
+    gate, errors = threading.Barrier(len(functions)), []
+
+    def body(function):
+        try:
+            gate.wait()
+            function()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=body, args=(f,)) for f in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def network(x):
+    y = x
+    for _ in range(20):
+        y = (y * x).tanh() + y.sin()
+    return y.sum()
+
+
+def test_disjoint_graphs(switching):
+    alone = ag.tensor([0.1, 0.2, 0.3], dtype=ag.float64, requires_grad=True)
+    network(alone).backward()
+    leaves = [ag.tensor([0.1, 0.2, 0.3], dtype=ag.float64, requires_grad=True) for _ in range(4)]
+
+    def work(x):
+        for _ in range(30):
+            x.grad = None
+            network(x).backward()
+
+    together(*(lambda x=x: work(x) for x in leaves))
+    assert all(np.array_equal(x.grad._a, alone.grad._a) for x in leaves)
+
+
+@pytest.mark.parametrize(("size", "rounds"), [(3, 150), (200_000, 4)])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_disjoint_graphs_over_one_leaf_lose_no_gradient(switching, size, rounds, create_graph):
+    one = ag.ones(size, dtype=ag.float64)
+    for _ in range(rounds):
+        x = ag.zeros(size, dtype=ag.float64, requires_grad=True)
+
+        def work(x=x):
+            for _ in range(10):
+                (x * 1).backward(one, create_graph=create_graph)
+
+        together(work, work)
+        assert (x.grad._a == 20).all()
+
+
+def test_one_graph_shared(switching):
+    x = ag.tensor([0.1, 0.2, 0.3], dtype=ag.float64, requires_grad=True)
+    loss = network(x)
+    (once,) = ag.autograd.grad(loss, x, retain_graph=True)
+
+    def work():
+        for _ in range(50):
+            loss.backward(retain_graph=True)
+
+    together(work, work)
+    assert np.allclose(x.grad._a, 100 * once._a, rtol=1e-12)
+
+
+def test_one_graph_shared_and_freed(switching):
+    outcomes = []
+    for _ in range(30):
+        x = ag.tensor([0.5], dtype=ag.float64, requires_grad=True)
+        loss = network(x)
+
+        def work(loss=loss):
+            try:
+                loss.backward()
+            except RuntimeError as error:
+                outcomes.append(str(error).partition(" the graph")[0])
+
+        together(work, work)
+    assert set(outcomes) == {"Trying to backward through"}
+
+
+def test_writes_in_other_threads_are_noticed():
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    together(lambda: y.mul_(2))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_the_running_pass_is_known_per_thread():
+    seen = []
+    x = ag.tensor([1.0], requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda g: together(lambda: seen.append(engine.current.bp)))
+    y.backward()
+    assert seen == [None]
+
+
+# ----- interruptions -----
+
+
+class Interrupted:
+    """A graph whose middle is interrupted by ``error`` until :meth:`mend`."""
+
+    def __init__(self, error):
+        self.x, self.w = (ag.tensor([v], dtype=ag.float64, requires_grad=True) for v in (2.0, 3.0))
+        self.y = self.x.exp()
+        self.loss = (self.y * self.w).sum()
+
+        def interrupt(g):
+            raise error
+
+        self.mend = self.y.register_hook(interrupt).remove
+
+
+ERRORS = [KeyboardInterrupt(), SystemExit(3), KeyError("mine"), StopIteration(), GeneratorExit(), MemoryError()]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
+def test_an_interruption_leaves_the_engine_usable(error):
+    work = Interrupted(error)
+    with pytest.raises(type(error)) as caught:
+        work.loss.backward()
+    assert caught.value is error
+    assert (engine.current.bp, engine.current.node, ag.is_grad_enabled()) == (None, None, True)
+    z = ag.tensor([2.0], requires_grad=True)
+    (z * z).backward()
+    assert z.grad.item() == 4.0
+
+
+def test_an_interrupted_graph_is_in_a_defined_state():
+    work = Interrupted(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        work.loss.backward()
+    assert work.w.grad.item() == pytest.approx(np.exp(2.0))  # it had run
+    assert work.x.grad is None
+    work.mend()
+    with pytest.raises(RuntimeError, match="second time"):
+        work.loss.backward()  # what had run is freed
+    work.y.backward()  # what had not is not
+    assert work.x.grad.item() == pytest.approx(np.exp(2.0))
+
+
+def test_an_interrupted_graph_runs_again_when_it_was_retained():
+    work = Interrupted(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        work.loss.backward(retain_graph=True)
+    work.mend()
+    work.w.grad = None
+    work.loss.backward()
+    assert work.w.grad.item() == pytest.approx(np.exp(2.0))
+    assert work.x.grad.item() == pytest.approx(3 * np.exp(2.0))
+
+
+def test_an_error_keeps_its_cause():
+    x = ag.tensor([2.0], requires_grad=True)
+    y = x * 2
+
+    def fail(g):
+        try:
+            raise KeyError("inner")
+        except KeyError as inner:
+            raise ValueError("outer") from inner
+
+    y.register_hook(fail)
+    with pytest.raises(ValueError, match="outer") as caught:
+        y.backward()
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_an_interrupted_step_ends_the_pass():
+    from agdbg_engine.sites import caller
+
+    work = Interrupted(KeyboardInterrupt())
+    bp = engine.BackwardPass("backward", False, False, *caller())
+    bp.start([(work.loss.grad_fn, 0, np.ones(()))])
+    with pytest.raises(KeyboardInterrupt):
+        while bp.step():
+            pass
+    assert not bp.buffers
+    assert engine.current.bp is None
