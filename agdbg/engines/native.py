@@ -84,6 +84,7 @@ class NativeSink(engine_events.Sink):
         self._cuts: dict[int, list[int]] = {}
         self._names: dict[int, tuple[int, int]] = {}
         self._hot_methods()
+        engine_events.guard(self, set(engine_events.METHODS) - {"node_born", "node_ran"}, self)
 
     # ----- the two records of every node -----
 
@@ -108,6 +109,8 @@ class NativeSink(engine_events.Sink):
                 append(pack(_RAN | ordinal.number << 32, tag, bp.tag, order, start_ns - began, took, outcome, 0))
                 if not order & 15:
                     tick()
+            except RecursionError:
+                return
             except Exception:
                 engine_events.drop(self)
 
@@ -120,18 +123,18 @@ class NativeSink(engine_events.Sink):
             if cls not in self._writers:
                 self._writers[cls] = birth_writer(cls, self)
             self._born(node)
+        except RecursionError:  # the program is at its limit: the node is told when it is next met, like an old one
+            return
         except Exception:
             engine_events.drop(self)
 
     def _born(self, node: Node) -> int:
         """Record the birth of any node, whatever its age and size."""
         cls = type(node)
-        if not hasattr(node, "tag"):
-            node.tag = self.new_node()
-        tag, thread = node.tag, self.ordinal.number
+        tag, thread = self.new_node(), self.ordinal.number
         op = self.recorder.op(cls.op_name, cls.slots)
         edges = [0 if n is None else pack_edge(self._tag(n), nr) for n, nr in node.next_functions]
-        saves = [self._save(node, i) for i in range(len(cls.slots))]
+        saves = [self._save(node, i, tag) for i in range(len(cls.slots))]
         words = [pack_save(*s) for s in saves if s is not None][:2]
         e0, e1, *more_edges = [*edges, 0, 0]
         s0, s1, *_ = [*words, 0, 0]
@@ -145,11 +148,12 @@ class NativeSink(engine_events.Sink):
             if i > 1 or not words[i]:
                 storage, version, slot = save
                 self.emit(head(Kind.SAVED, thread), tag, slot, storage, version, 0, 0, 0)
+        node.tag = tag
         if isinstance(node, AccumulateGrad):
             self.name_leaf(node)
         return tag
 
-    def _save(self, node: Node, slot: int) -> tuple[int, int, int] | None:
+    def _save(self, node: Node, slot: int, tag: int) -> tuple[int, int, int] | None:
         """``(storage, version, slot)`` of a saved tensor; ``None`` when the slot is empty or freed."""
         name = node.slots[slot]
         value, version = getattr(node, "s_" + name), getattr(node, "v_" + name)
@@ -158,7 +162,7 @@ class NativeSink(engine_events.Sink):
         if not node.outputs_saved[slot]:
             return self.storage_of(value), version, slot
         storage = node.o_storage
-        return (MADE_BY_NODE | node.tag if storage is None else self._storage(storage)), version, slot
+        return (MADE_BY_NODE | tag if storage is None else self._storage(storage)), version, slot
 
     def storage_made(self, storage: Storage, node: Node) -> None:
         """Until now the memory had no storage object and went by the number of the node that made it."""
@@ -309,6 +313,9 @@ class NativeSink(engine_events.Sink):
             slot,
         )
         self.recorder.flush()
+
+    def dropped(self, error: BaseException) -> None:
+        self.recorder.abandon(f"{type(error).__name__}: {error}")
 
     # ----- ids -----
 

@@ -51,7 +51,7 @@ def _source(cls: type[Node]) -> Iterator[str]:
     if cls.arity > 2 or len(cls.slots) > 2:
         yield "    raise Unusual"
         return
-    yield "    node.tag = tag = new_node()"
+    yield "    tag = new_node()"
     if cls.arity:
         yield "    if node.nrs is not None:"
         yield "        raise Unusual"
@@ -66,6 +66,7 @@ def _source(cls: type[Node]) -> Iterator[str]:
     edges = ", ".join(f"e{i}" if i < cls.arity else "0" for i in range(2))
     saves = ", ".join(f"s{i}" if i < len(cls.slots) else "0" for i in range(2))
     yield f"    append(pack({first} | ordinal.number << 32, tag, node.seq, site | OP, {edges}, {saves}))"
+    yield "    node.tag = tag"
     yield "    if not tag & 15:"
     yield "        tick()"
     if cls.leaf:

@@ -11,6 +11,8 @@ from importlib.util import MAGIC_NUMBER
 from types import CodeType, ModuleType
 from typing import NoReturn
 
+from agdbg.sources import remember
+
 STDIN = "-"
 _PYC_HEADER = 16
 
@@ -81,6 +83,7 @@ def _load(path: str) -> tuple[CodeType, object]:
         content = file.read()
     if path.endswith(".pyc") or content[:2] == MAGIC_NUMBER[:2]:
         return _compiled(content), SourcelessFileLoader("__main__", path)
+    remember(path, content)
     return compile(content, path, "exec", dont_inherit=True), SourceFileLoader("__main__", path)
 
 

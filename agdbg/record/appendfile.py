@@ -2,7 +2,11 @@
 
 import errno
 import os
+import sys
 from pathlib import Path
+
+_HIGH = 512
+"""Descriptors from here on are out of the way of programs that close "all" of theirs by number."""
 
 
 class AppendFile:
@@ -11,16 +15,23 @@ class AppendFile:
     :meth:`write` does not move :attr:`offset`: whoever writes sets it together with taking what was written
     off the waiting list. A write that was interrupted is then simply repeated, over its own bytes.
 
+    The program may close our descriptor, and its next file may get the number: the file is looked at before each
+    write, and opened again by its path when it is not ours any more.
+
     Raises:
         OSError: the file cannot be made, or it is there already.
     """
 
     def __init__(self, path: Path) -> None:
-        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        self._path = path.absolute()
+        self._fd = _out_of_the_way(os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666))
+        self._identity = _identity(self._fd)
         self.offset = 0
 
     def write(self, data: bytes) -> int:
         """Write all of ``data`` at the offset and return the offset after it; one call may write less."""
+        if not self._is_ours():
+            self._open_again()
         os.lseek(self._fd, self.offset, os.SEEK_SET)
         view = memoryview(data)
         while view:
@@ -30,9 +41,42 @@ class AppendFile:
             view = view[written:]
         return self.offset + len(data)
 
+    def _is_ours(self) -> bool:
+        try:
+            return _identity(self._fd) == self._identity
+        except OSError:
+            return False
+
+    def _open_again(self) -> None:
+        fd = _out_of_the_way(os.open(self._path, _FLAGS))
+        if _identity(fd) != self._identity:
+            os.close(fd)
+            raise OSError(errno.ESTALE, "the program replaced a file of the trace")
+        self._fd = fd
+
     def close(self) -> None:
         """Close the file; that the program closed it behind our back is no error."""
-        try:
+        if self._is_ours():
             os.close(self._fd)
-        except OSError:
-            return
+
+
+_FLAGS = os.O_WRONLY | getattr(os, "O_BINARY", 0)
+
+
+def _identity(fd: int) -> tuple[int, int]:
+    status = os.fstat(fd)
+    return status.st_dev, status.st_ino
+
+
+def _out_of_the_way(fd: int) -> int:
+    """``fd`` under a high number, if the limits of the process allow one."""
+    if sys.platform == "win32":
+        return fd
+    import fcntl
+
+    try:
+        high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except OSError:
+        return fd
+    os.close(fd)
+    return high

@@ -9,6 +9,9 @@ from pathlib import Path
 from agdbg.record.errors import TraceError
 from agdbg.record.format import FORMAT_NAME, META_FILE, RECORDS_FILE, STRINGS_FILE, VERSION
 
+ROOM = 600
+"""Spaces at the end of ``meta.json``: so much more can be said in place when the disk is full."""
+
 
 def describe_program() -> dict[str, object]:
     """The program entry of this process: arguments, directory, Python and the local time with its zone."""
@@ -42,14 +45,36 @@ def write_meta(directory: Path, content: dict[str, object]) -> None:
     Raises:
         OSError: it could not be written; the old file is still there.
     """
-    full = {"format": FORMAT_NAME, "version": VERSION, "pid": os.getpid(), "parent": None, **content}
     temporary = directory / (META_FILE + ".new")
     try:
-        temporary.write_text(json.dumps(full, indent=1, default=str) + "\n", encoding="utf-8")
+        temporary.write_bytes(_encoded(content) + b" " * ROOM + b"\n")
         os.replace(temporary, directory / META_FILE)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def rewrite_meta(directory: Path, content: dict[str, object]) -> None:
+    """Write ``meta.json`` again, over its own bytes where the disk has no room for another file.
+
+    Raises:
+        OSError: neither was possible.
+    """
+    try:
+        write_meta(directory, content)
+    except OSError:
+        data = _encoded(content)
+        with open(directory / META_FILE, "r+b") as file:
+            room = len(file.read())
+            if len(data) > room:
+                raise
+            file.seek(0)
+            file.write(data.ljust(room))
+
+
+def _encoded(content: dict[str, object]) -> bytes:
+    full = {"format": FORMAT_NAME, "version": VERSION, "pid": os.getpid(), "parent": None, **content}
+    return json.dumps(full, indent=1, default=str).encode()
 
 
 def read_meta(directory: Path) -> tuple[dict[str, object], list[str]]:

@@ -6,13 +6,14 @@ source text when the recorder asks for the lines, before it writes the records t
 
 import itertools
 import json
-import linecache
 import os
 import threading
 from collections.abc import Callable
 from functools import partial
 from types import CodeType
 from typing import TypeVar
+
+from agdbg.sources import line_of
 
 Line = dict[str, object]
 Position = tuple[int | None, int | None, int | None, int | None]
@@ -109,7 +110,7 @@ def op_line(name: str, slots: tuple[str, ...]) -> Line:
 def site_line(file: str, position: Position, func: str, text: str) -> Line:
     """The JSON object of a site; ``position`` is (line, end line, column, end column)."""
     line, end_line, col, end_col = position
-    text = text or linecache.getline(file, line or 0)
+    text = text or line_of(file, line or 0)
     return {
         "k": "site",
         "file": file,

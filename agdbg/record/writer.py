@@ -16,7 +16,7 @@ from agdbg.record import lifetime
 from agdbg.record.appendfile import AppendFile
 from agdbg.record.errors import TraceError
 from agdbg.record.format import HEADER, RECORD, RECORDS_FILE, STRINGS_FILE
-from agdbg.record.metafile import describe_program, refuse_used, write_meta
+from agdbg.record.metafile import describe_program, refuse_used, rewrite_meta, write_meta
 from agdbg.record.strings import StringTable
 
 #: A batch is written when it holds this many records, its clock included, ...
@@ -186,10 +186,26 @@ class Recorder:
             self._batches += 1
             self._written += count + 1
 
+    def abandon(self, reason: str) -> None:
+        """Stop before the program has ended, and leave word of it in ``meta.json``. Never raises."""
+        with self._lock:
+            self._drain()
+            if not self._stopped:
+                self._stop()
+                self._note_stopped(reason)
+
+    def _note_stopped(self, reason: str) -> None:
+        stopped = {"reason": reason, "records": self._written}
+        try:
+            rewrite_meta(self.path, {**self._meta, "stopped": stopped})
+        except OSError:  # no room even for that: the trace is at least not marked as closed
+            return
+
     def _fail(self, error: Exception) -> None:
         self._stop()
         reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
         kept = f"{self.path} keeps {self._written} records"
+        self._note_stopped(reason)
         try:
             print(f"agdbg: recording stopped: {reason}; {kept}", file=sys.__stderr__, flush=True)
         except Exception:  # stderr may be closed or full too; there is nobody left to tell

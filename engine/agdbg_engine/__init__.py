@@ -18,18 +18,14 @@ from .creation import (
     arange,
     as_tensor,
     empty,
+    empty_like,
     eye,
     from_numpy,
     full,
+    full_like,
     linspace,
-    manual_seed,
     ones,
     ones_like,
-    rand,
-    randint,
-    randn,
-    randn_like,
-    randperm,
     tensor,
     zeros,
     zeros_like,
@@ -52,6 +48,7 @@ from .dtype import (
 )
 from .dtype import bool as bool
 from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .random import manual_seed, rand, rand_like, randint, randn, randn_like, randperm
 from .tensor import Parameter, Tensor
 
 __version__ = "0.1.0"
@@ -75,7 +72,8 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "device", "empty",
-    "enable_grad", "eye", "float16", "float32", "float64", "from_numpy", "full", "get_default_dtype", "grad", "int8", "int16", "int32",
-    "int64", "is_grad_enabled", "linspace", "manual_seed", "no_grad", "ones", "ones_like", "ops", "rand", "randint", "randn",
-    "randn_like", "randperm", "set_default_dtype", "set_grad_enabled", "tensor", "uint8", "zeros", "zeros_like",
+    "empty_like", "enable_grad", "eye", "float16", "float32", "float64", "from_numpy", "full", "full_like",
+    "get_default_dtype", "grad", "int8", "int16", "int32", "int64", "is_grad_enabled", "linspace", "manual_seed",
+    "no_grad", "ones", "ones_like", "ops", "rand", "rand_like", "randint", "randn", "randn_like", "randperm",
+    "set_default_dtype", "set_grad_enabled", "tensor", "uint8", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -140,7 +140,12 @@ def _roots(roots: tuple[Tensor, ...], gradients: Any, create_graph: bool) -> lis
 def _seed(i: int, t: Tensor, g: Tensor | None) -> Tensor:
     if g is None:
         if t.requires_grad and t._a.size != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            raise errors.make(
+                RuntimeError,
+                errors.Details("non-scalar", t._fn, storage=t._storage),
+                "grad can be implicitly created only for scalar outputs",
+                f"this one has {t._a.size} elements: reduce it first (.sum(), .mean()), or pass gradient= of its shape",
+            )
         return wrap(np.ones_like(t._a))
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")

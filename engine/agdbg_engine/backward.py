@@ -160,7 +160,10 @@ class BackwardPass:
                     started = perf_counter_ns()
                     run_node(node)
                     if events.sink is sink:
-                        sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
+                        try:  # noqa: SIM105 - suppress() costs as much as the call
+                            sink.node_ran(self, node, self.position, started, perf_counter_ns(), None)
+                        except RecursionError:  # the program is at its limit, and must not fail for being watched
+                            pass
                     self.position += 1
         except FreedAccess as access:
             running = nodes[-1 - operator.length_hint(coming)]

@@ -1,4 +1,4 @@
-"""Making tensors from data, from nothing, from random numbers."""
+"""Making tensors from data and from nothing; :mod:`.random` makes those of random numbers."""
 
 from __future__ import annotations
 
@@ -10,49 +10,40 @@ from .device import device as Device
 from .dtype import get_default_dtype, is_differentiable
 from .tensor import Tensor, wrap
 
-_generator = np.random.default_rng(0)
-
-
-def manual_seed(seed: int) -> None:
-    """Seed the engine's random numbers (which are NumPy's, not PyTorch's)."""
-    global _generator
-    _generator = np.random.default_rng(seed)
-
-
-def generator() -> np.random.Generator:
-    """The generator behind :func:`rand`, :func:`randn` and module initialisation."""
-    return _generator
+# ----- from data -----
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new leaf holding a copy of ``data`` (numbers, nested lists, arrays); Python floats get the default dtype."""
     if isinstance(data, Tensor):
         array = np.array(data._a)
+    elif isinstance(data, np.ndarray | np.generic):
+        array = np.array(_numbers(data))
     else:
-        array = np.array(_unwrapped(data))
-        if array.dtype == object:
-            raise ValueError(
-                f"could not make a tensor of {data!r}: its rows differ in length or hold something else than numbers"
-            )
-        if dtype is None and array.dtype == np.float64 and not _is_array(data):
+        array = _from_lists(data)
+        if dtype is None and array.dtype == np.float64 and not hasattr(_first(data), "dtype"):
             array = array.astype(get_default_dtype())
     if dtype is not None:
         array = array.astype(dtype)
-    return _leaf(array, device, requires_grad)
+    return leaf(array, device, requires_grad)
 
 
-def _unwrapped(data: Any) -> Any:
-    """Nested lists with tensors in them as numbers."""
+def as_tensor(data: Any, dtype: Any = None) -> Tensor:
+    """``data`` as a tensor, sharing the memory of arrays where possible."""
     if isinstance(data, Tensor):
-        return data._a
-    return [_unwrapped(x) for x in data] if isinstance(data, list | tuple) else data
+        return data if dtype is None else data.to(dtype)
+    return wrap(np.asarray(_numbers(data), dtype)) if isinstance(data, np.ndarray) else tensor(data, dtype=dtype)
 
 
-def _is_array(data: Any) -> bool:
-    return isinstance(data, np.ndarray | np.generic)
+def from_numpy(array: Any) -> Tensor:
+    """A tensor on the memory of ``array``: writes to one show in the other, without a version bump."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return wrap(_numbers(array))
 
 
-def _leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
+def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
+    """A tensor on ``array`` itself; only the CPU, and gradients only for floating and complex dtypes."""
     if device is not None and Device(device).type != "cpu":
         raise RuntimeError(f"device {Device(device)} is not supported yet: only the CPU is")
     t = wrap(array)
@@ -63,42 +54,108 @@ def _leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
     return t
 
 
-def as_tensor(data: Any, dtype: Any = None) -> Tensor:
-    """``data`` as a tensor, sharing the memory of arrays where possible."""
+def _numbers(array: Any) -> Any:
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are: float64, float32, "
+            "float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."
+        )
+    return array
+
+
+def _from_lists(data: Any) -> Any:
+    """Nested lists as an array; PyTorch's errors for what is none."""
+    try:
+        array = np.array(_unwrapped(data))
+    except ValueError:
+        raise _refusal(data) from None
+    if array.dtype.kind not in "biufc":
+        raise _refusal(data)
+    return array if array.size or array.dtype != np.float64 else array.astype(get_default_dtype())
+
+
+def _unwrapped(data: Any) -> Any:
+    """Nested lists with tensors in them as numbers."""
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
-    return wrap(np.asarray(data, dtype)) if _is_array(data) and data.ndim else tensor(data, dtype=dtype)
+        return data._a
+    return [_unwrapped(x) for x in data] if isinstance(data, list | tuple) else data
 
 
-def from_numpy(array: Any) -> Tensor:
-    """A tensor on the memory of ``array``: writes to one show in the other, without a version bump."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return wrap(array)
+def _first(data: Any) -> Any:
+    """The first element of nested lists; it tells whether their floats are Python's."""
+    while isinstance(data, list | tuple) and data:
+        data = data[0]
+    return data
 
 
-def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
-    return tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int | np.integer) else size
+def _refusal(data: Any) -> Exception:
+    if isinstance(data, str):
+        return TypeError("new(): invalid data type 'str'")
+    if isinstance(_first(data), str):
+        return ValueError("too many dimensions 'str'")
+    sizes, level = [], data
+    while isinstance(level, list | tuple) and level:
+        sizes.append(len(level))
+        level = level[0]
+    return _misfit(data, sizes, 0) or ValueError(f"could not make a tensor of {data!r}")
+
+
+def _misfit(data: Any, sizes: list[int], dim: int) -> Exception | None:
+    """The first thing in nested lists that is no number or not where the sizes of the first elements want one."""
+    kind = type(data).__name__
+    if dim == len(sizes):
+        if isinstance(data, list | tuple):
+            return TypeError(f"'{kind}' object cannot be interpreted as an integer")
+        if isinstance(data, str):
+            return TypeError("new(): invalid data type 'str'")
+        return None if hasattr(data, "__int__") else RuntimeError(f"Could not infer dtype of {kind}")
+    if not hasattr(data, "__len__"):
+        return TypeError("not a sequence")
+    if len(data) != sizes[dim]:
+        return ValueError(f"expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
+    return next((e for e in (_misfit(x, sizes, dim + 1) for x in data) if e is not None), None)
+
+
+# ----- from nothing -----
+
+
+def shape_of(op: str, size: Any) -> tuple[int, ...]:
+    """Sizes given one by one or as one sequence; PyTorch's errors for what are none."""
+    if len(size) == 1 and isinstance(size[0], tuple | list):
+        size = tuple(size[0])
+    for s in size:
+        if not hasattr(s, "__index__"):
+            raise TypeError(f"{op}(): argument 'size' (position 1) must be tuple of ints, not {type(s).__name__}")
+        if s < 0:
+            raise RuntimeError(
+                "zeros: Dimension size must be non-negative."
+                if op == "zeros"
+                else f"Trying to create tensor with negative dimension {s}: {list(size)}"
+            )
+    return tuple(size)
 
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros."""
-    return _leaf(np.zeros(_shape(size), dtype or get_default_dtype()), device, requires_grad)
+    return leaf(np.zeros(shape_of("zeros", size), dtype or get_default_dtype()), device, requires_grad)
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
-    return _leaf(np.ones(_shape(size), dtype or get_default_dtype()), device, requires_grad)
+    return leaf(np.ones(shape_of("ones", size), dtype or get_default_dtype()), device, requires_grad)
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor with unspecified content."""
-    return _leaf(np.empty(_shape(size), dtype or get_default_dtype()), device, requires_grad)
+    return leaf(np.empty(shape_of("empty", size), dtype or get_default_dtype()), device, requires_grad)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of one value."""
-    return _leaf(np.full(size, fill_value, dtype or tensor(fill_value).dtype), device, requires_grad)
+    if not isinstance(size, tuple | list):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    value = tensor(fill_value)
+    return leaf(np.full(shape_of("full", (size,)), value._a, dtype or value.dtype), device, requires_grad)
 
 
 def arange(
@@ -107,53 +164,50 @@ def arange(
     """Numbers from ``start`` (0 when only one is given) to before ``end``."""
     if end is None:
         start, end = 0, start
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is None and any(isinstance(v, float) for v in (start, end, step)):
         dtype = get_default_dtype()
-    return _leaf(np.arange(start, end, step, dtype=dtype), device, requires_grad)
+    return leaf(np.arange(start, end, step, dtype=dtype), device, requires_grad)
 
 
 def linspace(
     start: float, end: float, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """``steps`` evenly spaced numbers, both ends included."""
-    return _leaf(np.linspace(start, end, steps, dtype=dtype or get_default_dtype()), device, requires_grad)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return leaf(np.linspace(start, end, steps, dtype=dtype or get_default_dtype()), device, requires_grad)
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A matrix with ones on the diagonal."""
-    return _leaf(np.eye(n, m, dtype=dtype or get_default_dtype()), device, requires_grad)
+    for name, size in (("n", n), ("m", n if m is None else m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    return leaf(np.eye(n, m, dtype=dtype or get_default_dtype()), device, requires_grad)
 
 
-def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Uniform random numbers in [0, 1)."""
-    return _leaf(_generator.random(_shape(size)).astype(dtype or get_default_dtype()), device, requires_grad)
-
-
-def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Standard normal random numbers."""
-    return _leaf(_generator.standard_normal(_shape(size)).astype(dtype or get_default_dtype()), device, requires_grad)
-
-
-def randint(low: int, high: int, size: Any, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
-    """Random integers in [low, high)."""
-    return _leaf(_generator.integers(low, high, size).astype(dtype), device, False)
-
-
-def randperm(n: int) -> Tensor:
-    """A random order of 0 .. n - 1."""
-    return wrap(_generator.permutation(n))
+# ----- like another -----
 
 
 def zeros_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros in the shape and dtype of ``t``."""
-    return _leaf(np.zeros_like(t._a, dtype), None, requires_grad)
+    return leaf(np.zeros_like(t._a, dtype), None, requires_grad)
 
 
 def ones_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones in the shape and dtype of ``t``."""
-    return _leaf(np.ones_like(t._a, dtype), None, requires_grad)
+    return leaf(np.ones_like(t._a, dtype), None, requires_grad)
 
 
-def randn_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Standard normal numbers in the shape and dtype of ``t``."""
-    return randn(*t.shape, dtype=dtype or t.dtype, requires_grad=requires_grad)
+def full_like(t: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """One value in the shape and dtype of ``t``."""
+    return leaf(np.full_like(t._a, fill_value, dtype), None, requires_grad)
+
+
+def empty_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Unspecified content in the shape and dtype of ``t``."""
+    return leaf(np.empty_like(t._a, dtype), None, requires_grad)

@@ -37,7 +37,10 @@ def make(error: type[Exception], details: Details, first_line: str, *more: str) 
     made = error("\n".join((first_line, *("  " + line for line in more))))
     made.details = details  # type: ignore[attr-defined]  # read back by details_of
     if events.sink is not None:
-        events.sink.error(made, *caller())
+        try:  # noqa: SIM105 - suppress() needs a frame more, which there may not be
+            events.sink.error(made, *caller())
+        except RecursionError:  # too deep to tell of it: the error itself matters more
+            pass
     return made
 
 

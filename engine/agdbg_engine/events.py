@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,9 @@ class Sink:
     def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int) -> None:
         """A hook was ``registered``, ``fired`` or ``removed``."""
 
+    def dropped(self, error: BaseException) -> None:
+        """This sink raised ``error`` and was removed: nothing more will be told."""
+
     def error(self, error: BaseException, code: CodeType, lasti: int) -> None:
         """The engine is about to raise ``error`` (see ``agdbg_engine.errors`` for what it carries)."""
 
@@ -98,19 +101,32 @@ def remove() -> None:
 def guarded(inner: Sink) -> Sink:
     """A sink that forwards to ``inner`` until ``inner`` raises, then is removed and the error printed once."""
     outer = Sink()
-    for name in _METHODS:
-        setattr(outer, name, _guard(getattr(inner, name)))
+    guard(outer, METHODS, inner)
+    outer.dropped = inner.dropped  # type: ignore[method-assign]
     return outer
 
 
-_METHODS = tuple(n for n, f in vars(Sink).items() if callable(f) and not n.startswith("_"))
+METHODS = tuple(n for n, f in vars(Sink).items() if callable(f) and not n.startswith("_") and n != "dropped")
+"""The names of all events."""
 
 
-def _guard(method: Callable[..., None]) -> Callable[..., None]:
+def guard(outer: Sink, names: Iterable[str], inner: Sink) -> None:
+    """Make the methods ``names`` of ``outer`` those of ``inner`` (which may be itself), none of which raises any more."""
+    failed: list[bool] = []
+    for name in names:
+        setattr(outer, name, _guarded(getattr(inner, name), failed))
+
+
+def _guarded(method: Callable[..., None], failed: list[bool]) -> Callable[..., None]:
     def call(*args: Any) -> None:
+        if failed:  # whoever is in the middle of telling may still hold the sink
+            return
         try:
             method(*args)
+        except RecursionError:  # no fault of the instrument: the program is at its limit
+            return
         except Exception:
+            failed.append(True)
             drop(method)
 
     return call
@@ -118,8 +134,10 @@ def _guard(method: Callable[..., None]) -> Callable[..., None]:
 
 def drop(instrument: object) -> None:
     """Remove the sink because ``instrument`` raised: print the error being handled to stderr, once, and go on."""
-    if sink is None:
+    removed, error = sink, sys.exception()
+    if removed is None or error is None:
         return
     remove()
     print(f"agdbg: an instrument failed and was removed, the program goes on: {instrument!r}", file=sys.stderr)
     traceback.print_exc(file=sys.stderr)
+    removed.dropped(error)

@@ -230,7 +230,7 @@ class RemovableHandle:
     ) -> None:
         self.id = RemovableHandle._next_id()
         self._hooks = hooks
-        self._node = node if node is None else weakref.ref(node)
+        self._node = None if node is None else weakref.ref(node)
         self._kind = kind
         hooks[self.id] = hook
         if events.sink is not None:
@@ -239,7 +239,8 @@ class RemovableHandle:
     def remove(self) -> None:
         """Forget the hook; harmless when done twice."""
         if self._hooks.pop(self.id, None) is not None and events.sink is not None:
-            events.sink.hook("removed", self._kind, self._node and self._node(), *caller())
+            node = None if self._node is None else self._node()
+            events.sink.hook("removed", self._kind, node, *caller())
 
     def __enter__(self) -> RemovableHandle:
         return self

@@ -367,3 +367,45 @@ def test_two_records_a_node(record):
     assert nodes == 202
     assert np.isin(kinds, [Kind.BORN, Kind.RAN]).sum() == 2 * nodes
     assert len(kinds) <= 2 * nodes + 6
+
+
+def test_a_program_at_its_recursion_limit_is_recorded_on(record):
+    def deep(x, n):
+        try:
+            y = deep(x, n + 1) * 1.0
+        except RecursionError:
+            y = x
+        return y * x
+
+    def program():
+        x = ag.tensor([1.0], requires_grad=True)
+        loss = deep(x, 0).sum()
+        assert events.sink is not None
+        loss.backward()
+        with pytest.raises(RuntimeError, match="second time"):
+            loss.backward()
+
+    facts = record(program)
+    assert [e.kind for e in facts.errors] == ["backward-twice"]
+    first = facts.passes[0]
+    ran = facts.ran(first.id)
+    assert len(ran) > 100
+    assert all(facts.node(n) is not None for n in ran)
+
+
+def test_the_trace_says_that_an_instrument_failed(tmp_path, capsys):
+    recorder = Recorder(tmp_path / "t", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+    native.attach(recorder)
+    try:
+        x = ag.ones(2, requires_grad=True)
+        (x * x).sum().backward()
+        events.sink._site = None
+        (x * 2).register_hook(lambda g: g)
+        assert events.sink is None
+    finally:
+        native.detach()
+        recorder.close()
+    meta = Trace.open(tmp_path / "t").meta
+    assert meta["stopped"]["reason"].startswith("TypeError")
+    assert meta["stopped"]["records"] > 0
+    assert "closed" not in meta

@@ -261,3 +261,37 @@ def test_interrupts_at_any_time_double_nothing_and_lose_nothing(tmp_path):
         assert done.returncode in (1, -signal.SIGINT) and "KeyboardInterrupt" in done.stderr
     kept = numbers(tmp_path / "trace")
     assert (sorted(set(kept)) == kept) and set(map(int, done.stdout.split())) <= set(kept)
+
+
+def test_a_program_that_closes_our_files_and_opens_its_own_keeps_them_and_loses_no_record(tmp_path, new_recorder):
+    recorder = new_recorder("t")
+    own = tmp_path / "own"
+    for number in range(3):
+        recorder.emit(15, number, 0, 0, 0, 0, 0, 0)
+        recorder.flush()
+        if number == 0:
+            for file in (recorder._records, recorder._strings):
+                os.close(file._fd)
+            fds = [os.open(own, os.O_WRONLY | os.O_CREAT, 0o600) for _ in range(2)]
+            for file, fd in zip((recorder._records, recorder._strings), fds, strict=True):
+                os.dup2(fd, file._fd)
+    recorder.close()
+    assert own.read_bytes() == b""
+    trace = Trace.open(recorder.path)
+    assert trace.closed
+    assert len(trace.records) == 6
+
+
+def test_a_full_disk_leaves_word_in_meta(new_recorder, monkeypatch):
+    recorder = new_recorder("t")
+    recorder.emit(15, 1, 0, 0, 0, 0, 0, 0)
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr("agdbg.record.metafile.write_meta", full)
+    recorder.flush()
+    monkeypatch.undo()
+    meta = Trace.open(recorder.path).meta
+    assert meta["stopped"] == {"reason": "No space left on device", "records": 0}

@@ -138,6 +138,18 @@ def on_expanded_memory(t):
 
 
 @programs
+def on_a_part_of_expanded_memory_that_repeats_nothing(t):
+    x = leaf(t, 1.0, 2.0, 3.0)
+    y = x * 2
+    wide, same_size, deeper = y.expand(2, 3), y.expand(3), y.expand(1, 3)
+    wide[0].mul_(2)
+    same_size.add_(1)
+    deeper[0, 0] = 9.0
+    (y + wide.sum(0) + deeper[0]).sum().backward()
+    return [y, wide, same_size, deeper, x.grad]
+
+
+@programs
 def that_would_change_shape_or_dtype(t):
     x, i = t.ones(2), t.tensor([1, 2])
     return [

@@ -39,7 +39,7 @@ def few_frames(more=40):
 
 
 def live_nodes():
-    return sum(isinstance(o, Node) for o in gc.get_objects())
+    return sum(issubclass(type(o), Node) for o in gc.get_objects())
 
 
 def test_a_million_ops():
@@ -200,7 +200,12 @@ def failing_hook(x):
 
 def wrong_shapes(x):
     y = (x * 2).exp()
-    for bad in (lambda: y + ag.ones(3), lambda: y.view(5), lambda: y.mul_(ag.ones(3, 2)), lambda: ag.cat([y, ag.ones(())])):
+    for bad in (
+        lambda: y + ag.ones(3),
+        lambda: y.view(5),
+        lambda: y.mul_(ag.ones(3, 2)),
+        lambda: ag.cat([y, ag.ones(())]),
+    ):
         with contextlib.suppress(RuntimeError):
             bad()
 
@@ -230,7 +235,7 @@ def _count(step):
 
 
 def _live_tensors():
-    return sum(isinstance(o, ag.Tensor) for o in gc.get_objects())
+    return sum(issubclass(type(o), ag.Tensor) for o in gc.get_objects())
 
 
 def test_a_leaf_does_not_keep_its_graph():
@@ -261,25 +266,15 @@ def test_saved_tensors_are_freed_by_backward_and_kept_by_retain_graph():
     assert z.grad_fn is not None
 
 
-def test_memory_does_not_grow_over_steps():
-    import tracemalloc
-
-    x = ag.tensor([0.5, 0.25], requires_grad=True)
-
+def test_objects_do_not_pile_up_over_steps():
     def steps(n):
         for _ in range(n):
-            for step in (plain, views_and_writes, twice, written_too_late, failing_hook):
+            x = ag.tensor([0.5, 0.25], requires_grad=True)
+            for step in STEPS:
                 step(x)
-            x.grad = None
 
     with no_collector():
-        steps(20)
-        tracemalloc.start()
-        try:
-            steps(20)
-            early = tracemalloc.get_traced_memory()[0]
-            steps(100)
-            late = tracemalloc.get_traced_memory()[0]
-        finally:
-            tracemalloc.stop()
-    assert late - early < 20_000
+        steps(2)
+        before = len(gc.get_objects())
+        steps(50)
+        assert len(gc.get_objects()) - before < 25

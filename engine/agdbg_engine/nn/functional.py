@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..creation import generator
 from ..ops import _generated as g
 from ..ops.matrix import matmul
 from ..ops.reduce import log_softmax, softmax
+from ..random import generator
 from ..tensor import Tensor, wrap
 
 __all__ = [

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..creation import rand, randn
+from ..random import rand, randn
 from ..tensor import Parameter, Tensor
 from . import functional as F
 from .module import Module

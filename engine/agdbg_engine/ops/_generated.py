@@ -234,7 +234,10 @@ def add(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -271,7 +274,10 @@ def add(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -411,7 +417,10 @@ def sub(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -448,7 +457,10 @@ def sub(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -586,7 +598,10 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -623,7 +638,10 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -806,7 +824,10 @@ def mul(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -844,7 +865,10 @@ def mul(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -1037,7 +1061,10 @@ def div(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -1077,7 +1104,10 @@ def div(self: Tensor, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -1379,7 +1409,10 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -1420,7 +1453,10 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -1466,7 +1502,10 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -1642,7 +1681,10 @@ def maximum(self: Tensor, other: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -1815,7 +1857,10 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -1887,7 +1932,10 @@ def neg(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -1985,7 +2033,10 @@ def exp(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2083,7 +2134,10 @@ def expm1(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2179,7 +2233,10 @@ def log(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2275,7 +2332,10 @@ def log1p(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2373,7 +2433,10 @@ def sqrt(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2471,7 +2534,10 @@ def rsqrt(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2569,7 +2635,10 @@ def reciprocal(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2663,7 +2732,10 @@ def abs(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2736,7 +2808,10 @@ def sign(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2810,7 +2885,10 @@ def floor(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2884,7 +2962,10 @@ def ceil(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -2958,7 +3039,10 @@ def round(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3032,7 +3116,10 @@ def trunc(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3129,7 +3216,10 @@ def sin(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3225,7 +3315,10 @@ def cos(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3323,7 +3416,10 @@ def tanh(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3421,7 +3517,10 @@ def sigmoid(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3517,7 +3616,10 @@ def relu(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3612,7 +3714,10 @@ def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3710,7 +3815,10 @@ def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3806,7 +3914,10 @@ def silu(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3902,7 +4013,10 @@ def gelu_tanh(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -3998,7 +4112,10 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -4093,7 +4210,10 @@ def clamp_min(self: Tensor, min: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -4188,7 +4308,10 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -4361,7 +4484,10 @@ def clamp_min_tensor(self: Tensor, min: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -4534,7 +4660,10 @@ def clamp_max_tensor(self: Tensor, max: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -4780,7 +4909,10 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -4822,7 +4954,10 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -4866,7 +5001,10 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -5064,7 +5202,10 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -5106,7 +5247,10 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -5203,7 +5347,10 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -5324,7 +5471,10 @@ def fill(self: Tensor, value: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -5362,7 +5512,10 @@ def fill(self: Tensor, value: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -5438,7 +5591,10 @@ def zero(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -5513,7 +5669,10 @@ def clone(self: Tensor, order: Any = 'K') -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -5586,7 +5745,10 @@ def to_copy(self: Tensor, dtype: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -5661,7 +5823,10 @@ def sum_all(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -5738,7 +5903,10 @@ def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -5813,7 +5981,10 @@ def mean_all(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -5890,7 +6061,10 @@ def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6005,7 +6179,10 @@ def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6120,7 +6297,10 @@ def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6233,7 +6413,10 @@ def max_all(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6346,7 +6529,10 @@ def min_all(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6444,7 +6630,10 @@ def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6542,7 +6731,10 @@ def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6639,7 +6831,10 @@ def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6755,7 +6950,10 @@ def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6871,7 +7069,10 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -6987,7 +7188,10 @@ def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -7085,7 +7289,10 @@ def softmax_dim(self: Tensor, dim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -7182,7 +7389,10 @@ def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -7279,7 +7489,10 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -7375,7 +7588,10 @@ def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduc
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -7534,7 +7750,10 @@ def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -7675,7 +7894,10 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -7813,7 +8035,10 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -7951,7 +8176,10 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8089,7 +8317,10 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8243,7 +8474,10 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8319,7 +8553,10 @@ def alias(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8395,7 +8632,10 @@ def view(self: Tensor, shape: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8471,7 +8711,10 @@ def reshape_alias(self: Tensor, shape: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8546,7 +8789,10 @@ def unsafe_view(self: Tensor, shape: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8622,7 +8868,10 @@ def expand(self: Tensor, shape: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8697,7 +8946,10 @@ def t(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8774,7 +9026,10 @@ def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8850,7 +9105,10 @@ def permute_to(self: Tensor, dims: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -8926,7 +9184,10 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9002,7 +9263,10 @@ def squeeze_all(self: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9078,7 +9342,10 @@ def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9154,7 +9421,10 @@ def select(self: Tensor, dim: Any, index: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9232,7 +9502,10 @@ def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: 
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9308,7 +9581,10 @@ def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9386,7 +9662,10 @@ def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, ste
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9460,7 +9739,10 @@ def index(self: Tensor, indices: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9533,7 +9815,10 @@ def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9653,7 +9938,10 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -9691,7 +9979,10 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                     out._fn = n
                     out._rg = True
                     if events.sink is not None:
-                        events.sink.node_born(n, out)
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
                 else:
                     out._fn = None
                     out._rg = False
@@ -9791,7 +10082,10 @@ def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False
@@ -9887,7 +10181,10 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
                 out._fn = n
                 out._rg = True
                 if events.sink is not None:
-                    events.sink.node_born(n, out)
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
             else:
                 out._fn = None
                 out._rg = False

@@ -350,7 +350,10 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
     yield f"{inner}out._fn = n"
     yield f"{inner}out._rg = True"
     yield f"{inner}if events.sink is not None:"
-    yield f"{inner}    events.sink.node_born(n, out)"
+    yield f"{inner}    try:"
+    yield f"{inner}        events.sink.node_born(n, out)"
+    yield f"{inner}    except RecursionError:"  # the program is at its limit: the node is told when it is next met
+    yield f"{inner}        pass"
     yield f"{pad}else:"
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"

@@ -1,0 +1,62 @@
+"""Tensors of random numbers: NumPy's, so that a seed gives other numbers than in PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .creation import leaf, shape_of
+from .dtype import get_default_dtype
+from .tensor import Tensor
+
+_generator = np.random.default_rng(0)
+
+
+def manual_seed(seed: int) -> None:
+    """Seed the engine's random numbers."""
+    global _generator
+    _generator = np.random.default_rng(seed)
+
+
+def generator() -> np.random.Generator:
+    """The generator behind everything here and the initialisation of modules."""
+    return _generator
+
+
+def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Uniform random numbers in [0, 1)."""
+    numbers = _generator.random(shape_of("rand", size))
+    return leaf(np.asarray(numbers, dtype or get_default_dtype()), device, requires_grad)
+
+
+def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Standard normal random numbers."""
+    numbers = _generator.standard_normal(shape_of("randn", size))
+    return leaf(np.asarray(numbers, dtype or get_default_dtype()), device, requires_grad)
+
+
+def randint(low: int, high: Any, size: Any = None, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
+    """Random integers in [low, high), or below ``low`` when called as ``randint(high, size)``."""
+    if size is None:
+        low, high, size = 0, low, high
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    numbers = _generator.integers(low, high, shape_of("randint", (size,)))
+    return leaf(np.asarray(numbers, dtype), device, False)
+
+
+def randperm(n: int) -> Tensor:
+    """A random order of 0 .. n - 1."""
+    shape_of("randperm", (n,))
+    return leaf(_generator.permutation(n), None, False)
+
+
+def rand_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Uniform random numbers in the shape and dtype of ``t``."""
+    return rand(t.shape, dtype=dtype or t.dtype, requires_grad=requires_grad)
+
+
+def randn_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Standard normal numbers in the shape and dtype of ``t``."""
+    return randn(t.shape, dtype=dtype or t.dtype, requires_grad=requires_grad)
