@@ -7,11 +7,12 @@ iteration).
 
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found, weakest
+from agdbg.diagnose.out_of_place import NAMED
 from agdbg.diagnose.remedy import remedy
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.stain import Stain
 from agdbg.diagnose.stale import Stale, also_stale, caution
-from agdbg.diagnose.words import capital, count, is_result, op_words, slot_words
+from agdbg.diagnose.words import capital, count, is_result, listed, op_words, slot_words
 from agdbg.diagnose.writers import Writer, observed
 
 KIND = "inplace-modified"
@@ -57,7 +58,9 @@ def _cause(stain: Stain) -> str:
     if not stain.writers:
         return f"{capital(_saved(stain))} was changed in place {needed}; no recorded write says by whom."
     writer = stain.writers[0]
-    where = f"{stain.lines.at(writer.site)}{_more_lines(stain)}"
+    where = stain.lines.at(writer.site)
+    if len(_by_line(stain)) > 1:
+        return f"{capital(_saved(stain))} was changed by {_writing(stain)} {needed}."
     if writer.manner == "step":
         return f"{capital(writer.words)}{where} updated {_saved(stain)} {needed}."
     if writer.manner == "gradient":
@@ -80,9 +83,16 @@ def _needing(stain: Stain) -> str:
     return f"`{call_text(call.site, call.call)}`{stain.lines.at(call.site)}" if call is not None else "backward"
 
 
-def _more_lines(stain: Stain) -> str:
-    others = len({(each.site.file, each.site.line) for each in stain.writers}) - 1
-    return f" (and on {count(others, 'more line')})" if others else ""
+def _by_line(stain: Stain) -> list[Writer]:
+    """The first writer of each line."""
+    return list({(each.site.file, each.site.line): each for each in reversed(stain.writers)}.values())[::-1]
+
+
+def _writing(stain: Stain) -> str:
+    """All that wrote, each with its line; of very many the first ones."""
+    found = _by_line(stain)
+    each = [f"{writer.words}{stain.lines.at(writer.site)}" for writer in found[:NAMED]]
+    return listed([*each, f"{len(found) - NAMED} more"] if len(found) > NAMED else each, NAMED + 1)
 
 
 # ----- the evidence -----

@@ -62,7 +62,7 @@ def _leaf(case: Case, failure: Failure) -> Finding:
     names = case.facts.names(error.storage) if error.storage else []
     name = names[0] if names else read.target
     named = f"`{name}`, " if name else ""
-    instead = f": `new = {read.instead.partition(' = ')[2]}`" if read.instead else ""
+    instead = f": `new = {read.value}`" if read.instead else ""
     return _made(
         failure,
         f"{_writing(error)} {named}a leaf that requires grad, while gradients are recorded.",

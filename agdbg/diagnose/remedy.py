@@ -1,72 +1,68 @@
 """What to do about a saved tensor that was written, by the kind of writer."""
 
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.naming import detach
+from agdbg.diagnose.out_of_place import NAMED, out_of_place
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.stain import Stain
-from agdbg.diagnose.words import capital
+from agdbg.diagnose.carrying import cut_loose
+from agdbg.diagnose.words import count
 from agdbg.diagnose.writers import Writer
+
+_RERUN = "or run the forward again after it."
 
 
 def remedy(case: Case, stain: Stain, *, in_parts: bool) -> str:
-    """One or two sentences; ``in_parts``: a part of the memory was saved and a part of it was written."""
+    """A few sentences; ``in_parts``: a part of the memory was saved and a part of it was written."""
     if stain.entries and stain.writers and stain.writers[0].manner in ("step", "no_grad"):
-        return f"{capital(detach(case, stain.entries, stain.lines))}; retain_graph=True is not needed then."
+        first = case.facts.pass_of(stain.before)
+        return f"{cut_loose(case, stain.entries, stain.lines, first, stain.call)}; retain_graph=True is not needed then."
     if not stain.writers:
         return (
             "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimiser step. "
             "Write out of place there, or work on a clone()."
         )
-    writer = stain.writers[0]
+    lines = list({(each.site.file, each.site.line) if each.site.line else each: each for each in stain.writers}.values())
+    known = [sentence for each in lines[:NAMED] if (sentence := _by_purpose(case, stain, each))]
+    others = [each for each in lines[:NAMED] if not _by_purpose(case, stain, each)]
+    if others:
+        known.append(_in_parts(stain) if in_parts else out_of_place(stain, others))
+    if len(lines) > NAMED:
+        known.append(f"The same goes for {count(len(lines) - NAMED, 'more line')}.")
+    return " ".join(dict.fromkeys(known))
+
+
+def _by_purpose(case: Case, stain: Stain, writer: Writer) -> str:
+    """The sentence where it is known what the write is for; else empty."""
     if writer.manner == "step":
-        return _step(stain, writer)
+        return _step(case, stain, writer)
     if writer.manner in ("gradient", "zeroed"):
         return "Work on a clone() of the gradient, or clear it with zero_grad(set_to_none=True)."
     if writer.manner == "no_grad":
-        where = stain.lines(writer.site)
         last = f"after the last backward() that uses this graph{_needed(stain)}"
-        return f"Do the update at {where} {last}, {_RERUN}"
-    if in_parts:
-        used = stain.lines.at(stain.node.site) if stain.node is not None else ""
-        return (
-            f"clone() the part where it is used{used}, or keep the parts in a list and join them with stack() or cat()."
-        )
-    return _out_of_place(stain, writer)
+        return f"Do the update at {stain.lines(writer.site)} {last}, {_RERUN}"
+    return ""
 
 
-_RERUN = "or run the forward again after it."
-
-
-def _step(stain: Stain, writer: Writer) -> str:
+def _step(case: Case, stain: Stain, writer: Writer) -> str:
     called = f"`{call_text(writer.site, 'step')}`" if writer.site.line else "the optimiser step"
     where = stain.lines.at(writer.site)
-    return f"Move {called}{where} behind the last backward() that uses this graph{_needed(stain)}, {_RERUN}"
+    last = f"the last backward() that uses this graph{_needed(stain)}"
+    before = case.facts.pass_of(stain.before)
+    if before is not None and stain.call is not None and set(before.roots) & set(stain.call.roots):
+        return (
+            f"Both calls are of the same result, so step once: move {called}{where} behind {last}. If you want two "
+            "steps, run the forward again after the first one."
+        )
+    return (
+        f"Run the forward again after {called}{where}, and compute from it what this call starts from. Only if all "
+        f"these losses are meant to train the same parameters, step once instead, behind {last}."
+    )
 
 
 def _needed(stain: Stain) -> str:
     return f" ({stain.lines(stain.needed)})" if stain.needed.line else ""
 
 
-def _out_of_place(stain: Stain, writer: Writer) -> str:
-    write, where = writer.write, stain.lines(writer.site)
-    if write.form == "inplace":
-        return f"Drop inplace=True at {where}."
-    if write.form == "out":
-        return f"Drop out= at {where} and use what the op returns."
-    if write.instead:
-        return f"Write it out of place, `{write.instead}`, instead of `{write.text}` at {where}."
-    clone = _clone(stain, writer)
-    if write.form == "index":
-        return f"{clone}, or build the new value with where() or index_put() and leave the old one alone."
-    op = writer.op
-    if write.form == "unknown" and op.endswith("_"):
-        return f"Use `{op[:-1]}` instead of `{op}` at {where} (of a layer: inplace=False). {clone} also helps."
-    return f"{clone}, or use an op that is not in place."
-
-
-def _clone(stain: Stain, writer: Writer) -> str:
-    target = writer.write.target or stain.name.strip("`")
-    where = stain.lines(writer.site)
-    if target.isidentifier():
-        return f"Clone before you write: `{target} = {target}.clone()` before {where}"
-    return f"Write to a clone() at {where}"
+def _in_parts(stain: Stain) -> str:
+    used = stain.lines.at(stain.node.site) if stain.node is not None else ""
+    return f"clone() the part where it is used{used}, or keep the parts in a list and join them with stack() or cat()."

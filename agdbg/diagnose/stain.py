@@ -27,6 +27,7 @@ class Stain:
         writers: the same by line.
         call: the pass that failed; None when it was read outside of one.
         entries: where the graph reaches back into an earlier iteration on its way to the node.
+        before: the last pass that ran the node before, 0 when none did.
         needed: the line that needed it.
     """
 
@@ -41,6 +42,7 @@ class Stain:
     writers: list[Writer]
     call: PassFact | None
     entries: list[Entry]
+    before: int
     needed: Site
     lines: Lines
 
@@ -51,6 +53,7 @@ class Stain:
         storage, expected, current = _memory(case, error, node)
         bumps = writes_between(case, storage, expected, current, error.row)
         by_line = writers(case, bumps)
+        before = _before(case, error)
         call = case.facts.pass_of(error.pass_id)
         needed = call.site if call is not None and call.site.line else error.site
         return Stain(
@@ -64,7 +67,8 @@ class Stain:
             bumps=bumps,
             writers=by_line,
             call=call,
-            entries=_carried_over(case, error, call),
+            entries=_carried_over(case, error, call, before),
+            before=before,
             needed=needed,
             lines=Lines(needed),
         )
@@ -95,10 +99,13 @@ def _written_name(case: Case, error: ErrorFact, storage: int, by_line: list[Writ
     return f"`{first.write.target}`" if whole and first.write.target else ""
 
 
-def _carried_over(case: Case, error: ErrorFact, call: PassFact | None) -> list[Entry]:
+def _before(case: Case, error: ErrorFact) -> int:
+    return next((each for each in reversed(case.facts.passes_of(error.node)) if each != error.pass_id), 0)
+
+
+def _carried_over(case: Case, error: ErrorFact, call: PassFact | None, earlier: int) -> list[Entry]:
     """The entries by which the failing pass came upon the graph of an iteration that had its pass already."""
-    earlier = [each for each in case.facts.passes_of(error.node) if each != error.pass_id]
-    before = case.facts.pass_of(earlier[-1]) if earlier else None
+    before = case.facts.pass_of(earlier)
     if call is None or before is None:
         return []
     return carried(case, meet(case, before, call, error.node), error.row)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from agdbg.diagnose.advice import add_up, add_up_or_retain, is_misplaced, own_graph, retain
 from agdbg.diagnose.history import after, carried, made_by_one_line, step_between, trained
 from agdbg.diagnose.meeting import Entry, Meeting
-from agdbg.diagnose.naming import detach, entry_name, entry_words, used_as
+from agdbg.diagnose.carrying import cut_loose
+from agdbg.diagnose.naming import entry_name, entry_words, used_as
 from agdbg.diagnose.scene import Scene
 from agdbg.diagnose.source import dropped
 from agdbg.diagnose.words import capital, same_line
@@ -150,7 +151,7 @@ def previous_iteration(scene: Scene) -> Story | None:
         freed = f"{scene.second_words} freed that part when it ran before"
     return Story(
         f"The graph reaches back into the previous iteration through {_carried(scene, entries[0])}: {freed}.",
-        f"{capital(detach(scene.case, entries, scene.lines))}. {_dropped(scene, entries)}To train through several "
+        f"{cut_loose(scene.case, entries, scene.lines, first, second)}. {_dropped(scene, entries)}To train through several "
         "iterations, add up their losses and call backward() once.",
         entries,
     )

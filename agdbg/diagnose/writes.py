@@ -31,6 +31,11 @@ class Write:
     text: str = ""
     instead: str = ""
 
+    @property
+    def value(self) -> str:
+        """The new tensor alone, ``y * 3`` of ``y = y * 3``."""
+        return self.instead.partition(" = ")[2]
+
 
 def write(site: Site) -> Write:
     """How the site's line writes in place."""

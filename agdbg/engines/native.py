@@ -17,6 +17,7 @@ from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
 from agdbg_engine.backward import BackwardPass, current
 from agdbg_engine.errors import details_of
+from agdbg_engine.nn.module import announce_owner
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed
 from agdbg_engine.storage import Storage
@@ -280,6 +281,8 @@ class NativeSink(engine_events.Sink):
     def name_leaf(self, node: AccumulateGrad) -> None:
         """A named leaf has a new AccumulateGrad: the same tensor, another producer."""
         storage = self.storage_of(node.variable)
+        if storage not in self._names:
+            announce_owner(node.variable)
         if storage in self._names:
             self._tell_name(storage, pack_edge(node.tag))
 

@@ -1,13 +1,14 @@
-"""What a trace explains: the findings of the diagnoses, and whether the program dealt with each error."""
+"""What a trace explains: the findings of the diagnoses, what became of each error, and what is missing."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agdbg.diagnose import Evidence, Finding, diagnose
+from agdbg.explain.fates import Fate, Undiagnosed, fates, is_recorded, uncaught_of, undiagnosed
 from agdbg.record import Facts, Trace
-from agdbg.record.facts import ErrorFact
+from agdbg.record.ending import CLOSED, Ending, ending_of
 
 FORMAT = "agdbg-findings"
 VERSION = 1
@@ -15,26 +16,39 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Explained:
-    """A finding, and what became of its error.
-
-    Attributes:
-        caught: True when the program went on after the error, False when the error ended it; None when there
-            was no error, or the trace does not say how the program ended.
-    """
+    """A finding, and what became of its error."""
 
     finding: Finding
-    caught: bool | None
+    fate: Fate
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """All that a trace explains. ``problems`` says what of the trace is lost or damaged."""
+    """All that a trace explains.
+
+    Attributes:
+        path: the trace.
+        findings: what was diagnosed.
+        nodes, passes: how much was recorded.
+        problems: what of the trace is lost or damaged.
+        undiagnosed: recorded errors of which no finding speaks.
+        uncaught: ``Type: message`` of the error that ended the program when it is none of the recorded ones.
+        ending: how the recording ended.
+    """
 
     path: Path
     findings: list[Explained]
     nodes: int
     passes: int
     problems: list[str]
+    undiagnosed: list[Undiagnosed] = field(default_factory=list)
+    uncaught: str = ""
+    ending: Ending = CLOSED
+
+    @property
+    def is_incomplete(self) -> bool:
+        """True when there may be, or was, more than the trace holds."""
+        return bool(self.problems or str(self.ending))
 
 
 def explain(path: str | os.PathLike[str]) -> Explanation:
@@ -46,43 +60,25 @@ def explain(path: str | os.PathLike[str]) -> Explanation:
     trace = Trace.open(path)
     facts = Facts(trace)
     findings = diagnose(facts)
-    explained = [Explained(*pair) for pair in zip(findings, _fates(findings, facts), strict=True)]
-    return Explanation(trace.path, explained, len(facts.node_ids), len(facts.passes), trace.problems)
+    return Explanation(
+        trace.path,
+        [Explained(*pair) for pair in zip(findings, fates(findings, facts), strict=True)],
+        len(facts.node_ids),
+        len(facts.passes),
+        trace.problems,
+        undiagnosed(findings, facts),
+        _foreign_error(facts),
+        ending_of(trace),
+    )
 
 
-def _fates(findings: list[Finding], facts: Facts) -> list[bool | None]:
-    """For each finding whether its error was caught; None where there is none, or nothing to tell it by."""
-    kinds = {error.kind for error in facts.errors}
-    fates = [True if finding.kind in kinds and facts.trace.closed else None for finding in findings]
-    fatal = _fatal_error(facts)
-    if fatal is not None:
-        about = max(range(len(findings)), key=lambda at: _likeness(findings[at], fatal, facts), default=None)
-        if about is not None and _likeness(findings[about], fatal, facts):
-            fates[about] = False
-    return fates
-
-
-def _fatal_error(facts: Facts) -> ErrorFact | None:
-    """The error that ended the program: the last one that is in the chain of the uncaught error."""
-    ended = facts.trace.meta.get("exit")
-    uncaught = ended.get("uncaught") if isinstance(ended, dict) else None
-    chain = uncaught.get("chain") if isinstance(uncaught, dict) else None
-    told = {_first_line(str(error)) for error in chain} if isinstance(chain, list) else set()
-    matching = [error for error in facts.errors if _first_line(error.text) in told]
-    return matching[-1] if matching else None
-
-
-def _likeness(finding: Finding, error: ErrorFact, facts: Facts) -> int:
-    """How well a finding fits an error, 0 for not at all: a finding stands for all repeats of its error."""
-    if finding.kind != error.kind:
-        return 0
-    node = facts.node(error.node)
-    sites = [evidence.site for evidence in finding.evidence]
-    return 1 + 4 * (error.node in finding.nodes) + 2 * (error.site in sites) + (node is not None and node.site in sites)
-
-
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0].strip()
+def _foreign_error(facts: Facts) -> str:
+    """The error that ended the program, when it is no recorded one."""
+    uncaught = uncaught_of(facts.trace)
+    if uncaught is None or is_recorded(uncaught, facts):
+        return ""
+    lines = str(uncaught.get("message") or "").splitlines()
+    return ": ".join([str(uncaught.get("type")), *lines[:1]])
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:
@@ -94,8 +90,33 @@ def as_json(explanation: Explanation) -> dict[str, Any]:
         "nodes": explanation.nodes,
         "passes": explanation.passes,
         "problems": explanation.problems,
+        "state": explanation.ending.state,
+        "ending": str(explanation.ending),
+        "uncaught": explanation.uncaught,
+        "undiagnosed": [_undiagnosed(each) for each in explanation.undiagnosed],
         "findings": [_finding(explained) for explained in explanation.findings],
     }
+
+
+def _undiagnosed(each: Undiagnosed) -> dict[str, Any]:
+    site = each.error.site
+    return {
+        "kind": each.error.kind,
+        "text": each.error.text,
+        "count": each.count,
+        "caught": _is_caught(each.fate),
+        "ended": _ended(each.fate),
+        "file": site.file,
+        "line": site.line,
+    }
+
+
+def _is_caught(fate: Fate) -> bool | None:
+    return None if fate is None else fate == "caught"
+
+
+def _ended(fate: Fate) -> str | None:
+    return None if fate == "caught" else fate
 
 
 def _finding(explained: Explained) -> dict[str, Any]:
@@ -105,7 +126,8 @@ def _finding(explained: Explained) -> dict[str, Any]:
         "cause": finding.cause,
         "certainty": finding.certainty,
         "fix": finding.fix,
-        "caught": explained.caught,
+        "caught": _is_caught(explained.fate),
+        "ended": _ended(explained.fate),
         "nodes": list(finding.nodes),
         "evidence": [_evidence(evidence) for evidence in finding.evidence],
     }

@@ -5,14 +5,17 @@ from pathlib import Path
 from agdbg.diagnose import Evidence, Finding
 from agdbg.explain.excerpt import excerpt
 from agdbg.explain.explanation import Explained, Explanation
+from agdbg.explain.fates import Fate
 from agdbg.explain.palette import Palette
-from agdbg.record.lookup import Site
+from agdbg.explain.places import counted, place_of
+from agdbg.explain.remarks import remarks
 
 #: Findings that are shown when a program ends; ``agdbg explain`` shows all.
 SHOWN_AT_EXIT = 5
-_FATE = {
-    True: ", caught: the program went on after this error",
-    False: ", uncaught: this error ended the program",
+_FATE: dict[Fate, str] = {
+    "caught": ", caught: the program went on after this error",
+    "program": ", uncaught: this error ended the program",
+    "thread": ", uncaught: this error ended a thread",
     None: "",
 }
 
@@ -35,17 +38,8 @@ def as_text(
     if len(findings) > len(shown):
         more = len(findings) - len(shown)
         blocks.append(f"... and {counted(more, 'more finding')}: agdbg explain {explanation.path}")
-    if not findings:
-        recorded = f"{counted(explanation.nodes, 'node')}, {counted(explanation.passes, 'backward pass', 'es')}"
-        blocks.append(f"nothing to explain: {recorded} recorded, no error")
-    if explanation.problems:
-        blocks.append("\n".join(palette.aside(f"trace damaged: {problem}") for problem in explanation.problems))
+    blocks += remarks(explanation, base, palette)
     return "\n\n".join(blocks)
-
-
-def counted(number: int, noun: str, plural: str = "s") -> str:
-    """``1 node``, ``2 nodes``, ``1,000 nodes``."""
-    return f"{number:,} {noun}{'' if number == 1 else plural}"
 
 
 def _block(number: int, explained: Explained, base: Path | None, palette: Palette) -> list[str]:
@@ -53,7 +47,7 @@ def _block(number: int, explained: Explained, base: Path | None, palette: Palett
     width = max(len(role) for role in ["fix", *(evidence.role for evidence in finding.evidence)])
     lines = [
         f"{number}. {palette.headline(finding.cause)}",
-        f"   {palette.aside(_standing(finding, explained.caught))}",
+        f"   {palette.aside(_standing(finding, explained.fate))}",
     ]
     for evidence in finding.evidence:
         lines += _evidence(evidence, width, base, palette)
@@ -62,8 +56,8 @@ def _block(number: int, explained: Explained, base: Path | None, palette: Palett
     return lines
 
 
-def _standing(finding: Finding, caught: bool | None) -> str:
-    return f"{finding.kind}, {finding.certainty}{_FATE[caught]}"
+def _standing(finding: Finding, fate: Fate) -> str:
+    return f"{finding.kind}, {finding.certainty}{_FATE[fate]}"
 
 
 def _evidence(evidence: Evidence, width: int, base: Path | None, palette: Palette) -> list[str]:
@@ -86,14 +80,3 @@ def _labelled(label: str, text: str, width: int, palette: Palette) -> list[str]:
         f"   {palette.label(label.ljust(width))}  {first}".rstrip(),
         *(f"{indent}{line}" for line in rest),
     ]
-
-
-def place_of(site: Site, base: Path | None) -> str:
-    """``file.py:12 in func``; empty when nothing is known."""
-    if not site.file:
-        return ""
-    path = Path(site.file)
-    file = str(path.relative_to(base)) if base is not None and path.is_relative_to(base) else site.file
-    line = f":{site.line}" if site.line else ""
-    func = f" in {site.func}" if site.func else ""
-    return f"{file}{line}{func}"

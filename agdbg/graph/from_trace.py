@@ -21,6 +21,9 @@ _CERTAINTY: dict[Provenance, Certainty] = {
 }
 
 
+_LISTED_PASSES = 5
+
+
 def graph_of(facts: Facts, pass_id: int | Literal["all"] | None = None) -> Graph:
     """Return the nodes that are reachable from the roots of a pass, in creation order.
 
@@ -41,8 +44,7 @@ def _choose(facts: Facts, pass_id: int | None) -> PassFact | None:
     if pass_id is not None:
         found = facts.pass_of(pass_id)
         if found is None:
-            ids = ", ".join(str(each.id) for each in facts.passes) or "none"
-            raise ValueError(f"the trace has no backward pass {pass_id}; its passes: {ids}")
+            raise ValueError(f"the trace has no backward pass {pass_id}; its passes: {_numbers(facts.passes)}")
         return found
     for error in reversed(facts.errors):
         failing = facts.pass_of(error.pass_id)
@@ -51,6 +53,15 @@ def _choose(facts: Facts, pass_id: int | None) -> PassFact | None:
     failed = [each for each in facts.passes if each.outcome == "error"]
     candidates = failed or facts.passes
     return candidates[-1] if candidates else None
+
+
+def _numbers(passes: list[PassFact]) -> str:
+    """``1, 2``; of many the first and the last: ``1 to 100000``."""
+    ids = sorted(each.id for each in passes)
+    if len(ids) <= _LISTED_PASSES:
+        return ", ".join(map(str, ids)) or "none"
+    some = "" if ids[-1] - ids[0] + 1 == len(ids) else f" ({len(ids):,} of these numbers)"
+    return f"{ids[0]} to {ids[-1]}{some}"
 
 
 class _Builder:

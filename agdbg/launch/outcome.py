@@ -1,10 +1,11 @@
 """How a program ended, as it is kept in the trace."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agdbg.status import INTERRUPTED
 
 _CHAIN_LIMIT = 20
+_THREADS_LIMIT = 100
 
 
 @dataclass
@@ -16,11 +17,13 @@ class Outcome:
         interrupted: Ctrl-C ended the program.
         uncaught: ``{"type", "message", "chain"}`` of an uncaught error; chain holds ``Type: message`` of the
             error, of those it was raised from and of the members of a group. None when there was none.
+        threads: the like for errors that ended a thread other than the main one, at most 100.
     """
 
     status: int | None = None
     uncaught: dict[str, object] | None = None
     interrupted: bool = False
+    threads: list[dict[str, object]] = field(default_factory=list)
 
     def exited(self, code: object) -> None:
         """The program raised ``SystemExit(code)``."""
@@ -30,11 +33,23 @@ class Outcome:
         """The program raised ``error`` and did not catch it."""
         self.interrupted = type(error) is KeyboardInterrupt  # a subclass is an error like others
         self.status = INTERRUPTED if self.interrupted else 1
-        self.uncaught = {"type": type(error).__qualname__, "message": _text(error), "chain": chain(error)}
+        self.uncaught = _described(error)
+
+    def thread_failed(self, error: BaseException) -> None:
+        """A thread raised ``error`` and nobody caught it. Never raises."""
+        try:
+            if len(self.threads) < _THREADS_LIMIT:
+                self.threads.append(_described(error))
+        except Exception:  # the program is in a bad way, or its error is; it must not notice us
+            return
 
     def as_meta(self) -> dict[str, object]:
         """The ``exit`` entry of a trace's ``meta.json``."""
-        return {"status": self.status, "uncaught": self.uncaught}
+        return {"status": self.status, "uncaught": self.uncaught, "threads": self.threads}
+
+
+def _described(error: BaseException) -> dict[str, object]:
+    return {"type": type(error).__qualname__, "message": _text(error), "chain": chain(error)}
 
 
 def chain(error: BaseException) -> list[str]:

@@ -25,18 +25,23 @@ def named(path: str) -> Path:
     """Make the directory that the user named for a trace and return it, absolute.
 
     Raises:
-        InputError: it holds a trace already, it is a file, or it cannot be made or written.
+        InputError: it holds a trace or other files, it is a file, or it cannot be made or written.
     """
+    if not path:
+        raise InputError('--trace "": the name is empty; name a directory')
     try:
         directory = Path(path).absolute()
         directory.mkdir(parents=True, exist_ok=True)
+        others = any(directory.iterdir())
     except FileExistsError:
         raise InputError(f"--trace {path}: it is a file; name a directory") from None
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"--trace {path}: cannot make the directory ({reason}); name another one") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"--trace {path}: cannot make or read the directory ({reason}); name another one") from None
     if holds_trace(directory):
         raise InputError(f"--trace {path}: there is a trace in it; remove it, or name another directory")
+    if others:
+        raise InputError(f"--trace {path}: there are other files in it; name a new or an empty directory")
     if not os.access(directory, os.W_OK | os.X_OK):
         raise InputError(f"--trace {path}: the directory is not writable; name another one")
     return directory
@@ -77,7 +82,13 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir()
     except FileExistsError:
         return
-    (folder / ".gitignore").write_text("*\n", encoding="ascii")
+    ignore = folder / ".gitignore"
+    try:
+        ignore.write_text("*\n", encoding="ascii")
+    except OSError:  # the disk is full: leave nothing half made
+        ignore.unlink(missing_ok=True)
+        folder.rmdir()
+        raise
 
 
 def _safe(stem: str) -> str:

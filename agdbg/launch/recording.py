@@ -12,17 +12,24 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from agdbg.engines.hook import on_import
-from agdbg.launch import place
+from agdbg.launch import conclusion, place
+from agdbg.launch.attempts import Attempts
 from agdbg.launch.isolation import Isolation
 from agdbg.launch.outcome import Outcome
-from agdbg.launch.uncaught import interrupt_still_counts
+from agdbg.launch.uncaught import interrupt_still_counts, observe_threads
 from agdbg.tell import tell
 
 if TYPE_CHECKING:
     from agdbg.record import Recorder
 
+_Entry = dict[str, object]
+
 #: The engines that can be recorded, and their adapters: modules with ``attach(recorder)`` and ``detach()``.
 ADAPTERS = {"agdbg_engine": "agdbg.engines.native"}
+#: Engines that a program may expect to see recorded.
+_PLANNED = {"torch": "PyTorch"}
+#: The recording of this process, when there is one: ``agdbg run -m agdbg run SCRIPT`` makes a second.
+_current: "list[Recording]" = []
 
 
 class Recording:
@@ -47,15 +54,36 @@ class Recording:
         self._base = _current_directory()
         self._recorder: Recorder | None = None
         self._detach: Callable[[], None] = lambda: None
+        self._unobserve: Callable[[], None] = lambda: None
+        self._attempts = Attempts([*ADAPTERS, *_PLANNED])
+        self._hooks: list[Callable[[], None]] = []
         self._failure = ""
         self._isolation = Isolation(None, [])
 
     def start(self, isolation: Isolation) -> None:
         """Wait for an engine to be imported. What runs at exit was registered first and so runs last."""
         self._isolation = isolation
+        if not all(outer._steps_aside() for outer in _current):
+            tell("agdbg run inside agdbg run: this process is recorded already, and explained at its end")
+            return
+        _current[:] = [self]
         atexit.register(self._finish)
-        for engine in ADAPTERS:
-            on_import(engine, self._attach)
+        self._hooks = [on_import(engine, self._attach) for engine in ADAPTERS]
+        self._attempts.watch()
+
+    def _steps_aside(self) -> bool:
+        """Leave the process to a recording that starts in it; False when there is something recorded already."""
+        if self._recorder is not None:
+            return False
+        atexit.unregister(self._finish)
+        self._unhook()
+        self.abandon()
+        return True
+
+    def _unhook(self) -> None:
+        for remove in self._hooks:
+            remove()
+        self._attempts.end()
 
     def abandon(self) -> None:
         """The program cannot even be loaded: leave no empty directory behind."""
@@ -76,24 +104,39 @@ class Recording:
             tell(f"cannot record {module.__name__}: {self._failure}")
 
     def _record(self, module: ModuleType) -> None:
-        from agdbg.record import Recorder
-
         adapter = import_module(ADAPTERS[module.__name__])
-        self._directory = self._directory or self._new_directory()
-        engine: dict[str, object] = {
+        engine: _Entry = {
             "name": module.__name__,
             "version": getattr(module, "__version__", "unknown"),
         }
-        program: dict[str, object] = {"argv": [*sys.argv], "cwd": str(self._base or "")}
-        recorder = Recorder(self._directory, program=program, engine=engine, sees=adapter.SEES)
+        program: _Entry = {"argv": [*sys.argv], "cwd": str(self._base or "")}
+        recorder = self._new_recorder(program, engine, adapter.SEES)
         try:
             adapter.attach(recorder)
         except Exception:
             recorder.close()
             if not self._named:
-                shutil.rmtree(self._directory, ignore_errors=True)
+                shutil.rmtree(recorder.path, ignore_errors=True)
             raise
         self._recorder, self._detach = recorder, adapter.detach
+        self._unobserve = observe_threads(self.outcome.thread_failed)
+        self._attempts.end()
+
+    def _new_recorder(self, program: _Entry, engine: _Entry, sees: _Entry) -> "Recorder":
+        """A recorder in the directory of the trace, or in a temporary one when the disk there is full."""
+        from agdbg.record import Recorder, TraceError
+
+        self._directory = self._directory or self._new_directory()
+        try:
+            return Recorder(self._directory, program=program, engine=engine, sees=sees)
+        except TraceError as error:
+            if not self._mention:  # it is temporary already, or whoever named it reads it there
+                raise
+            if not self._named:
+                shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = place.temporary(self._name)
+            tell(f"{error}: the trace goes to {self._directory}")
+            return Recorder(self._directory, program=program, engine=engine, sees=sees)
 
     def _new_directory(self) -> Path:
         """A directory for a trace that nobody named: below the start directory, or else a temporary one."""
@@ -128,33 +171,35 @@ class Recording:
                 interrupt_still_counts()
 
     def _conclude(self) -> None:
+        self._unhook()
+        self._unobserve()
         if self._recorder is None:
             self.abandon()
             if not self._failure:
-                tell(f"no autograd activity recorded: the program did not import {' or '.join(ADAPTERS)}")
+                tell(f"no autograd activity recorded: {self._why_nothing()}")
             return
         try:
             self._detach()
         finally:
-            self._recorder.close(self.outcome.as_meta())
+            conclusion.close(self._recorder, self.outcome.as_meta())
         try:
-            self._explain(self._recorder.path)
+            told = conclusion.explain(self._recorder.path, self._base)
+            if told and self._mention:
+                tell(f"trace: {conclusion.below(self._recorder.path, self._base)}")
         finally:
             if not self._keep:
                 shutil.rmtree(self._recorder.path, ignore_errors=True)
 
-    def _explain(self, directory: Path) -> None:
-        from agdbg.explain.explanation import explain
-        from agdbg.explain.palette import Palette
-        from agdbg.explain.text import SHOWN_AT_EXIT, as_text
-
-        found = explain(directory)
-        if found.nodes or found.findings:
-            tell(as_text(found, base=self._base, palette=Palette.of(sys.__stderr__), limit=SHOWN_AT_EXIT))
-        else:
-            tell("no autograd activity recorded: the engine built no graph")
-        if self._mention:
-            tell(f"trace: {_below(directory, self._base)}")
+    def _why_nothing(self) -> str:
+        for engine in ADAPTERS:
+            if engine in sys.modules:
+                return f"agdbg did not see how the program imported {engine}"
+            if engine in self._attempts.tried:
+                return f"the program tried to import {engine}, which failed"
+        for module, name in _PLANNED.items():
+            if module in sys.modules or module in self._attempts.tried:
+                return f"{name} is not recorded yet, only {' and '.join(ADAPTERS)} is"
+        return f"the program did not import {' or '.join(ADAPTERS)}"
 
 
 def _current_directory() -> Path | None:
@@ -162,11 +207,6 @@ def _current_directory() -> Path | None:
         return Path.cwd()
     except OSError:
         return None
-
-
-def _below(path: Path, base: Path | None) -> str:
-    """``path`` from the start directory when it is below it: the program may have gone elsewhere."""
-    return str(path.relative_to(base) if base is not None and path.is_relative_to(base) else path)
 
 
 def _remove_if_empty(directory: Path) -> None:

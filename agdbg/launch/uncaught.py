@@ -1,6 +1,7 @@
 """Reporting an uncaught error as the interpreter does. Left to it, agdbg's own frames would show."""
 
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -49,6 +50,39 @@ def _failure_of(hook: Any, error: BaseException) -> BaseException | None:
         drop_frames(failure, {_failure_of.__code__.co_filename})
         return failure
     return None
+
+
+def observe_threads(note: Callable[[BaseException], None]) -> Callable[[], None]:
+    """Call ``note`` with each error that kills a thread started from now on, before its hook reports it.
+
+    ``threading.excepthook`` stays as it is: the program may look at it, and replace it.
+
+    Returns:
+        A function that ends this.
+    """
+    import threading
+
+    real: Any = getattr(threading, "_make_invoke_excepthook", None)
+    if real is None:  # another Python: such errors are just not observed
+        return lambda: None
+
+    def make() -> Callable[[threading.Thread], None]:
+        report_error = real()
+
+        def noted(thread: threading.Thread) -> None:
+            error = sys.exc_info()[1]
+            if error is not None and not isinstance(error, SystemExit):
+                note(error)
+            report_error(thread)
+
+        return noted
+
+    def end() -> None:
+        if threading._make_invoke_excepthook is make:  # type: ignore[attr-defined]
+            threading._make_invoke_excepthook = real  # type: ignore[attr-defined]
+
+    threading._make_invoke_excepthook = make  # type: ignore[attr-defined]
+    return end
 
 
 def end_by_interrupt(error: KeyboardInterrupt) -> NoReturn:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from agdbg.events import Kind
+from agdbg.record.ending import ending_of
 from agdbg.record.lookup import Site
 from agdbg.record.query import ErrorFact, Facts
 from agdbg.record.reader import Trace
@@ -20,12 +21,15 @@ def summary(trace: Trace) -> dict[str, Any]:
     facts = Facts(trace)
     passes = [found.outcome for found in facts.passes]
     clocks = facts.rows(Kind.CLOCK)
+    ending = ending_of(trace)
     return {
         "path": str(trace.path),
         "program": trace.meta.get("program", {}),
         "engine": trace.meta.get("engine", {}),
         "sees": trace.meta.get("sees", {}),
         "closed": trace.closed,
+        "state": ending.state,
+        "ending": str(ending),
         "exit": trace.meta.get("exit", {}),
         "duration_ns": facts.words(int(clocks[-1]))[2] if len(clocks) else 0,
         "records": {kind.name.lower(): len(facts.rows(kind)) for kind in Kind if len(facts.rows(kind))},
@@ -64,6 +68,7 @@ def render(info: dict[str, Any]) -> str:
         "passes   " + ", ".join(f"{n:,} {outcome}" for outcome, n in info["passes"].items()),
         *_listed("errors", [_error_line(error) for error in info["errors"]]),
         *_listed("problems", info["problems"]),
+        *([f"ending   {info['ending']}"] if info["ending"] else []),
     ]
     return "\n".join(lines) + "\n"
 
@@ -74,7 +79,7 @@ def _table(value: Any) -> dict[str, Any]:
 
 
 def _state(info: dict[str, Any]) -> str:
-    return "closed" if info["closed"] else "not closed: the program was killed or still runs"
+    return {"unknown": "not closed"}.get(info["state"], str(info["state"]))
 
 
 def _size(count: int) -> str:

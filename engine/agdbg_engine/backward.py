@@ -27,7 +27,7 @@ from .saved import Freed, FreedAccess
 if TYPE_CHECKING:
     pass
 
-QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "invalid": "ignore"}
+QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
 """For ``np.seterr`` while nodes run: infinities and NaN come silently, as in PyTorch, whatever the user has asked of NumPy."""
 
 _by_seq = operator.attrgetter("seq")

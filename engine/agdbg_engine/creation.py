@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .backward import QUIET
 from .device import device as Device
 from .dtype import get_default_dtype, is_differentiable
 from .tensor import Tensor, wrap
@@ -22,9 +23,10 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     else:
         array = _from_lists(data)
         if dtype is None and array.dtype == np.float64 and not hasattr(_first(data), "dtype"):
-            array = array.astype(get_default_dtype())
-    if dtype is not None:
-        array = array.astype(dtype)
+            dtype = get_default_dtype()
+    if dtype is not None and array.dtype != dtype:
+        with np.errstate(**QUIET):
+            array = array.astype(dtype)
     return leaf(array, device, requires_grad)
 
 

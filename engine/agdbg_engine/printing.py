@@ -1,8 +1,10 @@
-"""How a tensor prints: values, then dtype if it is not the obvious one, then its place in the graph."""
+"""How a tensor prints, as in PyTorch: values, then dtype if it is not the obvious one, then its place in the graph."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,27 +14,97 @@ from .dtype import get_default_dtype, int64
 if TYPE_CHECKING:
     from .tensor import Tensor
 
+Format = Callable[[Any], str]
+
+LINE, EDGE, MANY = 80, 3, 1000
+"""Width of a line; shown at each edge of a dimension of a tensor that has more than so many elements."""
+
 
 def tensor_repr(t: Tensor) -> str:
     """``tensor([1.0000, 2.0000], grad_fn=<MulBackward0>)``; big tensors are abbreviated."""
     from .tensor import Parameter
 
-    precision = {"float_kind": lambda v: _number(float(v))}
-    body = np.array2string(np.asarray(t._a), separator=", ", prefix="tensor(", threshold=1000, formatter=precision)  # type: ignore[arg-type]  # numpy's stub wants another callable
-    parts = [body]
-    if t.dtype not in (get_default_dtype(), int64, bool_):
-        parts.append(f"dtype={t.dtype}")
+    array = t._a.get() if hasattr(t._a, "get") else t._a
+    start = "tensor("
+    text = start + (_values(array, len(start)) if array.size else "[]")
+    for note in _notes(t):
+        wraps = len(text) - text.rfind("\n") + len(note) + 2 >= LINE
+        text += (",\n" + " " * len(start) if wraps else ", ") + note
+    return f"Parameter containing:\n{text})" if isinstance(t, Parameter) else f"{text})"
+
+
+def _notes(t: Tensor) -> list[str]:
+    notes = []
+    if t._a.size == 0 and t.ndim != 1:
+        notes.append(f"size={tuple(t.shape)}")
+    if t.dtype != get_default_dtype() and (t._a.size == 0 or t.dtype not in (int64, bool_)):
+        notes.append(f"dtype={t.dtype}")
     if str(t.device) != "cpu":
-        parts.append(f"device='{t.device}'")
+        notes.append(f"device='{t.device}'")
     if t.grad_fn is not None:
-        parts.append(f"grad_fn=<{t.grad_fn.op_name}>")
+        notes.append(f"grad_fn=<{t.grad_fn.op_name}>")
     elif t.requires_grad:
-        parts.append("requires_grad=True")
-    text = f"tensor({', '.join(parts)})"
-    return f"Parameter containing:\n{text}" if isinstance(t, Parameter) else text
+        notes.append("requires_grad=True")
+    return notes
 
 
-def _number(v: float) -> str:
-    if v == int(v) if np.isfinite(v) else False:
-        return f"{v:.0f}." if abs(v) < 1e8 else f"{v:.4e}"
-    return f"{v:.4f}" if not np.isfinite(v) or 1e-4 <= abs(v) < 1e8 else f"{v:.4e}"
+# ----- the values -----
+
+
+def _values(array: Any, indent: int) -> str:
+    edges = array.size > MANY
+    shown = _edges_of(array) if edges else array
+    form = _format(shown)
+    if array.dtype.kind == "f":
+        shown = shown[np.isfinite(shown) & (shown != 0)]  # the others do not count, a habit of PyTorch
+    width = max((len(form(v)) for v in shown.reshape(-1).tolist()), default=1)
+    return _nested(array, indent, edges, width, form)
+
+
+def _edges_of(array: Any) -> Any:
+    """The elements that an abbreviated tensor shows."""
+    for dim, size in enumerate(array.shape):
+        if size > 2 * EDGE:
+            array = array.take([*range(EDGE), *range(size - EDGE, size)], dim)
+    return array
+
+
+def _nested(array: Any, indent: int, edges: bool, width: int, form: Format) -> str:
+    if array.ndim == 0:
+        return form(array.item()).rjust(width)
+    abbreviated = edges and len(array) > 2 * EDGE
+    rows = [*array[:EDGE], *array[-EDGE:]] if abbreviated else list(array)
+    items = [_nested(row, indent + 1, edges, width, form) for row in rows]
+    if abbreviated:
+        items.insert(EDGE, " ..." if array.ndim == 1 else "...")
+    if array.ndim > 1:
+        return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(items) + "]"
+    per_line = max(1, (LINE - indent) // (width + 2))
+    lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _format(array: Any) -> Format:
+    """One format for all elements: ``1.`` where all are whole, else four decimals, or an exponent for a wide range."""
+    if array.dtype.kind != "f":
+        return str
+    sizes = np.abs(array[np.isfinite(array) & (array != 0)].astype(np.float64))
+    if not sizes.size:
+        return _whole
+    low, high = sizes.min(), sizes.max()
+    whole = bool((sizes == np.ceil(sizes)).all())
+    if high / low > 1000 or high > 1e8 or (low < 1e-4 and not whole):
+        return _with_exponent
+    return _whole if whole else _with_decimals
+
+
+def _whole(v: float) -> str:
+    return f"{v:.0f}." if math.isfinite(v) else f"{v:.0f}"
+
+
+def _with_decimals(v: float) -> str:
+    return f"{v:.4f}"
+
+
+def _with_exponent(v: float) -> str:
+    return f"{v:.4e}"

@@ -105,5 +105,5 @@ def test_the_trace_is_summed_up(runs, tmp_path):
 
 def test_nan_behind_a_mask_and_before_it(runs):
     run, _ = runs["nan_where_sqrt.py"]
-    assert "masked after sqrt:  tensor([0.2500, nan, nan])" in run.stdout
-    assert "masked before sqrt: tensor([0.2500, 1., 1.])" in run.stdout
+    assert "masked after sqrt:  tensor([0.2500,    nan,    nan])" in run.stdout
+    assert "masked before sqrt: tensor([0.2500, 1.0000, 1.0000])" in run.stdout

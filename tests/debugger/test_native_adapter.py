@@ -409,3 +409,14 @@ def test_the_trace_says_that_an_instrument_failed(tmp_path, capsys):
     assert meta["stopped"]["reason"].startswith("TypeError")
     assert meta["stopped"]["records"] > 0
     assert "closed" not in meta
+
+
+def test_a_parameter_that_is_used_without_its_module_has_its_name(record):
+    model = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 1)))
+
+    def program():
+        (ag.ones(1, 3) @ model[1][0].weight.t()).sum().backward()
+
+    facts = record(program)
+    (leaf,) = [n for n in facts.node_ids if facts.node(n).op.name == "AccumulateGrad"]
+    assert facts.name_of_leaf(leaf) == "1.0.weight"

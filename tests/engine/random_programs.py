@@ -36,7 +36,7 @@ VIEWS = {
     "last": lambda x: x[-1:] if x.ndim == 2 else x.unsqueeze(0).squeeze(0),
     "column": lambda x: x[:, 1:2] if tuple(x.shape) == (2, 3) else x.view(x.shape),
     "turned": lambda x: x.t().t(),
-    "flat": lambda x: x.view(-1).view(x.shape),
+    "flat": lambda x: (x.reshape(-1) if repeats(x) else x.view(-1)).view(x.shape),
     "every other": lambda x: x[:, ::2].narrow(1, 0, 1) if tuple(x.shape) == (2, 3) else x.unsqueeze(-1).squeeze(-1),
     "expanded": lambda x: x.expand(2, 3),
 }

@@ -484,6 +484,16 @@ def a_posthook_takes_a_gradient_away(t):
 
 
 @programs
+def a_node_without_a_gradient_is_freed_all_the_same(t):
+    x, w = leaf(t, 2.0), leaf(t, 5.0)
+    a = x.exp()
+    y = a * w
+    y.grad_fn.register_hook(lambda gi, go: (None, gi[1]))
+    y.backward()
+    return [error_of(lambda: a.grad_fn._saved_result), x.grad]
+
+
+@programs
 def node_hooks_that_return_something_wrong(t):
     seen = []
     for wrong in (

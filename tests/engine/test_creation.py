@@ -158,6 +158,11 @@ def test_random_numbers_are_where_they_should_be():
     assert set(integers.tolist()) == {2, 3, 4}
 
 
+def test_numbers_beyond_the_dtype_are_infinite():
+    with np.errstate(all="raise"):
+        assert ag.tensor([1e300, 1e-300]).tolist() == [np.inf, 0]
+
+
 def test_only_the_cpu_is_there():
     with pytest.raises(RuntimeError, match="only the CPU is"):
         ag.zeros(1, device="cuda")

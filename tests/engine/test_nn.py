@@ -246,3 +246,47 @@ def test_being_told_of_keeps_no_module_alive(names):
     del model
     gc.collect()
     assert gone() is None
+
+
+def test_an_assignment_that_would_drop_a_part_is_refused(torch):
+    class Holder:
+        pass
+
+    for t in (ag, torch):
+        layer = t.nn.Linear(3, 2)
+        with pytest.raises(
+            TypeError, match=r"cannot assign .* as parameter 'weight' \(torch.nn.Parameter or None expected\)"
+        ):
+            layer.weight = t.ones(2, 3)
+        model = t.nn.Sequential(layer)
+        with pytest.raises(TypeError, match=r"as child module '0' \(torch.nn.Module or None expected\)"):
+            setattr(model, "0", Holder())
+        with pytest.raises(KeyError, match="t contain"):
+            layer.register_parameter("a.b", t.nn.Parameter(t.ones(1)))
+        layer.weight = None
+        assert [n for n, _ in layer.named_parameters()] == ["bias"]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_ignored_targets_count_for_nothing(torch, reduction):
+    data = np.random.default_rng(0).standard_normal((4, 3)).astype("f")
+    results = []
+    for t, f in ((ag, F), (torch, torch.nn.functional)):
+        x = t.tensor(data).requires_grad_()
+        loss = f.cross_entropy(x, t.tensor([0, -100, 1, -100]), reduction=reduction)
+        (loss * t.ones_like(loss)).sum().backward()
+        results.append((loss.detach().numpy(), x.grad.numpy()))
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+
+
+def test_a_target_of_another_size_warns_and_one_that_does_not_fit_is_refused(torch):
+    for t in (ag, torch):
+        with pytest.warns(UserWarning, match="Using a target size"):
+            loss = t.nn.functional.mse_loss(t.ones(3, 1), t.zeros(2))
+        assert loss.item() == 1
+        with (
+            pytest.warns(UserWarning, match="Using a target size"),
+            pytest.raises(RuntimeError, match=r"The size of tensor a \(3\) must match the size of tensor b \(2\)"),
+        ):
+            t.nn.functional.mse_loss(t.ones(3), t.zeros(2))

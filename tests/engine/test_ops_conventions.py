@@ -180,3 +180,30 @@ def test_a_division_by_zero_warns_nobody():
     y = (x / 0.0 + x.log() + (x - 1).log() + x**-1 + (1000 * x).exp()).sum()
     y.backward()
     assert not np.isfinite(y.item())
+
+
+@pytest.mark.parametrize("mode", ["raise", "warn"])
+def test_what_the_user_asks_of_numpy_does_not_concern_the_engine(mode):
+    """Overflow, division by zero, NaN and underflow, forward, in place, backward and recorded."""
+    with np.errstate(all=mode):
+        x = ag.tensor([0.0, 1000.0, -1.0], requires_grad=True)
+        y = x.exp() * 1e30 / x + x.log() + (x * 1).div_(0.0) + (-x * 10).exp() * 1e-30 + x.to(ag.float16)
+        (g,) = ag.grad(y.sum(), x, create_graph=True)
+        g.sum().backward(retain_graph=True)
+        z = y.sum()
+        z.backward()
+        assert np.geterr()["over"] == mode
+    assert not np.isfinite(z.item())
+
+
+def test_numpys_error_state_is_put_back_after_a_failure():
+    def fail(g):
+        raise KeyError("hook")
+
+    x = ag.ones(1, requires_grad=True)
+    y = x * 2
+    y.register_hook(fail)
+    before = np.geterr()
+    with pytest.raises(KeyError):
+        y.backward()
+    assert np.geterr() == before

@@ -312,6 +312,12 @@ def test_every_public_function_and_method_is_called_here():
     assert set(METHODS) - set(re.findall(r"\.(\w+)\(", source)) == set()
 
 
+def test_type_checkers_know_every_operator():
+    stub = Path(ag.ops.__file__).with_name("_methods.pyi").read_text()
+    known = set(re.findall(r"def (\w+)\(", stub))
+    assert {n for n in ag.ops._OPERATORS if not re.fullmatch("__i(add|sub|mul|truediv|pow)__", n)} <= known
+
+
 def test_public_names_are_pytorchs(torch):
     assert [n for n in FUNCTIONS if not hasattr(torch, n)] == []
     assert [n for n in METHODS if not hasattr(torch.Tensor, n)] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,20 @@ def _reduction(reduction: str) -> str:
     return reduction
 
 
-def nll_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """Negative log likelihood: input (N, C) log-probabilities, target (N,) class indices."""
-    _check_classes(input, target)
-    return g.nll_loss_raw(input, target, _reduction(reduction))
+def nll_loss(input: Tensor, target: Tensor, reduction: str = "mean", *, ignore_index: int = -100) -> Tensor:
+    """Negative log likelihood: input (N, C) log-probabilities, target (N,) class indices.
+
+    Rows whose target is ``ignore_index`` count for nothing, in the mean neither.
+    """
+    _reduction(reduction)
+    counted = target._a != ignore_index
+    if target.ndim != 1 or input.ndim != 2 or input.shape[0] != target.shape[0] or counted.all():
+        _check_classes(input, target)
+        return g.nll_loss_raw(input, target, reduction)
+    if reduction != "none":
+        return nll_loss(input[counted], wrap(target._a[counted]), reduction)
+    each = nll_loss(input, wrap(np.where(counted, target._a, 0)), "none")
+    return each * wrap(counted.astype(input.dtype))
 
 
 def _check_classes(input: Tensor, target: Tensor) -> None:
@@ -76,15 +87,22 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
         raise IndexError(f"Target {bad} is out of bounds.")
 
 
-def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean", *, ignore_index: int = -100) -> Tensor:
     """``nll_loss(log_softmax(input))``: input (N, C) scores, target (N,) class indices."""
-    return nll_loss(g.log_softmax_dim(input, 1), target, reduction)
+    return nll_loss(g.log_softmax_dim(input, -1), target, reduction, ignore_index=ignore_index)
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Squared error; shapes must be equal or broadcast."""
     if input.shape != target.shape:
-        shape = np.broadcast_shapes(input.shape, target.shape)
+        warnings.warn(
+            f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size "
+            f"(torch.Size({list(input.shape)})). This will likely lead to incorrect results due to broadcasting. Please "
+            "ensure they have the same size.",
+            UserWarning,
+            stacklevel=2,
+        )
+        shape = (input.detach() - target.detach()).shape  # raises where they do not broadcast
         input, target = input.expand(shape), target.expand(shape)
     return g.mse_loss_raw(input, target, _reduction(reduction))
 

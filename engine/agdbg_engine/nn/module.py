@@ -13,6 +13,11 @@ from ..tensor import Parameter, Tensor
 _parents: weakref.WeakKeyDictionary[Module, weakref.ref[Module]] = weakref.WeakKeyDictionary()
 """Which module holds a module: to call a parameter by its full name even when only a part of the model runs."""
 
+_owners: weakref.WeakValueDictionary[int, Module] = weakref.WeakValueDictionary()
+"""Which module holds a parameter, by ``id``: to name one that is used without calling the module.
+
+An ``id`` that a later tensor has inherited leads to a module that does not hold it, which then names its own."""
+
 _announced: weakref.WeakKeyDictionary[Module, tuple[events.Sink, int]] = weakref.WeakKeyDictionary()
 """Root modules whose parameter names the sink has been told, with the number of names."""
 
@@ -39,21 +44,29 @@ class Module:
     def __setattr__(self, name: str, value: Any) -> None:
         if "_parameters" not in self.__dict__:
             raise AttributeError(f"cannot assign '{name}' before Module.__init__() call")
-        for registry in (self._parameters, self._buffers, self._modules):
-            if name in registry and not isinstance(value, Parameter | Module):
-                if value is not None and not isinstance(value, Tensor):
-                    raise TypeError(
-                        f"cannot assign '{type(value).__name__}' as '{name}' (torch.nn.Parameter, Tensor or None expected)"
-                    )
-                registry[name] = value
-                return
         if isinstance(value, Parameter):
             self.__dict__.pop(name, None)
-            self._parameters[name] = value
+            self.register_parameter(name, value)
         elif isinstance(value, Module):
             self.add_module(name, value)
         else:
-            self.__dict__[name] = value
+            self._set_plain(name, value)
+
+    def _set_plain(self, name: str, value: Any) -> None:
+        """Assign what is neither parameter nor module: refused where it would silently replace one of them."""
+        wanted = (
+            (self._parameters, "parameter", "torch.nn.Parameter or None", ()),
+            (self._modules, "child module", "torch.nn.Module or None", ()),
+            (self._buffers, "buffer", "torch.Tensor or None", (Tensor,)),
+        )
+        for registry, what, expected, kinds in wanted:
+            if name in registry:
+                if value is not None and not isinstance(value, kinds):
+                    given = type(value).__name__
+                    raise TypeError(f"cannot assign '{given}' as {what} '{name}' ({expected} expected)")
+                registry[name] = value
+                return
+        self.__dict__[name] = value
 
     def __getattr__(self, name: str) -> Any:
         for registry in ("_parameters", "_buffers", "_modules"):
@@ -78,11 +91,13 @@ class Module:
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         """Hold ``parameter`` under ``name``."""
-        self._parameters[name] = parameter
+        self._parameters[_checked(name)] = parameter
+        if parameter is not None:
+            _owners[id(parameter)] = self
 
     def register_buffer(self, name: str, tensor: Tensor | None) -> None:
         """Hold a tensor that is state but not trained."""
-        self._buffers[name] = tensor
+        self._buffers[_checked(name)] = tensor
 
     # ----- walking -----
 
@@ -215,6 +230,22 @@ class ModuleList(Sequential):
 
     def forward(self, x: Any) -> Any:
         raise NotImplementedError('Module [ModuleList] is missing the required "forward" function')
+
+
+def _checked(name: str) -> str:
+    """A name under which something can be held: dots separate the parts of a full name."""
+    if "." in name:
+        raise KeyError(f'name can\'t contain ".", got: {name!r}')
+    if not name:
+        raise KeyError('name can\'t be empty string ""')
+    return name
+
+
+def announce_owner(t: Tensor) -> None:
+    """Tell the sink the names of the model that parameter ``t`` belongs to, if it belongs to one."""
+    owner = _owners.get(id(t)) if isinstance(t, Parameter) else None
+    if owner is not None:
+        announce(owner)
 
 
 def clear_grad(p: Tensor, set_to_none: bool) -> None:

@@ -36,6 +36,7 @@ from .kernels import copy as k_copy
 from .kernels import cos as k_cos
 from .kernels import div as k_div
 from .kernels import dot as k_dot
+from .kernels import drop as k_drop
 from .kernels import exp as k_exp
 from .kernels import expand as k_expand
 from .kernels import expm1 as k_expm1
@@ -48,6 +49,7 @@ from .kernels import ger as k_ger
 from .kernels import index as k_index
 from .kernels import index_backward as k_index_backward
 from .kernels import index_put as k_index_put
+from .kernels import keep as k_keep
 from .kernels import leaky_relu as k_leaky_relu
 from .kernels import log as k_log
 from .kernels import log1p as k_log1p
@@ -73,7 +75,6 @@ from .kernels import pick as k_pick
 from .kernels import pow as k_pow
 from .kernels import reciprocal as k_reciprocal
 from .kernels import relu as k_relu
-from .kernels import relu_grad as k_relu_grad
 from .kernels import reshape as k_reshape
 from .kernels import reshape_alias as k_reshape_alias
 from .kernels import round as k_round
@@ -1548,7 +1549,7 @@ class MaximumBackward0(Node2):
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
             other = other._a
-            gi = k_masked_fill(k_where(self_ == other, g / 2, g), self_ < other, 0)
+            gi = k_drop(k_where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[0])
             if n in buffers:
@@ -1567,7 +1568,7 @@ class MaximumBackward0(Node2):
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
             other = other._a
-            gi = k_masked_fill(k_where(self_ == other, g / 2, g), self_ > other, 0)
+            gi = k_drop(k_where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[1])
             if n in buffers:
@@ -1590,7 +1591,7 @@ class MaximumBackward0(Node2):
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
             other = other._a
-            g0 = k_masked_fill(k_where(self_ == other, g / 2, g), self_ < other, 0)
+            g0 = k_drop(k_where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -1604,7 +1605,7 @@ class MaximumBackward0(Node2):
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
             other = other._a
-            g1 = k_masked_fill(k_where(self_ == other, g / 2, g), self_ > other, 0)
+            g1 = k_drop(k_where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -1620,7 +1621,7 @@ class MaximumBackward0(Node2):
             st = other._storage
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
-            g0 = o_.masked_fill(o_.where(self_ == other, g / 2, g), self_ < other, 0)
+            g0 = o_.drop(o_.where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -1632,7 +1633,7 @@ class MaximumBackward0(Node2):
             st = other._storage
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
-            g1 = o_.masked_fill(o_.where(self_ == other, g / 2, g), self_ > other, 0)
+            g1 = o_.drop(o_.where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -1724,7 +1725,7 @@ class MinimumBackward0(Node2):
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
             other = other._a
-            gi = k_masked_fill(k_where(self_ == other, g / 2, g), self_ > other, 0)
+            gi = k_drop(k_where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[0])
             if n in buffers:
@@ -1743,7 +1744,7 @@ class MinimumBackward0(Node2):
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
             other = other._a
-            gi = k_masked_fill(k_where(self_ == other, g / 2, g), self_ < other, 0)
+            gi = k_drop(k_where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[1])
             if n in buffers:
@@ -1766,7 +1767,7 @@ class MinimumBackward0(Node2):
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
             other = other._a
-            g0 = k_masked_fill(k_where(self_ == other, g / 2, g), self_ > other, 0)
+            g0 = k_drop(k_where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -1780,7 +1781,7 @@ class MinimumBackward0(Node2):
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
             other = other._a
-            g1 = k_masked_fill(k_where(self_ == other, g / 2, g), self_ < other, 0)
+            g1 = k_drop(k_where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -1796,7 +1797,7 @@ class MinimumBackward0(Node2):
             st = other._storage
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
-            g0 = o_.masked_fill(o_.where(self_ == other, g / 2, g), self_ > other, 0)
+            g0 = o_.drop(o_.where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -1808,7 +1809,7 @@ class MinimumBackward0(Node2):
             st = other._storage
             if st is not None and st.version != self.v_other:
                 stale(self, 'other', st)
-            g1 = o_.masked_fill(o_.where(self_ == other, g / 2, g), self_ < other, 0)
+            g1 = o_.drop(o_.where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -3553,7 +3554,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = k_relu_grad(g, result)
+        gi = k_drop(g, result <= 0)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -3566,7 +3567,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = k_relu_grad(g, result)
+        g0 = k_drop(g, result <= 0)
         return (g0,)
 
     def grads_graph(self, g):
@@ -3574,7 +3575,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = o_.relu_grad(g, result)
+        g0 = o_.drop(g, result <= 0)
         return (g0,)
 
     def release(self, freed):
@@ -3634,7 +3635,7 @@ def relu(self: Tensor) -> Tensor:
 
 
 def jvp_relu(self_: Any, result: Any, self_t: Any) -> Any:
-    return k_relu_grad(self_t, result)
+    return k_drop(self_t, result <= 0)
 
 
 class LeakyReluBackward0(Node1):
@@ -4050,7 +4051,7 @@ class ClampBackward1(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        gi = k_where(f_.inside(k_, self_, self.c_min, self.c_max), g, 0)
+        gi = k_keep(g, f_.inside(k_, self_, self.c_min, self.c_max))
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4064,7 +4065,7 @@ class ClampBackward1(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        g0 = k_where(f_.inside(k_, self_, self.c_min, self.c_max), g, 0)
+        g0 = k_keep(g, f_.inside(k_, self_, self.c_min, self.c_max))
         return (g0,)
 
     def grads_graph(self, g):
@@ -4072,7 +4073,7 @@ class ClampBackward1(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
-        g0 = o_.where(f_.inside(o_, self_, self.c_min, self.c_max), g, 0)
+        g0 = o_.keep(g, f_.inside(o_, self_, self.c_min, self.c_max))
         return (g0,)
 
     def release(self, freed):
@@ -4130,7 +4131,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 
 def jvp_clamp(self_: Any, min: Any, max: Any, result: Any, self_t: Any) -> Any:
-    return k_where(f_.inside(k_, self_, min, max), self_t, 0)
+    return k_keep(self_t, f_.inside(k_, self_, min, max))
 
 
 class ClampMinBackward0(Node1):
@@ -4149,7 +4150,7 @@ class ClampMinBackward0(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        gi = k_where(self_ >= self.c_min, g, 0)
+        gi = k_keep(g, self_ >= self.c_min)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4163,7 +4164,7 @@ class ClampMinBackward0(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        g0 = k_where(self_ >= self.c_min, g, 0)
+        g0 = k_keep(g, self_ >= self.c_min)
         return (g0,)
 
     def grads_graph(self, g):
@@ -4171,7 +4172,7 @@ class ClampMinBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
-        g0 = o_.where(self_ >= self.c_min, g, 0)
+        g0 = o_.keep(g, self_ >= self.c_min)
         return (g0,)
 
     def release(self, freed):
@@ -4228,7 +4229,7 @@ def clamp_min(self: Tensor, min: Any) -> Tensor:
 
 
 def jvp_clamp_min(self_: Any, min: Any, result: Any, self_t: Any) -> Any:
-    return k_where(self_ >= min, self_t, 0)
+    return k_keep(self_t, self_ >= min)
 
 
 class ClampMaxBackward0(Node1):
@@ -4247,7 +4248,7 @@ class ClampMaxBackward0(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        gi = k_where(self_ <= self.c_max, g, 0)
+        gi = k_keep(g, self_ <= self.c_max)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4261,7 +4262,7 @@ class ClampMaxBackward0(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        g0 = k_where(self_ <= self.c_max, g, 0)
+        g0 = k_keep(g, self_ <= self.c_max)
         return (g0,)
 
     def grads_graph(self, g):
@@ -4269,7 +4270,7 @@ class ClampMaxBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
-        g0 = o_.where(self_ <= self.c_max, g, 0)
+        g0 = o_.keep(g, self_ <= self.c_max)
         return (g0,)
 
     def release(self, freed):
@@ -4326,7 +4327,7 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
 
 
 def jvp_clamp_max(self_: Any, max: Any, result: Any, self_t: Any) -> Any:
-    return k_where(self_ <= max, self_t, 0)
+    return k_keep(self_t, self_ <= max)
 
 
 class ClampMinBackward1(Node2):
@@ -4351,7 +4352,7 @@ class ClampMinBackward1(Node2):
             if st is not None and st.version != self.v_min:
                 stale(self, 'min', st)
             min = min._a
-            gi = k_where(self_ >= min, g, 0)
+            gi = k_keep(g, self_ >= min)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[0])
             if n in buffers:
@@ -4370,7 +4371,7 @@ class ClampMinBackward1(Node2):
             if st is not None and st.version != self.v_min:
                 stale(self, 'min', st)
             min = min._a
-            gi = k_where(self_ < min, g, 0)
+            gi = k_keep(g, self_ < min)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[1])
             if n in buffers:
@@ -4393,7 +4394,7 @@ class ClampMinBackward1(Node2):
             if st is not None and st.version != self.v_min:
                 stale(self, 'min', st)
             min = min._a
-            g0 = k_where(self_ >= min, g, 0)
+            g0 = k_keep(g, self_ >= min)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -4407,7 +4408,7 @@ class ClampMinBackward1(Node2):
             if st is not None and st.version != self.v_min:
                 stale(self, 'min', st)
             min = min._a
-            g1 = k_where(self_ < min, g, 0)
+            g1 = k_keep(g, self_ < min)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -4423,7 +4424,7 @@ class ClampMinBackward1(Node2):
             st = min._storage
             if st is not None and st.version != self.v_min:
                 stale(self, 'min', st)
-            g0 = o_.where(self_ >= min, g, 0)
+            g0 = o_.keep(g, self_ >= min)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -4435,7 +4436,7 @@ class ClampMinBackward1(Node2):
             st = min._storage
             if st is not None and st.version != self.v_min:
                 stale(self, 'min', st)
-            g1 = o_.where(self_ < min, g, 0)
+            g1 = o_.keep(g, self_ < min)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -4527,7 +4528,7 @@ class ClampMaxBackward1(Node2):
             if st is not None and st.version != self.v_max:
                 stale(self, 'max', st)
             max = max._a
-            gi = k_where(self_ <= max, g, 0)
+            gi = k_keep(g, self_ <= max)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[0])
             if n in buffers:
@@ -4546,7 +4547,7 @@ class ClampMaxBackward1(Node2):
             if st is not None and st.version != self.v_max:
                 stale(self, 'max', st)
             max = max._a
-            gi = k_where(self_ > max, g, 0)
+            gi = k_keep(g, self_ > max)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[1])
             if n in buffers:
@@ -4569,7 +4570,7 @@ class ClampMaxBackward1(Node2):
             if st is not None and st.version != self.v_max:
                 stale(self, 'max', st)
             max = max._a
-            g0 = k_where(self_ <= max, g, 0)
+            g0 = k_keep(g, self_ <= max)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -4583,7 +4584,7 @@ class ClampMaxBackward1(Node2):
             if st is not None and st.version != self.v_max:
                 stale(self, 'max', st)
             max = max._a
-            g1 = k_where(self_ > max, g, 0)
+            g1 = k_keep(g, self_ > max)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -4599,7 +4600,7 @@ class ClampMaxBackward1(Node2):
             st = max._storage
             if st is not None and st.version != self.v_max:
                 stale(self, 'max', st)
-            g0 = o_.where(self_ <= max, g, 0)
+            g0 = o_.keep(g, self_ <= max)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -4611,7 +4612,7 @@ class ClampMaxBackward1(Node2):
             st = max._storage
             if st is not None and st.version != self.v_max:
                 stale(self, 'max', st)
-            g1 = o_.where(self_ > max, g, 0)
+            g1 = o_.keep(g, self_ > max)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -4698,7 +4699,7 @@ class WhereBackward0(Node2):
             if st is not None and st.version != self.v_condition:
                 stale(self, 'condition', st)
             condition = condition._a
-            gi = k_where(condition, g, 0)
+            gi = k_keep(g, condition)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[0])
             if n in buffers:
@@ -4712,7 +4713,7 @@ class WhereBackward0(Node2):
             if st is not None and st.version != self.v_condition:
                 stale(self, 'condition', st)
             condition = condition._a
-            gi = k_where(condition, 0, g)
+            gi = k_drop(g, condition)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[1])
             if n in buffers:
@@ -4730,7 +4731,7 @@ class WhereBackward0(Node2):
             if st is not None and st.version != self.v_condition:
                 stale(self, 'condition', st)
             condition = condition._a
-            g0 = k_where(condition, g, 0)
+            g0 = k_keep(g, condition)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -4739,7 +4740,7 @@ class WhereBackward0(Node2):
             if st is not None and st.version != self.v_condition:
                 stale(self, 'condition', st)
             condition = condition._a
-            g1 = k_where(condition, 0, g)
+            g1 = k_drop(g, condition)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -4751,7 +4752,7 @@ class WhereBackward0(Node2):
             st = condition._storage
             if st is not None and st.version != self.v_condition:
                 stale(self, 'condition', st)
-            g0 = o_.where(condition, g, 0)
+            g0 = o_.keep(g, condition)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -4759,7 +4760,7 @@ class WhereBackward0(Node2):
             st = condition._storage
             if st is not None and st.version != self.v_condition:
                 stale(self, 'condition', st)
-            g1 = o_.where(condition, 0, g)
+            g1 = o_.drop(g, condition)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -4784,7 +4785,7 @@ class WhereBackward0_self(Node1):
         if st is not None and st.version != self.v_condition:
             stale(self, 'condition', st)
         condition = condition._a
-        gi = k_where(condition, 0, g)
+        gi = k_drop(g, condition)
         if self.fit is not None:
             gi = k_sum_to(gi, self.fit[0])
         if n in buffers:
@@ -4800,7 +4801,7 @@ class WhereBackward0_self(Node1):
         if st is not None and st.version != self.v_condition:
             stale(self, 'condition', st)
         condition = condition._a
-        g0 = k_where(condition, 0, g)
+        g0 = k_drop(g, condition)
         if self.fit is not None:
             g0 = k_sum_to(g0, self.fit[0])
         return (g0,)
@@ -4810,7 +4811,7 @@ class WhereBackward0_self(Node1):
         st = condition._storage
         if st is not None and st.version != self.v_condition:
             stale(self, 'condition', st)
-        g0 = o_.where(condition, 0, g)
+        g0 = o_.drop(g, condition)
         if self.fit is not None:
             g0 = o_.sum_to(g0, self.fit[0])
         return (g0,)
@@ -4835,7 +4836,7 @@ class WhereBackward0_other(Node1):
         if st is not None and st.version != self.v_condition:
             stale(self, 'condition', st)
         condition = condition._a
-        gi = k_where(condition, g, 0)
+        gi = k_keep(g, condition)
         if self.fit is not None:
             gi = k_sum_to(gi, self.fit[0])
         if n in buffers:
@@ -4851,7 +4852,7 @@ class WhereBackward0_other(Node1):
         if st is not None and st.version != self.v_condition:
             stale(self, 'condition', st)
         condition = condition._a
-        g0 = k_where(condition, g, 0)
+        g0 = k_keep(g, condition)
         if self.fit is not None:
             g0 = k_sum_to(g0, self.fit[0])
         return (g0,)
@@ -4861,7 +4862,7 @@ class WhereBackward0_other(Node1):
         st = condition._storage
         if st is not None and st.version != self.v_condition:
             stale(self, 'condition', st)
-        g0 = o_.where(condition, g, 0)
+        g0 = o_.keep(g, condition)
         if self.fit is not None:
             g0 = o_.sum_to(g0, self.fit[0])
         return (g0,)
@@ -5042,7 +5043,7 @@ class MaskedFillBackward1(Node2):
             if st is not None and st.version != self.v_mask:
                 stale(self, 'mask', st)
             mask = mask._a
-            gi = k_masked_fill(g, mask, 0)
+            gi = k_drop(g, mask)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[0])
             if n in buffers:
@@ -5056,7 +5057,7 @@ class MaskedFillBackward1(Node2):
             if st is not None and st.version != self.v_mask:
                 stale(self, 'mask', st)
             mask = mask._a
-            gi = k_where(mask, g, 0)
+            gi = k_keep(g, mask)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[1])
             if n in buffers:
@@ -5074,7 +5075,7 @@ class MaskedFillBackward1(Node2):
             if st is not None and st.version != self.v_mask:
                 stale(self, 'mask', st)
             mask = mask._a
-            g0 = k_masked_fill(g, mask, 0)
+            g0 = k_drop(g, mask)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -5083,7 +5084,7 @@ class MaskedFillBackward1(Node2):
             if st is not None and st.version != self.v_mask:
                 stale(self, 'mask', st)
             mask = mask._a
-            g1 = k_where(mask, g, 0)
+            g1 = k_keep(g, mask)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -5095,7 +5096,7 @@ class MaskedFillBackward1(Node2):
             st = mask._storage
             if st is not None and st.version != self.v_mask:
                 stale(self, 'mask', st)
-            g0 = o_.masked_fill(g, mask, 0)
+            g0 = o_.drop(g, mask)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
         if self.n1 is not None:
@@ -5103,7 +5104,7 @@ class MaskedFillBackward1(Node2):
             st = mask._storage
             if st is not None and st.version != self.v_mask:
                 stale(self, 'mask', st)
-            g1 = o_.where(mask, g, 0)
+            g1 = o_.keep(g, mask)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
         return (g0, g1,)
@@ -5128,7 +5129,7 @@ class MaskedFillBackward0_value(Node1):
         if st is not None and st.version != self.v_mask:
             stale(self, 'mask', st)
         mask = mask._a
-        gi = k_masked_fill(g, mask, 0)
+        gi = k_drop(g, mask)
         if self.fit is not None:
             gi = k_sum_to(gi, self.fit[0])
         if n in buffers:
@@ -5144,7 +5145,7 @@ class MaskedFillBackward0_value(Node1):
         if st is not None and st.version != self.v_mask:
             stale(self, 'mask', st)
         mask = mask._a
-        g0 = k_masked_fill(g, mask, 0)
+        g0 = k_drop(g, mask)
         if self.fit is not None:
             g0 = k_sum_to(g0, self.fit[0])
         return (g0,)
@@ -5154,7 +5155,7 @@ class MaskedFillBackward0_value(Node1):
         st = mask._storage
         if st is not None and st.version != self.v_mask:
             stale(self, 'mask', st)
-        g0 = o_.masked_fill(g, mask, 0)
+        g0 = o_.drop(g, mask)
         if self.fit is not None:
             g0 = o_.sum_to(g0, self.fit[0])
         return (g0,)
@@ -6872,7 +6873,7 @@ class StdBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = f_.var_grad(k_, k_masked_fill(g / (2 * result), result == 0, 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
+        gi = f_.var_grad(k_, k_drop(g / (2 * result), result == 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -6890,7 +6891,7 @@ class StdBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = f_.var_grad(k_, k_masked_fill(g / (2 * result), result == 0, 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
+        g0 = f_.var_grad(k_, k_drop(g / (2 * result), result == 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
     def grads_graph(self, g):
@@ -6902,7 +6903,7 @@ class StdBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = f_.var_grad(o_, o_.masked_fill(g / (2 * result), result == 0, 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
+        g0 = f_.var_grad(o_, o_.drop(g / (2 * result), result == 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
     def release(self, freed):
@@ -6968,7 +6969,7 @@ def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
 
 
 def jvp_std_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return k_masked_fill(f_.var_tangent(k_, self_t, self_, dim, correction, keepdim) / (2 * result), result == 0, 0)
+    return k_drop(f_.var_tangent(k_, self_t, self_, dim, correction, keepdim) / (2 * result), result == 0)
 
 
 class LinalgVectorNormBackward0(Node1):
@@ -6991,7 +6992,7 @@ class LinalgVectorNormBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = self_ * f_.expand_dims(k_, k_masked_fill(g / result, result == 0, 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        gi = self_ * f_.expand_dims(k_, k_drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -7009,7 +7010,7 @@ class LinalgVectorNormBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = self_ * f_.expand_dims(k_, k_masked_fill(g / result, result == 0, 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        g0 = self_ * f_.expand_dims(k_, k_drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
         return (g0,)
 
     def grads_graph(self, g):
@@ -7021,7 +7022,7 @@ class LinalgVectorNormBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = self_ * f_.expand_dims(o_, o_.masked_fill(g / result, result == 0, 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        g0 = self_ * f_.expand_dims(o_, o_.drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
         return (g0,)
 
     def release(self, freed):
@@ -7087,7 +7088,7 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
 
 
 def jvp_norm_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return k_masked_fill(k_sum_dim(self_t * self_, dim, keepdim) / result, result == 0, 0)
+    return k_drop(k_sum_dim(self_t * self_, dim, keepdim) / result, result == 0)
 
 
 class LogsumexpBackward0(Node1):

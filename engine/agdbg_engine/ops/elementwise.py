@@ -88,9 +88,11 @@ def where(condition: Tensor, self: Any = None, other: Any = None) -> Any:
         raise not_a_tensor("where", "condition", condition, 1)
     if self is None and other is None:
         return tuple(wrap(a) for a in np.nonzero(condition._a))
-    if condition._a.dtype.kind != "b" and condition._a.dtype != np.uint8:
-        name = scalar_type(condition.dtype)
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
+    if condition._a.dtype.kind != "b":
+        if condition._a.dtype != np.uint8:
+            name = scalar_type(condition.dtype)
+            raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")
+        condition = condition.to(np.dtype(np.bool_))
     if not isinstance(self, Tensor) and not isinstance(other, Tensor):
         from ..creation import tensor
 

@@ -55,8 +55,15 @@ def output_of(node: Any) -> Tensor:
     return t
 
 
-def relu_grad(g: Tensor, result: Tensor) -> Tensor:
-    """``g`` where relu let something through."""
+def keep(g: Tensor, mask: Tensor) -> Tensor:
+    """``g`` where ``mask``, else 0."""
     from . import _generated as ops
 
-    return ops.where(result <= 0, 0.0, g)
+    return ops.where(mask, g, 0.0)
+
+
+def drop(g: Tensor, mask: Tensor) -> Tensor:
+    """``g`` where not ``mask``, else 0."""
+    from . import _generated as ops
+
+    return ops.masked_fill(g, mask, 0.0)

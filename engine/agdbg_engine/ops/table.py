@@ -50,11 +50,11 @@ op("pow(self, exponent)", "PowBackward1",
    self="pow_grad_base(g, self, exponent)", exponent="pow_grad_exponent(g, self, exponent, result)",
    scalars={"exponent": "PowBackward0", "self": "PowBackward2"}, elementwise=True, inplace=True,
    jvp="pow_grad_base(self_t, self, exponent) + pow_grad_exponent(exponent_t, self, exponent, result)")
-op("maximum(self, other)", "MaximumBackward0", self="masked_fill(where(self == other, g / 2, g), self < other, 0)",
-   other="masked_fill(where(self == other, g / 2, g), self > other, 0)", elementwise=True,
+op("maximum(self, other)", "MaximumBackward0", self="drop(where(self == other, g / 2, g), self < other)",
+   other="drop(where(self == other, g / 2, g), self > other)", elementwise=True,
    jvp="where(self == other, (self_t + other_t) / 2, where(self > other, self_t, other_t))")
-op("minimum(self, other)", "MinimumBackward0", self="masked_fill(where(self == other, g / 2, g), self > other, 0)",
-   other="masked_fill(where(self == other, g / 2, g), self < other, 0)", elementwise=True,
+op("minimum(self, other)", "MinimumBackward0", self="drop(where(self == other, g / 2, g), self > other)",
+   other="drop(where(self == other, g / 2, g), self < other)", elementwise=True,
    jvp="where(self == other, (self_t + other_t) / 2, where(self < other, self_t, other_t))")
 
 # ----- functions of one tensor -----
@@ -77,27 +77,27 @@ unary("sin(self)", "SinBackward0", "g * cos(self)", floats=True)
 unary("cos(self)", "CosBackward0", "g * -sin(self)", floats=True)
 unary("tanh(self)", "TanhBackward0", "g - g * result * result", floats=True)
 unary("sigmoid(self)", "SigmoidBackward0", "(g - g * result) * result", floats=True)
-unary("relu(self)", "ReluBackward0", "relu_grad(g, result)")
+unary("relu(self)", "ReluBackward0", "drop(g, result <= 0)")
 unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "where(self > 0, g, g * negative_slope)")
 unary("softplus(self, beta=1.0, threshold=20.0)", "SoftplusBackward0",
       "where(self * beta > threshold, g, g * sigmoid(self * beta))", floats=True)
 unary("silu(self)", "SiluBackward0", "g * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))", floats=True)
 unary("gelu_tanh(self)", "GeluBackward0", "gelu_tanh_grad(g, self)", floats=True)
-unary("clamp(self, min=None, max=None)", "ClampBackward1", "where(inside(self, min, max), g, 0)")
-unary("clamp_min(self, min)", "ClampMinBackward0", "where(self >= min, g, 0)")
-unary("clamp_max(self, max)", "ClampMaxBackward0", "where(self <= max, g, 0)")
-op("clamp_min_tensor(self, min)", "ClampMinBackward1", self="where(self >= min, g, 0)", min="where(self < min, g, 0)",
+unary("clamp(self, min=None, max=None)", "ClampBackward1", "keep(g, inside(self, min, max))")
+unary("clamp_min(self, min)", "ClampMinBackward0", "keep(g, self >= min)")
+unary("clamp_max(self, max)", "ClampMaxBackward0", "keep(g, self <= max)")
+op("clamp_min_tensor(self, min)", "ClampMinBackward1", self="keep(g, self >= min)", min="keep(g, self < min)",
    jvp="where(self >= min, self_t, min_t)", forward="maximum(self, min)", elementwise=True)
-op("clamp_max_tensor(self, max)", "ClampMaxBackward1", self="where(self <= max, g, 0)", max="where(self > max, g, 0)",
+op("clamp_max_tensor(self, max)", "ClampMaxBackward1", self="keep(g, self <= max)", max="keep(g, self > max)",
    jvp="where(self <= max, self_t, max_t)", forward="minimum(self, max)", elementwise=True)
 
 # ----- choosing, writing -----
 
 op("where(condition, self, other)", "WhereBackward0",
-   condition=None, self="where(condition, g, 0)", other="where(condition, 0, g)",
+   condition=None, self="keep(g, condition)", other="drop(g, condition)",
    scalars={"self": "WhereBackward0", "other": "WhereBackward0"}, jvp="where(condition, self_t, other_t)", elementwise=True)
 op("masked_fill(self, mask, value)", "MaskedFillBackward1",
-   self="masked_fill(g, mask, 0)", mask=None, value="where(mask, g, 0)", scalars={"value": "MaskedFillBackward0"},
+   self="drop(g, mask)", mask=None, value="keep(g, mask)", scalars={"value": "MaskedFillBackward0"},
    jvp="where(mask, value_t, self_t)", elementwise=True, inplace=True)
 op("copy(self, src)", "CopyBackwards", self="zeros_of(self_shape, g)", src="to_copy(sum_to(g, src_shape), src_dtype)",
    jvp="to_copy(expand(src_t, self_shape), self_dtype)", inplace=True)
@@ -131,11 +131,11 @@ op("min_dim(self, indices, dim, keepdim)", "MinBackward0", indices=None,
 op("var_dim(self, dim, correction, keepdim)", "VarBackward0", self="var_grad(g, self, dim, correction, keepdim)",
    jvp="var_tangent(self_t, self, dim, correction, keepdim)")
 op("std_dim(self, dim, correction, keepdim)", "StdBackward0",
-   self="var_grad(masked_fill(g / (2 * result), result == 0, 0), self, dim, correction, keepdim)",
-   jvp="masked_fill(var_tangent(self_t, self, dim, correction, keepdim) / (2 * result), result == 0, 0)")
+   self="var_grad(drop(g / (2 * result), result == 0), self, dim, correction, keepdim)",
+   jvp="drop(var_tangent(self_t, self, dim, correction, keepdim) / (2 * result), result == 0)")
 op("norm_dim(self, dim, keepdim)", "LinalgVectorNormBackward0",
-   self="self * expand_dims(masked_fill(g / result, result == 0, 0), self_shape, dim, keepdim)",
-   jvp="masked_fill(sum_dim(self_t * self, dim, keepdim) / result, result == 0, 0)")
+   self="self * expand_dims(drop(g / result, result == 0), self_shape, dim, keepdim)",
+   jvp="drop(sum_dim(self_t * self, dim, keepdim) / result, result == 0)")
 op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
    self="expand_dims(g, self_shape, dim, keepdim) * exp(self - expand_dims(result, self_shape, dim, keepdim))",
    jvp="sum_dim(self_t * exp(self - expand_dims(result, self_shape, dim, keepdim)), dim, keepdim)")

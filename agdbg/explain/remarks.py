@@ -1,0 +1,60 @@
+"""What is said beside the findings: errors without a diagnosis, the end of the program, what is missing."""
+
+from pathlib import Path
+
+from agdbg.explain.explanation import Explanation
+from agdbg.explain.fates import Fate, Undiagnosed
+from agdbg.explain.palette import Palette
+from agdbg.explain.places import counted, place_of
+from agdbg.render.clean import printable
+
+#: Errors without a diagnosis that are named one by one.
+SHOWN = 5
+_FATE: dict[Fate, str] = {
+    "caught": "; the program went on",
+    "program": "; it ended the program",
+    "thread": "; it ended a thread",
+    None: "",
+}
+
+
+def remarks(explanation: Explanation, base: Path | None, palette: Palette) -> list[str]:
+    """Blocks of text, each of one or more lines; nothing is called well beside something that is not."""
+    blocks = [_without_diagnosis(explanation.undiagnosed, base)] if explanation.undiagnosed else []
+    if not (blocks or explanation.findings or explanation.nodes or explanation.is_incomplete):
+        blocks.append("no autograd activity recorded: the engine built no graph")
+    if explanation.uncaught:
+        told = explanation.undiagnosed or explanation.findings
+        rest = "none of the above is about it" if told else "no autograd mistake was found"
+        blocks.append(f"the program ended with {printable(explanation.uncaught)}; {rest}")
+    if not blocks and not explanation.findings:
+        blocks.append(_all_well(explanation))
+    if str(explanation.ending):
+        blocks.append(palette.mark(printable(str(explanation.ending))))
+    if explanation.problems:
+        blocks.append("\n".join(palette.aside(f"the trace is damaged: {each}") for each in explanation.problems))
+    return blocks
+
+
+def _all_well(explanation: Explanation) -> str:
+    recorded = f"{counted(explanation.nodes, 'node')}, {counted(explanation.passes, 'backward pass', 'es')} recorded"
+    if not explanation.is_incomplete:
+        return f"nothing to explain: {recorded}, no error"
+    return f"no autograd mistake was found in what was recorded: {recorded}"
+
+
+def _without_diagnosis(errors: list[Undiagnosed], base: Path | None) -> str:
+    count = sum(each.count for each in errors)
+    lines = [_line(each, base) for each in errors[:SHOWN]]
+    head = f"{counted(count, 'error')} that agdbg has no diagnosis for:"
+    if len(errors) == 1:
+        return f"{head} {lines[0]}"
+    more = [f"   ... and {len(errors) - SHOWN:,} more"] if len(errors) > SHOWN else []
+    return "\n".join([head, *(f"   {line}" for line in lines), *more])
+
+
+def _line(each: Undiagnosed, base: Path | None) -> str:
+    text = printable((each.error.text.strip().splitlines() or [each.error.kind])[0])
+    place = place_of(each.error.site, base)
+    times = f" ({each.count:,} times)" if each.count > 1 else ""
+    return f"{text}{' at ' if place else ''}{place}{times}{_FATE[each.fate]}"
