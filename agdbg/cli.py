@@ -25,8 +25,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     ``run`` raises what ends its program: ``SystemExit`` and, after reporting it, ``KeyboardInterrupt``.
     """
     words, program_args = export.split_arguments(sys.argv[1:] if argv is None else argv)
-    options = _parser().parse_args(words, Namespace(program_args=program_args))
+    options = _parsed(words, Namespace(program_args=program_args))
     code: int = options.execute(options)
+    return code
+
+
+def _parsed(words: list[str], options: Namespace) -> Namespace:
+    """Parse; what is not understood is told with the usage of the command that it was for."""
+    try:
+        _, unknown = _parser().parse_known_args(words, options)
+        if unknown:
+            hint = f" ({options.hint})" if options.hint else ""
+            options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    except SystemExit as ended:
+        raise SystemExit(_with_output(ended.code)) from None
+    return options
+
+
+def _with_output(code: Any) -> Any:
+    """The exit status of help and version, which is another one when they could not be printed."""
+    from agdbg.commands import output
+    from agdbg.commands.guard import complain
+
+    try:
+        output.flush()
+    except Exception as error:
+        return complain(error)
     return code
 
 

@@ -1,14 +1,23 @@
 """Where an export goes: a file that is replaced as a whole, or standard output."""
 
 import os
-import sys
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from agdbg.commands.output import write_bytes
 from agdbg.errors import InputError
 
 STDOUT = "-"
+#: How exports begin, by suffix: "txt" has no mark of its own, so its second line must look like a summary.
+_MARKS = (
+    re.compile(rb"<svg [^>]*>.*agdbg|<svg [^>]*\bviewBox=[^>]*aria-label=", re.DOTALL),
+    re.compile(rb"(//[^\n]*\n)*digraph agdbg \{"),
+    re.compile(rb'\{\s*"format": "agdbg-graph"'),
+    re.compile(rb"[^\n]*\n[\d,]+ nodes?\b"),
+)
+_LOOKED_AT = 4096
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,17 @@ class Destination:
             raise InputError(f"-o {self.name}: there is no directory {path.parent}; make it, or name another")
         if not os.access(path.parent, os.W_OK | os.X_OK):
             raise InputError(f"-o {self.name}: {path.parent} is not writable; name another directory")
+        self._refuse_foreign(path)
+
+    def _refuse_foreign(self, path: Path) -> None:
+        """Only an earlier export is replaced: not a script, nor a part of a trace, nor anything else."""
+        try:
+            if path.exists() and not _is_export(path):
+                raise InputError(
+                    f"-o {self.name}: there is a file which is no earlier export of agdbg; remove it, or name another"
+                )
+        except OSError as error:
+            raise InputError(f"-o {self.name}: cannot look at the file there ({error.strerror or error})") from None
 
     def write(self, text: str) -> None:
         """Write the text, as UTF-8. A file that was there stays as it is until the new one is whole.
@@ -47,14 +67,14 @@ class Destination:
         """
         data = text.encode()
         if self.is_stdout:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+            write_bytes(data)
             return
         path = Path(self.name)
         try:
             if _is_special(path):
                 path.write_bytes(data)
             else:
+                self._refuse_foreign(path)  # the script may have made it
                 _replace(path.resolve(), data)
         except OSError as error:
             raise InputError(f"-o {self.name}: cannot write it ({error.strerror or error})") from None
@@ -63,6 +83,13 @@ class Destination:
 def _is_special(path: Path) -> bool:
     """True for a pipe or a device such as ``/dev/stdout``, which cannot be replaced."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _is_export(path: Path) -> bool:
+    """True for an empty file and for one that looks like what a renderer writes."""
+    with open(path, "rb") as file:
+        start = file.read(_LOOKED_AT)
+    return not start or any(mark.match(start) for mark in _MARKS)
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -23,7 +23,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     )
     parser.add_argument("trace", metavar="TRACE", help="the directory of a trace")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(execute=guarded(execute))
+    parser.set_defaults(execute=guarded(execute), parser=parser, hint="")
 
 
 def execute(options: Namespace) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from agdbg import status
+from agdbg.commands import signals
 from agdbg.commands.guard import guarded
 from agdbg.commands.output import print_json
 from agdbg.errors import InputError
@@ -40,7 +41,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     parser.add_argument("--full", action="store_true", help="fold nothing, however big the graph is")
     parser.add_argument("--trace", metavar="DIR", help="keep the script's trace here")
     parser.add_argument("--json", action="store_true", help="print what was written as JSON")
-    parser.set_defaults(execute=guarded(execute))
+    parser.set_defaults(execute=guarded(execute), parser=parser, hint="what is for the script goes behind --")
 
 
 def split_arguments(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -67,7 +68,7 @@ def execute(options: Namespace) -> int:
     except UnknownSuffix as error:
         raise InputError(str(error)) from None
     destination.check()
-    with _trace_of(options) as (trace, script_status):
+    with signals.raised(), _trace_of(options) as (trace, script_status):
         graph = _graph(trace, options)
     destination.write(renderer.render(graph))
     if options.json:

@@ -8,7 +8,8 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from agdbg import status
-from agdbg.errors import InputError
+from agdbg.commands import output
+from agdbg.errors import EndedBySignal, InputError
 from agdbg.tell import tell
 
 Command = Callable[[Namespace], int]
@@ -20,11 +21,13 @@ def guarded(command: Command) -> Command:
     def run(options: Namespace) -> int:
         try:
             code = command(options)
-            sys.stdout.flush()
+            output.flush()
+        except EndedBySignal as ended:
+            return _end_by(ended.number)
         except BrokenPipeError:
             return _reader_is_gone()
         except KeyboardInterrupt:
-            return _interrupted()
+            return _end_by(signal.SIGINT)
         except Exception as error:
             return complain(error)
         return code
@@ -53,15 +56,12 @@ def _is_input_error(error: Exception) -> bool:
 
 
 def _reader_is_gone() -> int:
-    """Let Python's last flush go nowhere, so that it does not complain as well."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)
+    output.drop()
     return status.BROKEN_PIPE
 
 
-def _interrupted() -> int:
-    """End by SIGINT, quietly; that is how a shell script learns that it was Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGINT)
-    return status.INTERRUPTED
+def _end_by(number: int) -> int:
+    """End by a signal, quietly; that is how a shell script learns that it was Ctrl-C."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return 128 + number

@@ -33,7 +33,8 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     parser.add_argument("-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m")
     parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
     parser.add_argument("--unmentioned", action="store_true", help=SUPPRESS)  # the trace is not for the user
-    parser.set_defaults(execute=execute)
+    hint = "what is for the script goes behind its name; a script whose name begins with a dash goes behind --"
+    parser.set_defaults(execute=execute, parser=parser, hint=hint)
 
 
 def execute(options: Namespace) -> int:

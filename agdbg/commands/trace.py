@@ -25,7 +25,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     )
     info.add_argument("trace", metavar="TRACE", help="the directory of a trace")
     info.add_argument("--json", action="store_true", help="print JSON")
-    info.set_defaults(execute=guarded(show_info))
+    info.set_defaults(execute=guarded(show_info), parser=info, hint="")
 
 
 def show_info(options: Namespace) -> int:

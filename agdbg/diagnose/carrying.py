@@ -3,6 +3,7 @@
 import ast
 
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.enclosing import in_inner_loop
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.naming import detach, entry_name
 from agdbg.diagnose.source import assigned, call_text, differentiated
@@ -13,13 +14,14 @@ from agdbg.record.facts import NodeFact, PassFact
 
 def cut_loose(case: Case, entries: list[Entry], lines: Lines, first: PassFact | None, second: PassFact | None) -> str:
     """The advice as a sentence, without the full stop."""
-    total = running_total(case, entries, first, second)
+    total = running_total(entries, first, second)
     if total:
         return total
     made = entries[0].node.site
     inside = made.func not in ("", "<module>")
     if second is None or not inside or (made.file, made.func) == (second.site.file, second.site.func):
-        return capital(detach(case, entries, lines))
+        after = f", after {_call(second, lines)}" if second and in_inner_loop(made, second.site) else ""
+        return f"{capital(detach(case, entries, lines))}{after}"
     function = made.func.replace(".<locals>", "")
     names = list(dict.fromkeys(filter(None, (entry_name(case, e) for e in entries if e.node.site.func == made.func))))
     called = f" ({listed(f'`{name}`' for name in names)} in `{function}`)" if names else f" that `{function}` returned"
@@ -36,7 +38,7 @@ def _call(second: PassFact, lines: Lines) -> str:
     return f"`{call_text(second.site, second.call)}`{lines.at(second.site)}"
 
 
-def running_total(case: Case, entries: list[Entry], first: PassFact | None, second: PassFact | None) -> str:
+def running_total(entries: list[Entry], first: PassFact | None, second: PassFact | None) -> str:
     """The advice for ``total = total + loss; total.backward()``; empty for anything else."""
     entry = entries[0].node
     roots = {number for number, _ in first.roots} if first is not None else set()

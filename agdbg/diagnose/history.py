@@ -70,6 +70,14 @@ def step_between(case: Case, start: int, end: int) -> Site | None:
     return None
 
 
+def stepped_between(case: Case, leaves: tuple[int, ...], start: int, end: int) -> list[bool]:
+    """Of each leaf whose storage is known, whether an optimiser step wrote it between two rows."""
+    wanted = set(leaves)
+    storages = {each.producer: each.storage for each in case.facts.tensors if each.producer in wanted}
+    stepped = _stepped(case, start, end)
+    return [storages[leaf] in stepped for leaf in leaves if leaf in storages]
+
+
 def trained(case: Case, leaves: tuple[int, ...]) -> bool:
     """Whether some of these leaves are trained: not when steps were seen and none of them wrote one of "
     "these."""
@@ -81,10 +89,11 @@ def trained(case: Case, leaves: tuple[int, ...]) -> bool:
     return any(storages[leaf] in stepped for leaf in leaves)
 
 
-def _stepped(case: Case) -> set[int]:
-    """The storages that optimiser steps wrote."""
+def _stepped(case: Case, start: int = -1, end: int | None = None) -> set[int]:
+    """The storages that optimiser steps wrote, between two rows or at all."""
     facts = case.facts
-    written = facts.trace.records[facts.rows(Kind.BUMP)]
+    rows = facts.rows(Kind.BUMP)
+    written = facts.trace.records[rows[(rows > start) & (rows < end)] if end is not None else rows]
     found, at = np.unique(written[:, 4], return_inverse=True)
     steps = np.array([is_step(op, site) for site, op in map(facts.site_and_op, found.tolist())], bool)
     return set(written[steps[at], 1].tolist()) if len(found) else set()

@@ -81,7 +81,14 @@ def _named_storage(case: Case, storage: int) -> str:
         return ""
     name = case.facts.names(storage)[0]
     kind = next(each.kind for each in named if each.name == name)
-    return f"{kind} `{name}`" if kind in ("parameter", "buffer") else f"`{name}`"
+    if kind not in ("parameter", "buffer"):
+        return f"`{name}`"
+    others = len({each.storage for each in case.facts.tensors if each.name == name})
+    return f"{kind} `{name}`" if others < 2 else f"a {kind} called `{name}` ({_number(others)} have this name)"
+
+
+def _number(number: int) -> str:
+    return {2: "two", 3: "three"}.get(number, f"{number:,}")
 
 
 def _argument(node: NodeFact, slot: str) -> str:

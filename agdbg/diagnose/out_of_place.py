@@ -1,7 +1,8 @@
 """How to do without a write in place: the sentence for each form of writing, and for whose variable it is."""
 
-from agdbg.diagnose.enclosing import declared, owner, rebuilt
+from agdbg.diagnose.owner import declared, owner, rebuilt
 from agdbg.diagnose.stain import Stain
+from agdbg.diagnose.syntax import read
 from agdbg.diagnose.words import listed
 from agdbg.diagnose.writers import Writer
 from agdbg.record.lookup import NO_SITE
@@ -12,6 +13,7 @@ NAMED = 4
 
 def out_of_place(stain: Stain, found: list[Writer]) -> str:
     """What to do about these writers, all of them."""
+    found = _by_statement(found)
     plain = [each for each in found if _is_rebound(stain, each)]
     cloned = next((each for each in found if _is_cloned(stain, each)), None)
     if cloned is not None and len(found) > 1:
@@ -24,6 +26,16 @@ def out_of_place(stain: Stain, found: list[Writer]) -> str:
         each = (f"`{w.write.instead}` instead of `{w.write.text}` at {stain.lines(w.site)}" for w in plain)
         sentences.insert(0, f"Write all of it out of place: {listed(each, NAMED)}.")
     return " ".join(dict.fromkeys(sentences))
+
+
+def _by_statement(found: list[Writer]) -> list[Writer]:
+    """The writers, those of a statement that goes over several lines once."""
+    kept: list[Writer] = []
+    for each in found:
+        again = kept and read(each.site) is None and each.write.instead == kept[-1].write.instead != ""
+        if not again:
+            kept.append(each)
+    return kept
 
 
 def _is_rebound(stain: Stain, writer: Writer) -> bool:
@@ -46,7 +58,7 @@ def _advice(stain: Stain, writer: Writer) -> str:
     if write.form == "out":
         return f"Drop out= at {where} and use what the op returns."
     whose = _owner(stain, writer)
-    if whose == "helper" and write.form != "unknown":
+    if (whose == "helper" and write.form != "unknown") or _is_elsewhere(stain, writer):
         return _helper(stain, writer)
     if write.instead:
         return _by_owner(stain, writer, whose)
@@ -77,7 +89,9 @@ def _by_owner(stain: Stain, writer: Writer, whose: str) -> str:
             f"use that; or say `{word} {write.target}` at the beginning of {_function(writer)}, whose variable "
             f"`{write.target}` is not, and then `{write.instead}`."
         )
-    return f"Write it out of place, `{write.instead}`, instead of `{write.text}` at {where}.{_other_name(stain, writer)}"
+    return (
+        f"Write it out of place, `{write.instead}`, instead of `{write.text}` at {where}.{_other_name(stain, writer)}"
+    )
 
 
 def _other_name(stain: Stain, writer: Writer) -> str:
@@ -92,14 +106,21 @@ def _other_name(stain: Stain, writer: Writer) -> str:
 
 def _helper(stain: Stain, writer: Writer) -> str:
     write, name = writer.write, stain.name.strip("`")
-    what = f"the new tensor (`return {write.value}`)" if write.value else f"a changed clone() of `{write.target}`"
+    what = f"the new tensor (`return {write.value}`)" if write.value else "a new tensor, say a changed clone(),"
     same = (stain.node.site.file, stain.node.site.func) if stain.node is not None else ("", "")
     outside = same != (writer.site.file, writer.site.func) and name.isidentifier()
     clone = f"clone it before the call: `{name} = {name}.clone()`" if outside else "clone() it before the call"
     return (
-        f"{_function(writer, capital=True)} changes its caller's tensor at {stain.lines(writer.site)}, `{write.text}`: "
+        f"{_function(writer, capital=True)} changes its caller's tensor at {stain.lines(writer.site)}, by {writer.words}: "
         f"let it return {what} and use that at the call, or {clone}."
     )
+
+
+def _is_elsewhere(stain: Stain, writer: Writer) -> bool:
+    """Whether a line without a text, as of a notebook, is in another function than what was saved."""
+    made = stain.node.site if stain.node is not None else NO_SITE
+    named = writer.site.func not in ("", "<module>") and not writer.site.text
+    return named and (made.file, made.func) != (writer.site.file, writer.site.func)
 
 
 def _function(writer: Writer, *, capital: bool = False) -> str:

@@ -31,6 +31,18 @@ _CUT_WORDS = {
     "item": "became a Python number",
 }
 
+_MENDS = {
+    "detach": "leave out the detach(), so that the loss keeps its way back to the parameters",
+    "no_grad": "move it out of the part where gradients are switched off{by}, so that its graph is recorded",
+    "data": "use the tensor itself and not its .data",
+    "integer": (
+        "an integer or bool result has no gradient (a comparison, argmax(), a conversion to int), so compute the loss from "
+        "the floating-point values before it"
+    ),
+    "numpy": "compute with tensor operations instead of NumPy, and use NumPy only for what is printed or plotted",
+    "item": "compute with the tensor itself, and use item(), float() or int() only for what is printed",
+}
+
 
 def findings(case: Case) -> list[Found]:
     """One finding for each error of these kinds."""
@@ -159,8 +171,16 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
     sure = _same_memory(cut, error)
     which = "its path was cut" if sure else "the last cut before that is"
     cause = f"{call} starts from a tensor without a graph; {which}{lines.at(cut.site)} ({cut.op.name})."
-    fix = "Take the cut out of the way from the parameters to the loss, or start backward() before the cut."
-    return _made(failure, cause, evidence, "certain" if sure else "possible", fix)
+    return _made(failure, cause, evidence, "certain" if sure else "possible", _mend(case, cut, lines, sure=sure))
+
+
+def _mend(case: Case, cut: _Cut, lines: Lines, *, sure: bool) -> str:
+    """What to do about a cut, plainly, by its kind."""
+    off = disabled_at(case, cut.row)
+    by = f" ({lines(off)})" if off is not None else ""
+    how = _MENDS.get(cut.op.name, "compute what goes into the loss there in a way that has a gradient").format(by=by)
+    on_the_way = "" if sure else ", if the loss is computed from what it makes"
+    return f"At {lines(cut.site)}{on_the_way}: {how}."
 
 
 def _same_memory(cut: _Cut, error: ErrorFact) -> bool:

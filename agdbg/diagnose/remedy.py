@@ -1,11 +1,11 @@
 """What to do about a saved tensor that was written, by the kind of writer."""
 
+from agdbg.diagnose.carrying import cut_loose
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.out_of_place import NAMED, out_of_place
-from agdbg.diagnose.source import call_text
+from agdbg.diagnose.source import call_text, differentiated
 from agdbg.diagnose.stain import Stain
-from agdbg.diagnose.carrying import cut_loose
-from agdbg.diagnose.words import count
+from agdbg.diagnose.words import count, same_line
 from agdbg.diagnose.writers import Writer
 
 _RERUN = "or run the forward again after it."
@@ -15,13 +15,17 @@ def remedy(case: Case, stain: Stain, *, in_parts: bool) -> str:
     """A few sentences; ``in_parts``: a part of the memory was saved and a part of it was written."""
     if stain.entries and stain.writers and stain.writers[0].manner in ("step", "no_grad"):
         first = case.facts.pass_of(stain.before)
-        return f"{cut_loose(case, stain.entries, stain.lines, first, stain.call)}; retain_graph=True is not needed then."
+        return (
+            f"{cut_loose(case, stain.entries, stain.lines, first, stain.call)}; retain_graph=True is not needed then."
+        )
     if not stain.writers:
         return (
             "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimiser step. "
             "Write out of place there, or work on a clone()."
         )
-    lines = list({(each.site.file, each.site.line) if each.site.line else each: each for each in stain.writers}.values())
+    lines = list(
+        {(each.site.file, each.site.line) if each.site.line else each: each for each in stain.writers}.values()
+    )
     known = [sentence for each in lines[:NAMED] if (sentence := _by_purpose(case, stain, each))]
     others = [each for each in lines[:NAMED] if not _by_purpose(case, stain, each)]
     if others:
@@ -49,14 +53,21 @@ def _step(case: Case, stain: Stain, writer: Writer) -> str:
     last = f"the last backward() that uses this graph{_needed(stain)}"
     before = case.facts.pass_of(stain.before)
     if before is not None and stain.call is not None and set(before.roots) & set(stain.call.roots):
+        if same_line(before.site, stain.call.site):
+            last = f"the loop around {stain.lines(stain.needed)}"
         return (
             f"Both calls are of the same result, so step once: move {called}{where} behind {last}. If you want two "
             "steps, run the forward again after the first one."
         )
     return (
-        f"Run the forward again after {called}{where}, and compute from it what this call starts from. Only if all "
-        f"these losses are meant to train the same parameters, step once instead, behind {last}."
+        f"Run the forward again after {called}{where}, and compute {_loss(stain)} from it. Only if all these losses are "
+        f"meant to train the same parameters, step once instead, behind {last}."
     )
+
+
+def _loss(stain: Stain) -> str:
+    name = differentiated(stain.needed)
+    return f"`{name}`" if name else "what this call starts from"
 
 
 def _needed(stain: Stain) -> str:

@@ -7,13 +7,14 @@ order of ``STORIES``; the last one always answers.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from agdbg.diagnose.advice import add_up, add_up_or_retain, is_misplaced, own_graph, retain
+from agdbg.diagnose.advice import add_up_or_retain, own_graph, retain
+from agdbg.diagnose.carrying import cut_loose, running_total
 from agdbg.diagnose.history import after, carried, made_by_one_line, step_between, trained
 from agdbg.diagnose.meeting import Entry, Meeting
-from agdbg.diagnose.carrying import cut_loose
 from agdbg.diagnose.naming import entry_name, entry_words, used_as
 from agdbg.diagnose.scene import Scene
 from agdbg.diagnose.source import dropped
+from agdbg.diagnose.two_results import two_fix
 from agdbg.diagnose.words import capital, same_line
 from agdbg.events import Kind
 from agdbg.record.facts import PassFact
@@ -151,10 +152,13 @@ def previous_iteration(scene: Scene) -> Story | None:
         freed = f"{scene.second_words} freed that part when it ran before"
     return Story(
         f"The graph reaches back into the previous iteration through {_carried(scene, entries[0])}: {freed}.",
-        f"{cut_loose(scene.case, entries, scene.lines, first, second)}. {_dropped(scene, entries)}To train through several "
-        "iterations, add up their losses and call backward() once.",
+        f"{cut_loose(scene.case, entries, scene.lines, first, second)}.{_dropped(scene, entries)}"
+        f"{'' if running_total(entries, first, second) else _THROUGH}",
         entries,
     )
+
+
+_THROUGH = " To train through several iterations, add up their losses and call backward() once."
 
 
 def _dropped(scene: Scene, entries: list[Entry]) -> str:
@@ -163,7 +167,7 @@ def _dropped(scene: Scene, entries: list[Entry]) -> str:
     for cut in scene.case.facts.cuts:
         name = dropped(cut.site, "detach") if cut.op.name == "detach" else ""
         if name in names:
-            return f"`{name}.detach()`{scene.lines.at(cut.site)} returns a new tensor and leaves `{name}` as it is. "
+            return f" `{name}.detach()`{scene.lines.at(cut.site)} returns a new tensor and leaves `{name}` as it is."
     return ""
 
 
@@ -219,22 +223,9 @@ def two_results(scene: Scene) -> Story | None:
         needs = "its next run needs"
     return Story(
         f"{scene.call_words(first)} freed the graph of {_made(scene, entry)}, which {needs} as well.",
-        _two_fix(scene, first, second, entry_words(scene.case, entry)),
+        two_fix(scene, meeting),
         [entry],
     )
-
-
-def _two_fix(scene: Scene, first: PassFact, second: PassFact, words: str) -> str:
-    step = step_between(scene.case, first.row, scene.error.row)
-    if step is None:
-        return add_up_or_retain(scene, first)
-    if after(second, first, scene.case):
-        return (
-            f"The optimiser step{scene.lines.at(step)} lies between the two: detach {words} in the loss that is not "
-            "meant to train what is below it, or compute it again after the step."
-        )
-    late = " retain_graph=True does not help across a step." if is_misplaced(scene) else ""
-    return f"{capital(add_up(scene))}, before the optimiser step{scene.lines.at(step)}.{late}"
 
 
 def _made(scene: Scene, entry: Entry) -> str:

@@ -12,7 +12,9 @@ from functools import lru_cache
 from agdbg.record.lookup import Site
 
 #: Endings that make the first line of a compound statement a whole one.
-_ENDINGS = ("", " pass", "\n pass")
+_ENDINGS = ("", " pass", "\n pass", "\nfinally: pass")
+#: Lines that make the other branches of a compound statement a whole one.
+_BEGINNINGS = ("if 1: pass\n", "try: pass\n")
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,24 @@ def name_of(tree: ast.expr) -> str:
 def _parse(text: str) -> tuple[list[ast.stmt], int]:
     stripped = text.strip()
     indent = text[: len(text) - len(text.lstrip())]
-    for ending in _ENDINGS if stripped else ():
+    wholes = [stripped + ending for ending in _ENDINGS]
+    for whole in [*wholes, *(begin + stripped for begin in _BEGINNINGS)] if stripped else ():
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return ast.parse(stripped + ending).body, len(indent.encode("utf-8", "surrogatepass"))
+                body = ast.parse(whole).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
+        branch = _branch(body[0]) if whole.startswith(_BEGINNINGS) and body else body
+        return branch, len(indent.encode("utf-8", "surrogatepass"))
     return [], 0
+
+
+def _branch(tree: ast.stmt) -> list[ast.stmt]:
+    """The branch behind one of ``_BEGINNINGS``."""
+    if isinstance(tree, ast.Try):
+        return tree.handlers[0].body if tree.handlers else tree.finalbody
+    return tree.orelse if isinstance(tree, ast.If) else []
 
 
 def _columns(tree: ast.AST, shift: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from agdbg.diagnose.enclosing import place
 from agdbg.diagnose.source import called, calls, quoted, receivers
 from agdbg.diagnose.syntax import name_of, read, unparse
 from agdbg.record.lookup import Site
@@ -39,22 +40,45 @@ class Write:
 
 def write(site: Site) -> Write:
     """How the site's line writes in place."""
-    reading = read(site)
-    if reading is None:
+    statement, found = _standing(site)
+    if statement is None:
         return Write("unknown")
-    statement, found = reading.statement, reading.found
     if isinstance(statement, ast.AugAssign):
         return _augmented(statement)
     if isinstance(statement, ast.Assign) and (found is None or isinstance(found, ast.Subscript)):
         for target in statement.targets:
             if isinstance(target, ast.Subscript) and found in (None, target):
                 return Write("index", _base(target), quoted(unparse(statement)))
-    return next(filter(None, map(_by_call, calls(site))), Write("unknown"))
+    made = [found] if isinstance(found, ast.Call) else calls(site)
+    return next(filter(None, (_by_call(_chain(statement, each)) for each in made)), Write("unknown"))
+
+
+def _standing(site: Site) -> tuple[ast.stmt | None, ast.AST | None]:
+    """The statement and the expression at a site; of a statement of several lines as its file has it."""
+    reading = read(site)
+    if reading is not None:
+        return reading.statement, reading.found
+    here = place(site)
+    return here.statement, here.around[-1] if here.known and here.around else None
+
+
+def _chain(statement: ast.stmt, made: ast.Call) -> ast.Call:
+    """Of the statement ``y.add_(1).mul_(2)`` all of it, for either call."""
+    below: ast.expr | None = statement.value if isinstance(statement, ast.Expr) else None
+    while isinstance(below, ast.Call) and isinstance(below.func, ast.Attribute) and _is_in_place(called(below)):
+        if below is made and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            return statement.value
+        below = below.func.value
+    return made
+
+
+def _is_in_place(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__")
 
 
 def _augmented(statement: ast.AugAssign) -> Write:
     text = quoted(unparse(statement))
-    if isinstance(statement.target, ast.Subscript):
+    if isinstance(statement.target, ast.Subscript) and not _is_key(statement.target):
         return Write("index", _base(statement.target), text)
     target = unparse(statement.target)
     value = ast.BinOp(statement.target, statement.op, statement.value)
@@ -69,20 +93,36 @@ def _by_call(made: ast.Call) -> Write | None:
         if keyword.arg == "inplace" and getattr(keyword.value, "value", False) is True:
             return Write("inplace", name_of(made.args[0]) if made.args else "", text)
     name = called(made)
-    if not name.endswith("_") or name.endswith("__"):
+    if not _is_in_place(name):
         return None
     written = receivers(made)[:1]
-    if written and isinstance(written[0], ast.Subscript):
+    if written and isinstance(written[0], ast.Subscript) and not _is_key(written[0]):
         return Write("index", _base(written[0]), text)
+    below = made
+    while isinstance(inner := next(iter(receivers(below)), None), ast.Call) and _is_in_place(called(inner)):
+        below = inner
+    written = receivers(below)[:1]
     target = name_of(written[0]) if written else ""
-    return Write("method", target, text, _out_of_place(made, target, name[:-1]))
+    instead = _out_of_place(made) if target else None
+    return Write("method", target, text, f"{target} = {unparse(instead)}" if instead is not None else "")
 
 
-def _out_of_place(made: ast.Call, target: str, name: str) -> str:
-    if not target or name in _NO_TWIN:
-        return ""
-    receiver, *arguments = receivers(made)
-    return f"{target} = {unparse(ast.Call(ast.Attribute(receiver, name, ast.Load()), arguments, made.keywords))}"
+def _out_of_place(made: ast.Call) -> ast.Call | None:
+    """The call, and those that it is chained to, out of place; None when one of them has no twin."""
+    name, (receiver, *arguments) = called(made)[:-1], receivers(made)
+    if name in _NO_TWIN:
+        return None
+    if isinstance(receiver, ast.Call) and _is_in_place(called(receiver)):
+        inner = _out_of_place(receiver)
+        if inner is None:
+            return None
+        receiver = inner
+    return ast.Call(ast.Attribute(receiver, name, ast.Load()), arguments, made.keywords)
+
+
+def _is_key(tree: ast.Subscript) -> bool:
+    """Whether it is an entry of a dictionary, as ``h["y"]``."""
+    return isinstance(tree.slice, ast.Constant) and isinstance(tree.slice.value, str)
 
 
 def _base(tree: ast.Subscript) -> str:

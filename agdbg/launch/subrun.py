@@ -1,16 +1,23 @@
 """Running a program under ``agdbg run`` in a process of its own, so that it may end as it likes."""
 
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import agdbg
+from agdbg.errors import EndedBySignal
+
+#: How long a child may take to end by an interrupt that was perhaps sent to the whole process group.
+_GRACE_S = 1.0
 
 #: The child imports this very agdbg, wherever it lies, and nothing from the current directory.
 _BOOT = """\
 import sys
 sys.path[: not sys.flags.safe_path] = [{parent!r}]
+from agdbg.launch.orphan import end_with_parent
+end_with_parent({pid})
 from agdbg.cli import main
 if sys.flags.safe_path:
     del sys.path[0]
@@ -20,24 +27,59 @@ sys.exit(main())"""
 def run_recorded(program: list[str], trace: Path, *, output_to_stderr: bool = False, mention_trace: bool = True) -> int:
     """Run a script and its arguments headless, recorded to the directory ``trace``; return the exit status.
 
-    It has the standard streams of this process. A negative status is the number of the signal that ended it.
+    It has the standard streams of this process, and ends when this process does. A negative status is the number
+    of the signal that ended it.
 
     Args:
         program: the script and its arguments.
         trace: an empty directory.
         output_to_stderr: send what it prints to standard error, because standard output is for the result.
         mention_trace: let it say where the trace is.
+
+    Raises:
+        EndedBySignal: this process was asked to end, and so was the child, which has ended.
     """
-    boot = _BOOT.format(parent=str(Path(agdbg.__file__).resolve().parents[1]))
+    boot = _BOOT.format(parent=str(Path(agdbg.__file__).resolve().parents[1]), pid=os.getpid())
     flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     options = ["--headless", "--trace", str(trace), *([] if mention_trace else ["--unmentioned"])]
     command = [sys.executable, *flags, "-c", boot, "run", *options, *program]
-    child = subprocess.Popen(command, stdout=sys.stderr.fileno() if output_to_stderr else None)
-    while True:
+    stderr = subprocess.DEVNULL if sys.stderr is None else sys.stderr.fileno()
+    child = subprocess.Popen(command, stdout=stderr if output_to_stderr else None)
+    return _wait(child)
+
+
+def _wait(child: "subprocess.Popen[bytes]") -> int:
+    """Wait for the child; signals that ask this process to end are for the child first.
+
+    Raises:
+        EndedBySignal: such a signal came, and the child has ended.
+    """
+    ended: EndedBySignal | None = None
+    status: int | None = None
+    patience: float | None = None
+    while status is None:
         try:
-            return child.wait()
-        except KeyboardInterrupt:  # Ctrl-C is for the program; what it recorded until then is of use
-            continue
+            status = child.wait(patience)
+        except KeyboardInterrupt:  # Ctrl-C at a terminal goes to both; what was recorded until then is of use
+            patience = None if _is_in_foreground() else _GRACE_S
+        except subprocess.TimeoutExpired:
+            patience = None
+            child.send_signal(signal.SIGINT)
+        except EndedBySignal as signalled:
+            ended = signalled
+            child.send_signal(signalled.number)
+    if ended is not None:
+        raise ended
+    return status
+
+
+def _is_in_foreground() -> bool:
+    """True when the keyboard of a terminal interrupts this process and the child."""
+    try:
+        with open("/dev/tty", "rb") as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except (OSError, AttributeError):
+        return False
 
 
 def how_it_ended(status: int) -> str:

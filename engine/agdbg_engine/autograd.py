@@ -146,6 +146,8 @@ def _seed(i: int, t: Tensor, g: Tensor | None) -> Tensor:
                 "grad can be implicitly created only for scalar outputs",
                 f"this one has {t._a.size} elements: reduce it first (.sum(), .mean()), or pass gradient= of its shape",
             )
+        if t.requires_grad and t.dtype.kind != "f":
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got torch.{t.dtype}")
         return wrap(np.ones_like(t._a))
     if not isinstance(g, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")

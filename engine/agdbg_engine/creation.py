@@ -22,8 +22,9 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         array = np.array(_numbers(data))
     else:
         array = _from_lists(data)
-        if dtype is None and array.dtype == np.float64 and not hasattr(_first(data), "dtype"):
-            dtype = get_default_dtype()
+        if dtype is None and array.dtype.kind in "fc" and not hasattr(_first(data), "dtype"):
+            real = array.dtype.kind == "f"
+            dtype = get_default_dtype() if real else np.promote_types(get_default_dtype(), np.complex64)
     if dtype is not None and array.dtype != dtype:
         with np.errstate(**QUIET):
             array = array.astype(dtype)

@@ -259,6 +259,7 @@ class Tensor(_Base):
             if grad is None:
                 self._grad = wrap(g if owned else g.copy())
                 return
+            _check_memory(grad._a)
             grad._a[...] += g
         grad._bump("AccumulateGrad", None, *caller())
 
@@ -436,11 +437,15 @@ def check_inplace(t: Tensor, args: tuple[Any, ...]) -> None:
     """Refuse an in-place op on ``t`` with ``args`` where PyTorch does, before any byte changes."""
     if mode.grad and any(isinstance(x, Tensor) and x.requires_grad for x in (t, *args)):
         _check_recorded(t)
-    a = t._a
-    if a.size > 1 and 0 in [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1]:
-        raise _overlap("more than one element of the written-to tensor refers")
+    _check_memory(t._a)
     if any(isinstance(x, Tensor) and x._storage is not None and _overlaps_partly(t, x) for x in args):
         raise _overlap("some elements of the input tensor and the written-to tensor refer")
+
+
+def _check_memory(a: Any) -> None:
+    """Refuse a write into a buffer that shows one place of memory as several elements."""
+    if 0 in a.strides and a.size and 0 in [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1]:
+        raise _overlap("more than one element of the written-to tensor refers")
 
 
 def _overlap(what: str) -> Exception:

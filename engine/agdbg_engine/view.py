@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .saved import Freed
     from .tensor import Tensor
 
-Replay = Callable[[Any], Any]
-"""Makes the view again from a tensor, or the view of a buffer from a buffer, like the base."""
+Step = Callable[[Any], Any]
+"""The view of a buffer that is like the one the view was made from."""
 
 
 class CreationMeta(enum.Enum):
@@ -40,17 +40,14 @@ class CreationMeta(enum.Enum):
 class ViewMeta:
     """DifferentiableViewMeta: base, view function, the version its ``grad_fn`` belongs to, where it was made."""
 
-    __slots__ = ("attr_version", "base", "creation", "op", "parent", "step", "step_raw")
+    __slots__ = ("attr_version", "base", "creation", "op", "parent", "step")
 
-    def __init__(
-        self, base: Tensor, parent: ViewMeta | None, op: str, step: Replay, step_raw: Replay, creation: CreationMeta
-    ) -> None:
+    def __init__(self, base: Tensor, parent: ViewMeta | None, op: str, step: Step, creation: CreationMeta) -> None:
         self.base = base
         self.parent = parent
         """The view that this one was made from; ``None`` when that was the base itself."""
         self.op = op
         self.step = step
-        self.step_raw = step_raw
         self.attr_version = base._version
         self.creation = creation
 
@@ -62,12 +59,6 @@ class ViewMeta:
             chain.append(view)
             view = view.parent
         return chain[::-1]
-
-    def replay(self, base: Tensor) -> Tensor:
-        """The view made again from ``base``, recorded."""
-        for view in self.chain():
-            base = view.step(base)
-        return base
 
     def grad_fn(self, t: Tensor) -> Node | None:
         """The node of view ``t``, made anew when the base's memory or history changed since."""
@@ -132,9 +123,7 @@ def _made_at(t: Tensor) -> list[str]:
     return [f"the view was made at {where(t._fn.code, t._fn.lasti)}"] if t._fn is not None else []
 
 
-def as_view(
-    out: Tensor, source: Tensor, op: str, replay: Replay, raw: Replay, creation: CreationMeta = CreationMeta.DEFAULT
-) -> Tensor:
+def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: CreationMeta = CreationMeta.DEFAULT) -> Tensor:
     """Make ``out``, which shares the memory of ``source``, a view of it (or of its base, if it is a view itself)."""
     from .tensor import MAYBE
 
@@ -145,7 +134,7 @@ def as_view(
     if parent is not None and creation is CreationMeta.DEFAULT:
         creation = parent.creation
     meta = out._meta = AutogradMeta()
-    meta.view = ViewMeta(source if parent is None else parent.base, parent, op, replay, raw, creation)
+    meta.view = ViewMeta(source if parent is None else parent.base, parent, op, step, creation)
     if not out._rg:
         out._rg = MAYBE
     if events.sink is not None:
@@ -164,7 +153,7 @@ class Region:
     def __init__(self, view: ViewMeta) -> None:
         self.shape = view.base._a.shape
         self.size: int = view.base._a.size
-        self.steps = [v.step_raw for v in view.chain()]
+        self.steps = [v.step for v in view.chain()]
 
     def positions(self, like: Any) -> Any:
         """Flat positions in the base, in the shape of the view and in the library of buffer ``like``."""

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -162,13 +163,13 @@ def test_the_trace_is_kept_when_named(project):
 
 def test_an_old_file_is_replaced_as_a_whole_with_its_permissions(trace):
     file = trace.directory / "g.json"
-    file.write_text("old")
+    file.write_text('{"format": "agdbg-graph", "old": 1}')
     file.chmod(0o640)
     (trace.directory / "link.json").symlink_to("g.json")
     assert export(trace, "t", "-o", "link.json").status == 0
     assert (trace.directory / "link.json").is_symlink()
     assert file.stat().st_mode & 0o777 == 0o640
-    assert json.loads(file.read_text())["format"] == "agdbg-graph"
+    assert "old" not in json.loads(file.read_text())
 
 
 def test_a_new_file_has_usual_permissions(trace):
@@ -191,6 +192,73 @@ def test_ctrl_c_ends_the_script_and_its_graph_is_written(project):
     assert process.returncode == 0, stderr
     assert "agdbg: waits.py was ended by SIGINT; what it recorded is exported all the same" in stderr
     assert "SumBackward0" in ops(project, "g.json")
+
+
+@pytest.mark.parametrize(
+    "name", ["ok.py", "t/meta.json", "t/strings.jsonl", "notes.txt", "data.json", "a.svg", "a.dot"]
+)
+def test_only_an_earlier_export_is_overwritten(trace, name):
+    trace.write(
+        {"notes.txt": "numpy\nagdbg 3\n", "data.json": '{"a": 1}', "a.svg": "<svg></svg>", "a.dot": "digraph g {}"}
+    )
+    trace.write({"link.svg": ""})
+    before = read(trace, name)
+    (trace.directory / "link.svg").unlink()
+    (trace.directory / "link.svg").symlink_to(name)
+    for output in (name, "link.svg"):
+        for target in ("t", "ok.py"):
+            ended = export(trace, target, "-o", output, "--format", "svg")
+            assert (ended.status, ended.stdout) == (2, "")
+            assert ended.said == [
+                f"agdbg: error: -o {output}: there is a file which is no earlier export of agdbg; remove it, or name another"
+            ]
+    assert read(trace, name) == before
+
+
+def test_a_file_that_the_script_makes_is_not_overwritten(project):
+    project.write({"makes.py": OK + "open('g.json', 'w').write('{}')\n"})
+    ended = export(project, "makes.py", "-o", "g.json")
+    assert ended.status == 2
+    assert read(project, "g.json") == "{}"
+
+
+@pytest.mark.parametrize("name", ["g.svg", "g.dot", "g.json", "g.txt"])
+def test_an_export_may_be_repeated(trace, name):
+    for words in ((), ("--pass", "all"), ()):
+        assert export(trace, "t", "-o", name, *words).status == 0
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_is_passed_on_and_nothing_is_left(project, name):
+    """Of the two processes only agdbg gets it."""
+    number = getattr(signal, name)
+    code = (
+        f"import signal\ndef heard(*a): print('heard', flush=True); sys.exit(4)\nsignal.signal({int(number)}, heard)\n"
+    )
+    project.write({"waits.py": OK + code + "print('ready', flush=True)\nwhile True: signal.pause()\n", "temp/x": ""})
+    process = subprocess.Popen(
+        project.command("export", "waits.py", "-o", "g.json"),
+        cwd=project.directory, env=project.env | {"TMPDIR": str(project.directory / "temp")}, text=True,
+        start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert "ready\n" in iter(process.stdout.readline, "")
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert stdout == "heard\n"
+    assert process.returncode == (0 if name == "SIGINT" else -number), stderr
+    assert os.listdir(project.directory / "temp") == ["x"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's death")
+def test_the_script_does_not_outlive_a_killed_export(project):
+    project.write({"waits.py": OK + "import signal\nprint('ready', flush=True)\nwhile True: signal.pause()\n"})
+    process = subprocess.Popen(
+        project.command("export", "waits.py", "-o", "g.json"), cwd=project.directory, env=project.env, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert "ready\n" in iter(process.stdout.readline, "")
+    process.kill()
+    assert process.communicate(timeout=60)[0] == "", "the pipe ends when the script does"
 
 
 def test_a_full_disk_is_told(trace):

@@ -32,6 +32,9 @@ BAD = {
     ("run", "--trace", "file", "script.py"): ["--trace file", "name a directory"],
     ("run", "--trace", "file/t", "script.py"): ["--trace file/t", "name another"],
     ("run", "--trace", "used", "script.py"): ["--trace used", "there is a trace in it", "remove it"],
+    ("run", "--trace", "", "script.py"): ["--trace", "empty", "name a directory"],
+    ("run", "--trace", "folder", "script.py"): ["--trace folder", "other files", "empty directory"],
+    ("export", "script.py", "-o", "g.svg", "--trace", ""): ["--trace", "empty", "name a directory"],
     ("explain", "none"): ["none does not exist"],
     ("explain", "file"): ["file is a file"],
     ("explain", "folder"): ["folder is not a trace", "records.bin"],
@@ -148,6 +151,56 @@ def test_bad_usage_is_answered_with_the_usage(words, capsys):
     assert captured.out == ""
     assert captured.err.startswith("usage: agdbg")
     assert "error: " in captured.err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["run", "--bogus", "s.py"], "a dash goes behind --"),
+        (["export", "--bogus", "s.py", "-o", "g.svg"], "for the script goes behind --"),
+        (["explain", "t", "--bogus"], ""),
+        (["trace", "info", "--bogus", "t"], ""),
+    ],
+)
+def test_an_unknown_option_is_answered_with_the_usage_of_its_command(words, hint, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(words)
+    err = capsys.readouterr().err
+    assert err.startswith(f"usage: agdbg {' '.join(words[: 2 if words[0] == 'trace' else 1])} ")
+    assert "unrecognized arguments: --bogus" in err
+    assert hint in err
+
+
+RESULTS = [
+    ["explain", "used"],
+    ["explain", "--json", "used"],
+    ["trace", "info", "used"],
+    ["trace", "info", "--json", "used"],
+    ["export", "used", "-o", "-", "--format", "dot"],
+    ["export", "used", "-o", "g.svg", "--json"],
+]
+
+
+@pytest.mark.parametrize(
+    ("where", "reason"), [(">/dev/full", "No space left on device"), (">&-", "it is closed")], ids=["full", "closed"]
+)
+def test_results_that_cannot_be_written(things, where, reason):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    for words in RESULTS:
+        for unbuffered in ("", "1"):
+            shell = ["sh", "-c", f'"$@" {where}', "sh", *things.command(*words)]
+            ended = things.run(shell, env={"PYTHONUNBUFFERED": unbuffered})
+            assert (ended.status, ended.stderr) == (2, ""), words
+            assert ended.said == [f"agdbg: error: cannot write to standard output: {reason}"], words
+
+
+def test_help_that_cannot_be_written(things):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this system has no /dev/full")
+    shell = ["sh", "-c", '"$@" >/dev/full', "sh", *things.command("--help")]
+    ended = things.run(shell, env={"PYTHONUNBUFFERED": ""})
+    assert (ended.status, ended.stderr) == (2, "")
 
 
 def test_results_into_a_pipe_that_nobody_reads(things):

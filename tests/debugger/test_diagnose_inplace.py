@@ -72,7 +72,12 @@ def test_1_an_augmented_assignment(made_up):
         ("z = net(y)", "relu_", "net(y)", "Use `relu` instead of `relu_` at line 2 (of a layer: inplace=False)."),
         ("loss.backward()", "AccumulateGrad", None, "Work on a clone() of the gradient"),
         ("opt.zero_grad(False)", "zero_", None, "Work on a clone() of the gradient, or clear it with zero_grad(set_to"),
-        ("opt.step()", "aten::add_", None, "Move `opt.step()` at line 2 behind the last backward() that uses this"),
+        (
+            "opt.step()",
+            "aten::add_",
+            None,
+            "Run the forward again after `opt.step()` at line 2, and compute `loss` from it. Only",
+        ),
     ],
 )
 def test_the_fix_depends_on_the_writer(made_up, line, op, expression, fix):
@@ -119,8 +124,8 @@ def test_2_an_optimiser_step_between_two_passes(made_up):
         "before `loss.backward()` at line 4 used it."
     )
     assert found.fix == (
-        "Move `optimizer.step()` at line 3 behind the last backward() that uses this graph (line 4), or run the "
-        "forward again after it."
+        "Both calls are of the same result, so step once: move `optimizer.step()` at line 3 behind the last backward() "
+        "that uses this graph (line 4). If you want two steps, run the forward again after the first one."
     )
     assert note(found, "saved") == "AddmmBackward0 saved its argument `mat2`, parameter `1.weight`, at version 0"
 
@@ -225,7 +230,7 @@ def test_several_writers_in_trace_order(made_up):
         told.bump("y", "mul_", 4, "y.add_(1).mul_(2)", version + 2, version + 3)
     stain(told, 5, "exp", "exp", "y", (0, 9))
     found = only(told.facts())
-    assert "`y += 1` at line 3 (and on 1 more line)" in found.cause
+    assert "`y += 1` at line 3 and `y.add_(1).mul_(2)` at line 4 before" in found.cause
     wrote = [each for each in found.evidence if each.role == "wrote"]
     assert [(each.site.line, each.note) for each in wrote[:2]] == [
         (3, "version 0 to 1, by add_"),
@@ -343,4 +348,4 @@ def test_an_optimiser_step_as_pytorch_tells_it(torch_optimiser_step):
         "The optimiser step at line 3 updated parameter `1.weight`, saved by AddmmBackward0 at line 1, before "
         "`loss.backward()` at line 4 used it."
     )
-    assert found.fix.startswith("Move `optimizer.step()` at line 3 behind the last backward()")
+    assert "step once: move `optimizer.step()` at line 3 behind the last backward()" in found.fix

@@ -195,8 +195,12 @@ CASES = {
         ["(SGD.step) at line 10 updated `w`, saved by MulBackward0 at line 7"],
         "`h = h.detach()`",
     ),
-    "14 lstm": (LSTM, ["through `h`, made at line 7"], "etach `h` and `c`"),
-    "14 total": (RUNNING_TOTAL, ["through `total`, made at line 7"], "`total = total.detach()`"),
+    "14 lstm": (
+        LSTM,
+        ["through `h`, made at line 7"],
+        "etach the state (`h` and `c` in `cell`) where one iteration hands it to the next, in the loop around",
+    ),
+    "14 total": (RUNNING_TOTAL, ["through `total`, made at line 7"], "`total = total + loss.detach()`"),
     "15": (
         TWO_LOSSES.replace("RETAIN", ""),
         ["`loss_a.backward()` at line 7 freed the graph of `z`, made at line 4", "`loss_b.backward()` at line 8"],
@@ -241,7 +245,7 @@ CASES = {
     "2": (
         STEP,
         ["The optimiser step (SGD.step) at line 7 updated parameter `1.weight`, saved by AddmmBackward0 at line 5"],
-        "Move `optimizer.step()` at line 7 behind the last backward()",
+        "move `optimizer.step()` at line 7 behind the last backward()",
     ),
     "5": (
         SHARED_COUNTER,
@@ -254,7 +258,11 @@ CASES = {
         "clone() the part where it is used at line 8, or keep the parts in a list",
     ),
     "7": (EXPONENT, ["`k`, saved by PowBackward1 at line 7, was changed by `k += 1` at line 8"], "`k = k + 1`"),
-    "8": (OLD_LOSS, ["(Adam.step) at line 8 updated parameter `2.weight`"], "Move `opt.step()` at line 8"),
+    "8": (
+        OLD_LOSS,
+        ["(Adam.step) at line 8 updated parameter `2.weight`"],
+        "Run the forward again after `opt.step()` at line 8, and compute `l2` from it.",
+    ),
     "under no_grad": (
         UPDATE,
         ["`w`, saved by MulBackward0 at line 5", "`w -= 0.1 * w.grad` at line 7"],

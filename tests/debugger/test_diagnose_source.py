@@ -144,7 +144,7 @@ def test_calls_of_backward(text, part, said, root):
         ("z = y.add_(x, alpha=2)", None, Write("method", "y", "y.add_(x, alpha=2)", "y = y.add(x, alpha=2)")),
         ("torch.add_(y, x)", None, Write("method", "y", "torch.add_(y, x)", "y = y.add(x)")),
         ("y.view(-1).mul_(3)", "y.view(-1).mul_(3)", Write("method", "", "y.view(-1).mul_(3)")),
-        ("y.add_(1).mul_(2)", "y.add_(1)", Write("method", "y", "y.add_(1)", "y = y.add(1)")),
+        ("y.add_(1).mul_(2)", "y.add_(1)", Write("method", "y", "y.add_(1).mul_(2)", "y = y.add(1).mul(2)")),
         ("y.copy_(x)", None, Write("method", "y", "y.copy_(x)")),
         ("F.relu(y, inplace=True)", None, Write("inplace", "y", "F.relu(y, inplace=True)")),
         ("z = F.relu(y, inplace=False)", None, Write("unknown")),

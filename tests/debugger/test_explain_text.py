@@ -50,14 +50,16 @@ def explanation(*explained, problems=(), nodes=3, passes=1):
 
 
 def test_a_finding_as_text():
-    assert as_text(explanation(Explained(FINDING, True)), base=BASE) == GOLDEN
+    assert as_text(explanation(Explained(FINDING, "caught")), base=BASE) == GOLDEN
 
 
 def test_fates():
     standing = {
-        fate: as_text(explanation(Explained(FINDING, fate)), base=BASE).splitlines()[1] for fate in (False, None)
+        fate: as_text(explanation(Explained(FINDING, fate)), base=BASE).splitlines()[1]
+        for fate in ("program", "thread", None)
     }
-    assert standing[False] == "   inplace-modified, certain, uncaught: this error ended the program"
+    assert standing["thread"] == "   inplace-modified, certain, uncaught: this error ended a thread"
+    assert standing["program"] == "   inplace-modified, certain, uncaught: this error ended the program"
     assert standing[None] == "   inplace-modified, certain"
 
 
@@ -72,14 +74,14 @@ def test_a_folder_that_only_begins_alike_is_not_the_base():
 
 
 def test_a_limit_says_what_it_leaves_out():
-    text = as_text(explanation(*[Explained(FINDING, True)] * 4), base=BASE, limit=3)
+    text = as_text(explanation(*[Explained(FINDING, "caught")] * 4), base=BASE, limit=3)
     assert [line for line in text.splitlines() if line[:1].isdigit() or line.startswith("...")] == [
         "1. y was changed after exp() had saved it for backward",
         "2. y was changed after exp() had saved it for backward",
         "3. y was changed after exp() had saved it for backward",
         "... and 1 more finding: agdbg explain t",
     ]
-    assert "4. " in as_text(explanation(*[Explained(FINDING, True)] * 4), base=BASE)
+    assert "4. " in as_text(explanation(*[Explained(FINDING, "caught")] * 4), base=BASE)
 
 
 def test_nothing_found():
@@ -91,12 +93,12 @@ def test_nothing_found():
 
 def test_damage_is_told():
     text = as_text(explanation(problems=["the last record is cut", "meta.json is missing"]), base=BASE)
-    assert text.endswith("trace damaged: the last record is cut\ntrace damaged: meta.json is missing")
+    assert text.endswith("the trace is damaged: the last record is cut\nthe trace is damaged: meta.json is missing")
 
 
 def test_colours_change_nothing_but_colour():
-    plain = as_text(explanation(Explained(FINDING, True)), base=BASE)
-    coloured = as_text(explanation(Explained(FINDING, True)), base=BASE, palette=Palette(True))
+    plain = as_text(explanation(Explained(FINDING, "caught")), base=BASE)
+    coloured = as_text(explanation(Explained(FINDING, "caught")), base=BASE, palette=Palette(True))
     assert "\x1b[1m" in coloured
     for code in ("1", "36", "1;31", "2", "0"):
         coloured = coloured.replace(f"\x1b[{code}m", "")
@@ -177,7 +179,7 @@ def test_a_long_expression_is_cut():
 
 
 def test_as_json():
-    found = as_json(explanation(Explained(FINDING, True), problems=["p"]))
+    found = as_json(explanation(Explained(FINDING, "caught"), problems=["p"]))
     assert json.loads(json.dumps(found)) == found
     assert (found["format"], found["version"], found["trace"]) == ("agdbg-findings", 1, "t")
     assert (found["nodes"], found["passes"], found["problems"]) == (3, 1, ["p"])

@@ -48,7 +48,8 @@ def test_text_of_a_trace_that_lost_everything(torch_optimiser_step):
     (path / "records.bin").write_bytes((path / "records.bin").read_bytes()[:70])
     text = render(summary(Trace.open(path)))
     assert "program  unknown" in text and "engine   unknown\n" in text
-    assert "not closed: the program was killed or still runs" in text
+    assert ", not closed)" in text
+    assert "ending   the trace is not closed: the program was killed or still runs, so there may be more" in text
     assert "problems 3\n" in text and "the last record is cut after 6 bytes" in text
 
 

@@ -226,6 +226,19 @@ def accumulation_is_a_write_that_counts(t):
 
 
 @programs
+def an_expanded_grad_is_not_added_to(t):
+    x = leaf(t, 2.0, 3.0)
+    x.grad = t.ones(1, dtype=t.float64).expand(2)
+    return [error_of((x * x).sum().backward), x.grad]
+
+
+@programs
+def a_complex_root(t):
+    x = t.tensor([1 + 2j], requires_grad=True)
+    return [error_of((x * 2).backward), error_of((x * 2).sum().backward)]
+
+
+@programs
 def a_detached_twin_of_grad_sees_the_accumulation(t):
     x = leaf(t, 2.0)
     (x * 5).backward()

@@ -8566,7 +8566,7 @@ def alias(self: Tensor) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'alias', lambda b: alias(b), lambda b: k_alias(b))
+        return as_view(out, self, 'alias', lambda b: k_alias(b))
     except Exception as error:
         return p_.failed(alias, error, {'self': self}, {})
 
@@ -8645,7 +8645,7 @@ def view(self: Tensor, shape: Any) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'view', lambda b: view(b, shape), lambda b: k_view(b, shape))
+        return as_view(out, self, 'view', lambda b: k_view(b, shape))
     except Exception as error:
         return p_.failed(view, error, {'self': self}, {'shape': shape})
 
@@ -8724,7 +8724,7 @@ def reshape_alias(self: Tensor, shape: Any) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'reshape_alias', lambda b: reshape_alias(b, shape), lambda b: k_reshape_alias(b, shape))
+        return as_view(out, self, 'reshape_alias', lambda b: k_reshape_alias(b, shape))
     except Exception as error:
         return p_.failed(reshape_alias, error, {'self': self}, {'shape': shape})
 
@@ -8881,7 +8881,7 @@ def expand(self: Tensor, shape: Any) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'expand', lambda b: expand(b, shape), lambda b: k_expand(b, shape))
+        return as_view(out, self, 'expand', lambda b: k_expand(b, shape))
     except Exception as error:
         return p_.failed(expand, error, {'self': self}, {'shape': shape})
 
@@ -8959,7 +8959,7 @@ def t(self: Tensor) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 't', lambda b: t(b), lambda b: k_t(b))
+        return as_view(out, self, 't', lambda b: k_t(b))
     except Exception as error:
         return p_.failed(t, error, {'self': self}, {})
 
@@ -9039,7 +9039,7 @@ def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'transpose', lambda b: transpose(b, dim0, dim1), lambda b: k_transpose(b, dim0, dim1))
+        return as_view(out, self, 'transpose', lambda b: k_transpose(b, dim0, dim1))
     except Exception as error:
         return p_.failed(transpose, error, {'self': self}, {'dim0': dim0, 'dim1': dim1})
 
@@ -9118,7 +9118,7 @@ def permute_to(self: Tensor, dims: Any) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'permute_to', lambda b: permute_to(b, dims), lambda b: k_permute_to(b, dims))
+        return as_view(out, self, 'permute_to', lambda b: k_permute_to(b, dims))
     except Exception as error:
         return p_.failed(permute_to, error, {'self': self}, {'dims': dims})
 
@@ -9197,7 +9197,7 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'unsqueeze', lambda b: unsqueeze(b, dim), lambda b: k_unsqueeze(b, dim))
+        return as_view(out, self, 'unsqueeze', lambda b: k_unsqueeze(b, dim))
     except Exception as error:
         return p_.failed(unsqueeze, error, {'self': self}, {'dim': dim})
 
@@ -9276,7 +9276,7 @@ def squeeze_all(self: Tensor) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'squeeze_all', lambda b: squeeze_all(b), lambda b: k_squeeze_all(b))
+        return as_view(out, self, 'squeeze_all', lambda b: k_squeeze_all(b))
     except Exception as error:
         return p_.failed(squeeze_all, error, {'self': self}, {})
 
@@ -9355,7 +9355,7 @@ def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'squeeze_dim', lambda b: squeeze_dim(b, dim), lambda b: k_squeeze_dim(b, dim))
+        return as_view(out, self, 'squeeze_dim', lambda b: k_squeeze_dim(b, dim))
     except Exception as error:
         return p_.failed(squeeze_dim, error, {'self': self}, {'dim': dim})
 
@@ -9434,7 +9434,7 @@ def select(self: Tensor, dim: Any, index: Any) -> Tensor:
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'select', lambda b: select(b, dim, index), lambda b: k_select(b, dim, index))
+        return as_view(out, self, 'select', lambda b: k_select(b, dim, index))
     except Exception as error:
         return p_.failed(select, error, {'self': self}, {'dim': dim, 'index': index})
 
@@ -9515,7 +9515,7 @@ def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: 
             out._rg = False
             if events.sink is not None and (self._rg):
                 p_.cut((self,))
-        return as_view(out, self, 'slice', lambda b: slice(b, dim, start, end, step), lambda b: k_slice(b, dim, start, end, step))
+        return as_view(out, self, 'slice', lambda b: k_slice(b, dim, start, end, step))
     except Exception as error:
         return p_.failed(slice, error, {'self': self}, {'dim': dim, 'start': start, 'end': end, 'step': step})
 

@@ -296,7 +296,7 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     yield f"{pad}        p_.cut(({', '.join(v.edges)},))"
     if row.view:
         rest = "".join(f", {a}" for a in row.args[1:])
-        yield f"{pad}return as_view(out, self, {row.name!r}, lambda b: {row.name}(b{rest}), lambda b: k_{row.name}(b{rest}))"
+        yield f"{pad}return as_view(out, self, {row.name!r}, lambda b: k_{row.name}(b{rest}))"
     else:
         yield f"{pad}return out"
 
@@ -426,13 +426,14 @@ def module(bare: bool = False) -> str:
 
 
 def _without_sink(lines: list[str]) -> Iterator[str]:
-    skip = False
+    """The lines without the tests for a sink and what stands below them."""
+    below: int | None = None
     for line in lines:
-        if skip:
-            skip = False
-        elif "if events.sink is not None" in line:
-            skip = True
-        else:
+        depth = len(line) - len(line.lstrip())
+        if below is not None and depth > below:
+            continue
+        below = depth if "if events.sink is not None" in line else None
+        if below is None:
             yield line
 
 

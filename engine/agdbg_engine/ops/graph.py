@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..tensor import Tensor, wrap
-from .kernels import numel  # noqa: F401 - used by formulas
 from .kernels import zeros_of as _zeros_of
+from .kernels_reduce import numel  # noqa: F401 - used by formulas
 
 Shape = tuple[int, ...]
 

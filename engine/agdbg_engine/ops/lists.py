@@ -79,11 +79,15 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     ts = _same_dtype("cat", tensors)
     if not ts:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    _check_cat(ts)
-    full = [t for t in ts if t.shape != (0,)] or ts[:1]
-    dim = one_dim(full[0], dim)
-    _check_sizes(ts, full[0].shape, dim)
-    out = wrap(_row_major(np.concatenate([t._a for t in full], dim)))
+    try:
+        joined = np.concatenate([t._a for t in ts], dim)
+        dim = one_dim(ts[0], dim)
+    except ValueError:
+        full = _full(ts)
+        dim = one_dim(full[0], dim)
+        _check_sizes(full, dim)
+        joined = np.concatenate([t._a for t in full], dim)
+    out = wrap(_row_major(joined))
     node = _join(CatBackward0, ts, out)
     if node is not None:
         node.c_dim = dim
@@ -127,7 +131,7 @@ def _same_dtype(op: str, tensors: Any) -> list[Tensor]:
     for i, t in enumerate(ts):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
-    if all(t.dtype == ts[0].dtype for t in ts):
+    if len({t._a.dtype for t in ts}) < 2:
         return ts
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in ts])
     return [t.to(dtype) for t in ts]
@@ -159,16 +163,17 @@ def _finish(node: Any, out: Tensor, numbers: tuple[int, ...]) -> None:
         events.sink.node_born(node, out)
 
 
-def _check_cat(ts: list[Tensor]) -> None:
+def _full(ts: list[Tensor]) -> list[Tensor]:
+    """The tensors without those of shape (0,), which may stand beside anything: a habit of PyTorch."""
     for i, t in enumerate(ts):
         if t.ndim == 0:
             raise shape_error(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    return [t for t in ts if t.shape != (0,)] or ts[:1]
 
 
-def _check_sizes(ts: list[Tensor], first: tuple[int, ...], dim: int) -> None:
+def _check_sizes(ts: list[Tensor], dim: int) -> None:
+    first = ts[0].shape
     for i, t in enumerate(ts):
-        if t.shape == (0,):  # may stand beside anything, a habit of PyTorch
-            continue
         if t.ndim != len(first):
             raise shape_error(f"Tensors must have same number of dimensions: got {len(first)} and {t.ndim}")
         for d, (a, b) in enumerate(zip(first, t.shape, strict=True)):
@@ -286,8 +291,8 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 def _views(kind: type[_Pieces], x: Tensor, dim: int, op: str, arguments: list[tuple[Any, ...]]) -> tuple[Tensor, ...]:
     """The views ``op(x, *arguments[i])``, outputs of one node of ``kind``."""
-    take, take_raw = getattr(g, op), getattr(k, op)
-    outs = tuple(wrap(take_raw(x._a, *a)) for a in arguments)
+    take = getattr(k, op)
+    outs = tuple(wrap(take(x._a, *a)) for a in arguments)
     source = edge(x) if mode.grad and x._rg and outs else None
     if source is not None:
         node = kind()
@@ -297,6 +302,10 @@ def _views(kind: type[_Pieces], x: Tensor, dim: int, op: str, arguments: list[tu
         for i, out in enumerate(outs):
             out._fn, out._nr, out._rg = node, i, True
     for out, a in zip(outs, arguments, strict=True):
-        replay = (lambda b, a=a: take(b, *a)), (lambda b, a=a: take_raw(b, *a))
-        as_view(out, x, kind.op_name.removesuffix("Backward0").lower(), *replay, CreationMeta.MULTI_OUTPUT_NODE)
+        name = kind.op_name.removesuffix("Backward0").lower()
+        as_view(out, x, name, _step(take, a), CreationMeta.MULTI_OUTPUT_NODE)
     return outs
+
+
+def _step(take: Any, arguments: tuple[Any, ...]) -> Any:
+    return lambda buffer: take(buffer, *arguments)

@@ -1,0 +1,143 @@
+"""Kernels that reduce: sums, extremes, spreads, softmax, losses. Parts of :mod:`.kernels`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..device import array_module
+
+_sum: Any = np.add.reduce
+_Shape = tuple[int, ...]
+_Dims = int | tuple[int, ...] | None
+
+# ----- reductions -----
+
+
+def numel(shape: _Shape, dim: _Dims = None) -> int:
+    """Number of elements of ``shape``, or of its dimensions ``dim``."""
+    if dim is not None and dim != ():
+        shape = tuple(shape[d] for d in ((dim,) if isinstance(dim, int) else dim))
+    n = 1
+    for s in shape:
+        n *= s
+    return n
+
+
+def sum_all(x: Any) -> Any:
+    """Sum of all elements; integers in int64."""
+    return _sum(x, None, np.int64 if x.dtype.kind in "bui" else None)
+
+
+def sum_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
+    """Sum along ``dim`` (all dimensions when empty)."""
+    return _sum(x, None if dim == () else dim, np.int64 if x.dtype.kind in "bui" else None, None, keepdim)
+
+
+def mean_all(x: Any) -> Any:
+    """Mean of all elements."""
+    return _sum(x, None) / x.dtype.type(x.size)
+
+
+def mean_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
+    """Mean along ``dim``."""
+    return _sum(x, None if dim == () else dim, None, None, keepdim) / x.dtype.type(numel(x.shape, dim))
+
+
+def amax(x: Any, dim: _Dims, keepdim: bool) -> Any:
+    """Largest element along ``dim``."""
+    return x.max(axis=None if dim == () else dim, keepdims=keepdim)
+
+
+def amin(x: Any, dim: _Dims, keepdim: bool) -> Any:
+    """Smallest element along ``dim``."""
+    return x.min(axis=None if dim == () else dim, keepdims=keepdim)
+
+
+def logsumexp(x: Any, dim: _Dims, keepdim: bool) -> Any:
+    """log of the sum of exponentials along ``dim``, shifted by the maximum so that it never overflows."""
+    axis = None if dim == () else dim
+    top = x.max(axis=axis, keepdims=True) if x.size else x.dtype.type(0)
+    top = np.where(np.isfinite(top), top, 0)
+    out = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
+    return out if keepdim else out.squeeze(axis)
+
+
+def pick(x: Any, indices: Any, dim: int, keepdim: bool) -> Any:
+    """The element at ``indices`` (whose shape is that of the result) along ``dim``."""
+    if x.ndim == 0:
+        return x.copy()
+    if keepdim:
+        return np.take_along_axis(x, indices, dim)
+    return np.take_along_axis(x, np.expand_dims(indices, dim), dim).squeeze(dim)
+
+
+def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
+    """Mean squared distance from the mean along ``dim``, over ``n - correction`` elements."""
+    centred = x - mean_dim(x, dim, True)
+    total = sum_dim(centred * centred, dim, keepdim)
+    return total / x.dtype.type(max(numel(x.shape, dim) - correction, 0))
+
+
+def std_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
+    """Square root of :func:`var_dim`."""
+    return np.sqrt(var_dim(x, dim, correction, keepdim))
+
+
+def norm_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
+    """Square root of the sum of squares along ``dim``."""
+    return np.sqrt(sum_dim(x * x, dim, keepdim))
+
+
+# ----- softmax and losses -----
+
+
+def softmax_dim(x: Any, dim: int) -> Any:
+    """exp(x) / sum(exp(x)) along ``dim``."""
+    if not x.size:
+        return x.copy()
+    axis = dim if x.ndim else None
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / _sum(e, axis, keepdims=True)
+
+
+def log_softmax_dim(x: Any, dim: int) -> Any:
+    """X - log(sum(exp(x))) along ``dim``."""
+    if not x.size:
+        return x.copy()
+    axis = dim if x.ndim else None
+    shifted = x - x.max(axis, keepdims=True)
+    return shifted - np.log(_sum(np.exp(shifted), axis, keepdims=True))
+
+
+def nll_loss_raw(x: Any, target: Any, reduction: str) -> Any:
+    """Minus ``x[i, target[i]]``: by row, their sum or their mean. ``x`` is (N, C), ``target`` (N,)."""
+    picked = -x[_rows(target), target]
+    return (
+        picked
+        if reduction == "none"
+        else picked.sum()
+        if reduction == "sum"
+        else picked.sum() / x.dtype.type(picked.size)
+    )
+
+
+def nll_loss_raw_backward(g: Any, target: Any, shape: _Shape, reduction: str) -> Any:
+    """The transpose of :func:`nll_loss_raw`: scatters ``-g``."""
+    out = array_module(g).zeros(shape, g.dtype)
+    out[_rows(target), target] = -g / target.size if reduction == "mean" else -g
+    return out
+
+
+def _rows(target: Any) -> Any:
+    return array_module(target).arange(target.shape[0])
+
+
+def mse_loss_raw(x: Any, target: Any, reduction: str) -> Any:
+    """(x - target) ** 2: elements, sum or mean."""
+    d = x - target
+    if reduction == "none":
+        return d * d
+    total = _sum(d * d, None)
+    return total if reduction == "sum" else total / x.dtype.type(d.size)

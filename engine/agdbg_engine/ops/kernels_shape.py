@@ -1,0 +1,196 @@
+"""Kernels of products, views and indexing. Parts of :mod:`.kernels`."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..device import array_module
+
+_ndarray = np.ndarray
+_sum: Any = np.add.reduce
+_slice = builtins.slice
+_Shape = tuple[int, ...]
+
+# ----- matrices -----
+
+
+def mm(a: Any, b: Any) -> Any:
+    """(n, k) @ (k, m)."""
+    return a.dot(b)
+
+
+def mm_left(a: Any, g: Any, swapped: bool) -> Any:
+    """``a.T @ g``: gradient of ``mm(a, b)`` in b, laid out like b (column by column if ``swapped``)."""
+    return g.T.dot(a).T if swapped else a.T.dot(g)
+
+
+def mv(a: Any, v: Any) -> Any:
+    """(n, k) @ (k,)."""
+    return a.dot(v)
+
+
+dot = mv
+
+
+def ger(u: Any, v: Any) -> Any:
+    """Outer product."""
+    return u[:, None] * v
+
+
+bmm = np.matmul
+
+
+def addmm(bias: Any, a: Any, b: Any) -> Any:
+    """Bias + a @ b, with one temporary."""
+    out = a.dot(b)
+    out += bias
+    return out
+
+
+# ----- views -----
+
+
+def alias(x: Any) -> Any:
+    """All of ``x``."""
+    return x[...]
+
+
+def view(x: Any, shape: _Shape) -> Any:
+    """X seen in another shape; ValueError where that needs a copy."""
+    return x.reshape(shape, copy=False) if isinstance(x, _ndarray) else x.reshape(shape)
+
+
+def reshape(x: Any, shape: _Shape) -> Any:
+    """X in another shape, copied where it must be."""
+    return x.reshape(shape)
+
+
+unsafe_view = reshape_alias = reshape
+
+
+def expand(x: Any, shape: _Shape) -> Any:
+    """X broadcast to ``shape`` without copying; -1 keeps a size."""
+    if x.ndim == 0 and isinstance(x, (_ndarray, np.generic)):
+        return _ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
+    if -1 in shape:
+        lead = len(shape) - x.ndim
+        shape = tuple(x.shape[i - lead] if s == -1 else s for i, s in enumerate(shape))
+    out = np.broadcast_to(x, shape)
+    if isinstance(out, _ndarray) and x.flags.writeable:
+        out.flags.writeable = True  # parts of it that repeat no memory may be written
+    return out
+
+
+def t(x: Any) -> Any:
+    """The transpose of a matrix."""
+    return x.T
+
+
+def transpose(x: Any, dim0: int, dim1: int) -> Any:
+    """Two dimensions swapped."""
+    return x.swapaxes(dim0, dim1)
+
+
+def permute_to(x: Any, dims: _Shape) -> Any:
+    """Dimensions in the order ``dims``."""
+    return x.transpose(dims)
+
+
+def unsqueeze(x: Any, dim: int) -> Any:
+    """A size-1 dimension put in at ``dim``."""
+    at = dim if dim >= 0 else dim + x.ndim + 1
+    return x[(_slice(None),) * at + (None,)]
+
+
+def squeeze_all(x: Any) -> Any:
+    """All size-1 dimensions dropped."""
+    return x.reshape([s for s in x.shape if s != 1])
+
+
+def squeeze_dim(x: Any, dim: int) -> Any:
+    """Dimension ``dim`` dropped if its size is 1."""
+    return x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x[...]
+
+
+def select(x: Any, dim: int, index: int) -> Any:
+    """Entry ``index`` of dimension ``dim``."""
+    return x[_at(x.ndim, dim, index)]
+
+
+def _at(ndim: int, dim: int, item: Any) -> Any:
+    return (*(_slice(None),) * (dim % ndim), item, ...)
+
+
+def slice(x: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
+    """``x[start:end:step]`` along ``dim``."""
+    return x[_at(x.ndim, dim, _slice(start, end, step))]
+
+
+# ----- their transposes, indexing -----
+
+
+def sum_to(g: Any, shape: _Shape) -> Any:
+    """``g`` summed down to ``shape``, from which it was broadcast."""
+    if g.shape == shape:
+        return g
+    lead = g.ndim - len(shape)
+    if lead:
+        g = _sum(g, tuple(range(lead)))
+    if g.shape != shape:
+        ones = tuple(i for i, (n, s) in enumerate(zip(g.shape, shape, strict=True)) if s == 1 != n)
+        g = _sum(g, ones, keepdims=True)
+    return g
+
+
+def select_backward(g: Any, shape: _Shape, dim: int, index: int) -> Any:
+    """Zeros of ``shape`` with ``g`` at ``index`` of ``dim``."""
+    out = array_module(g).zeros(shape, g.dtype)
+    out[_at(len(shape), dim, index)] = g
+    return out
+
+
+def slice_backward(g: Any, shape: _Shape, dim: int, start: int | None, end: int | None, step: int) -> Any:
+    """Zeros of ``shape`` with ``g`` in the slice."""
+    out = array_module(g).zeros(shape, g.dtype)
+    out[_at(len(shape), dim, _slice(start, end, step))] = g
+    return out
+
+
+def index(x: Any, indices: Any) -> Any:
+    """``x[indices]`` by integer or bool arrays: a copy."""
+    return x[indices]
+
+
+def index_backward(g: Any, shape: _Shape, indices: Any) -> Any:
+    """Zeros of ``shape`` with ``g`` added at ``indices``, repeats included."""
+    out = array_module(g).zeros(shape, g.dtype)
+    array_module(g).add.at(out, indices, g)
+    return out
+
+
+def index_put(x: Any, indices: Any, values: Any) -> Any:
+    """A copy of ``x`` with ``values`` at ``indices``."""
+    out = x.copy()
+    out[indices] = values
+    return out
+
+
+def gather(x: Any, dim: int, index: Any) -> Any:
+    """``x[i][index[i][j]]`` along ``dim``."""
+    return np.take_along_axis(_head(x, dim, index), index, dim)
+
+
+def _head(x: Any, dim: int, index: Any) -> Any:
+    return x[tuple(_slice(None) if d == dim % x.ndim else _slice(0, n) for d, n in enumerate(index.shape))]
+
+
+def gather_backward(g: Any, shape: _Shape, dim: int, index: Any) -> Any:
+    """Zeros of ``shape`` with ``g`` added where :func:`gather` read, repeats included."""
+    out = array_module(g).zeros(shape, g.dtype)
+    grid = list(array_module(g).ogrid[tuple(_slice(0, n) for n in index.shape)])
+    grid[dim % len(shape)] = index
+    array_module(g).add.at(out, tuple(grid), g)
+    return out
