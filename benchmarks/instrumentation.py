@@ -25,8 +25,9 @@ GOAL = 1.02
 
 def count(name: str) -> int:
     """Bytecode instructions that one step of workload ``name`` executes inside the engine, after a first step."""
-    import agdbg_engine as ag
     from workloads import WORKLOADS
+
+    import agdbg_engine as ag
 
     step = WORKLOADS[name](ag)
     step()
@@ -84,7 +85,9 @@ def main(argv: list[str] | None = None) -> int:
         print(json.dumps(rows, indent=2))
     else:
         for name, row in rows.items():
-            print(f"{name:8s}{row['instructions']:>10,} instructions, {row['without']:>10,} without: {row['ratio']:.4f} (goal {GOAL})")
+            print(
+                f"{name:8s}{row['instructions']:>10,} instructions, {row['without']:>10,} without: {row['ratio']:.4f} (goal {GOAL})"
+            )
     return 0
 
 

@@ -249,6 +249,7 @@ while number < 100_000:
             done.append(number)
     except KeyboardInterrupt:
         continue
+signal.signal(signal.SIGALRM, signal.SIG_IGN)  # first: one more may be on its way
 signal.setitimer(signal.ITIMER_REAL, 0)
 recorder.close()
 print(*done)
@@ -258,7 +259,8 @@ print(*done)
 def test_interrupts_at_any_time_double_nothing_and_lose_nothing(tmp_path):
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, tmp_path / "trace"], capture_output=True, text=True)
     if done.returncode:  # the alarm came outside of the try block, which is the script's own affair
-        assert done.returncode in (1, -signal.SIGINT) and "KeyboardInterrupt" in done.stderr
+        assert done.returncode in (1, -signal.SIGINT, -signal.SIGALRM)  # the last: while Python was shutting down
+        assert "KeyboardInterrupt" in done.stderr or not done.stderr
     kept = numbers(tmp_path / "trace")
     assert (sorted(set(kept)) == kept) and set(map(int, done.stdout.split())) <= set(kept)
 

@@ -7,7 +7,9 @@ import pytest
 from agdbg_tests_differential import facts
 
 import agdbg_engine as ag
+from agdbg_engine.backward import QUIET
 from agdbg_engine.nn import functional as ag_functional
+from agdbg_engine.ops import prepare
 
 SPECIAL = [-np.inf, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan]
 PAIRS = np.array([(a, b) for a in SPECIAL for b in SPECIAL]).T
@@ -207,3 +209,16 @@ def test_numpys_error_state_is_put_back_after_a_failure():
     with pytest.raises(KeyError):
         y.backward()
     assert np.geterr() == before
+
+
+def test_another_warning_made_an_error_is_not_tried_again_and_again():
+    def mul(self, other):
+        calls.append(1)
+        raise RuntimeWarning("not about numbers")
+
+    calls = []
+    with pytest.raises(RuntimeWarning, match="not about numbers"):
+        prepare.failed(mul, RuntimeWarning("overflow"), {"self": 1, "other": 1}, {})
+    assert len(calls) == 1
+    with np.errstate(**QUIET), pytest.raises(RuntimeWarning, match="about something else"):
+        prepare.failed(ag.mul, RuntimeWarning("about something else"), {"self": ag.ones(1), "other": ag.ones(1)}, {})

@@ -297,6 +297,14 @@ def test_numpy_arrays_become_tensors():
         assert y.requires_grad
 
 
+def test_an_array_that_is_written_to_afterwards_changes_no_gradient():
+    x, array = ag.ones(2, requires_grad=True), np.array([2.0, 3.0], np.float32)
+    y = (x * array).sum()
+    array[:] = 100
+    y.backward()
+    assert x.grad.tolist() == [2, 3]
+
+
 def test_fractions_are_numbers():
     from fractions import Fraction
 

@@ -37,7 +37,7 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
     for name in names:
         value = arguments[name]
         if isinstance(value, np.ndarray):
-            arguments[name] = wrap(value)
+            arguments[name] = wrap(value.copy())  # may be saved, and has no version that would tell of a write
         elif isinstance(value, numbers.Number) and not isinstance(value, int | float | complex):
             arguments[name] = value.item() if isinstance(value, np.generic) else float(value)  # type: ignore[arg-type]  # Fraction and its like
         elif isinstance(value, np.generic | int | float | complex):
@@ -59,7 +59,7 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     Where it only says that a number overflowed, was divided by zero or is none (a NumPy warning made an error, or
     ``np.seterr``), call ``function`` again without asking for that: PyTorch's results are silently infinite or NaN.
     """
-    if isinstance(error, RuntimeWarning | FloatingPointError):
+    if isinstance(error, RuntimeWarning | FloatingPointError) and np.geterr() != QUIET:
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
     raise explain(function.__name__, error, **tensors) from None
