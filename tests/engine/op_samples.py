@@ -397,6 +397,20 @@ def _added(shape: Any, key: Any, g: Any) -> Any:
     return out
 
 
+row(
+    "threshold_backward",
+    (normal(2, 3), normal(2, 3)),
+    (normal(4), np.array([0.5, -1.0, 2.0, -3.0])),
+    torch=lambda g, x: T.ops.aten.threshold_backward(g, x, 0),
+    numpy=lambda g, x: np.where(x <= 0, 0, g),
+)
+row(
+    "leaky_relu_backward",
+    (normal(2, 3), normal(2, 3), 0.1),
+    (normal(3), np.array([0.5, -1.0, 2.0]), 0.01),
+    torch=lambda g, x, slope: T.ops.aten.leaky_relu_backward(g, x, slope, False),
+    numpy=lambda g, x, slope: np.where(x > 0, g, g * slope),
+)
 row("select_backward", (normal(3), (2, 3), 0, 1), (normal(2), (2, 3), -1, 0), torch=T.ops.aten.select_backward,
     numpy=lambda g, shape, dim, i: _placed(shape, (slice(None),) * (dim % len(shape)) + (i,), g))  # fmt: skip
 row("slice_backward", (normal(2, 2), (5, 2), 0, 1, 4, 2), (normal(2, 3), (2, 4), -1, 1, 4, 1), torch=T.ops.aten.slice_backward,

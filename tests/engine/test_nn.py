@@ -114,6 +114,15 @@ def test_losses_and_layers_have_torchs_value_and_gradients(torch, name):
             np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["relu", "leaky_relu"])
+def test_the_second_derivative_of_a_kink_is_zero_and_not_an_error(torch, name):
+    for t, f in ((ag, F), (torch, torch.nn.functional)):
+        x = t.tensor([1.0, -2.0, 0.0], requires_grad=True)
+        (g,) = t.autograd.grad(getattr(f, name)(x).sum(), x, create_graph=True)
+        (g * g).sum().backward()
+        assert x.grad.tolist() == [0.0, 0.0, 0.0]
+
+
 def test_the_graph_of_a_linear_layer_is_torchs(torch):
     def names(node):
         return [node.name(), [n.name().rpartition("::")[2] for n, _ in node.next_functions if n is not None]]

@@ -22,6 +22,8 @@ OTHER_NODES = {
 
 FEWER_SAVED = {
     "gather": {"self"},
+    "threshold_backward": {"self"},
+    "leaky_relu_backward": {"self"},
     "nll_loss_raw": {"self", "total_weight"},
 }
 """Slots that PyTorch fills though the gradient needs at most their shape."""
@@ -127,12 +129,10 @@ def test_exceptions_are_needed(torch):
     for name in OTHER_NODES:
         mine = [(s, w) for s, w in CASES if s.row == name]
         assert any(engine_node(*case).name() != torch_node(torch, *case).name() for case in mine), name
-    for name in FEWER_SAVED:
-        sample, wanted = next((s, w) for s, w in CASES if s.row == name)
-        extra = saved_by_pytorch(torch, torch_node(torch, sample, wanted)) - saved_by_engine(
-            engine_node(sample, wanted)
-        )
-        assert extra == FEWER_SAVED[name]
+    for name, excused in FEWER_SAVED.items():
+        mine = [case for case in CASES if case[0].row == name]
+        fewer = [saved_by_pytorch(torch, torch_node(torch, *c)) - saved_by_engine(engine_node(*c)) for c in mine]
+        assert excused <= set().union(*fewer), name
 
 
 # ----- index arrays: nothing else can tell that they were written to -----

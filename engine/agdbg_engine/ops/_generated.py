@@ -51,6 +51,7 @@ from .kernels import index_backward as k_index_backward
 from .kernels import index_put as k_index_put
 from .kernels import keep as k_keep
 from .kernels import leaky_relu as k_leaky_relu
+from .kernels import leaky_relu_backward as k_leaky_relu_backward
 from .kernels import log as k_log
 from .kernels import log1p as k_log1p
 from .kernels import log_softmax_dim as k_log_softmax_dim
@@ -99,6 +100,7 @@ from .kernels import sum_dim as k_sum_dim
 from .kernels import sum_to as k_sum_to
 from .kernels import t as k_t
 from .kernels import tanh as k_tanh
+from .kernels import threshold_backward as k_threshold_backward
 from .kernels import to_copy as k_to_copy
 from .kernels import transpose as k_transpose
 from .kernels import trunc as k_trunc
@@ -3554,7 +3556,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        gi = k_drop(g, result <= 0)
+        gi = k_threshold_backward(g, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -3567,7 +3569,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = self.s_result
-        g0 = k_drop(g, result <= 0)
+        g0 = k_threshold_backward(g, result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -3575,7 +3577,7 @@ class ReluBackward0(Node1):
         if st is not None and st.version != self.v_result:
             stale(self, 'result', st)
         result = o_.output_of(self)
-        g0 = o_.drop(g, result <= 0)
+        g0 = o_.threshold_backward(g, result)
         return (g0,)
 
     def release(self, freed):
@@ -3635,7 +3637,7 @@ def relu(self: Tensor) -> Tensor:
 
 
 def jvp_relu(self_: Any, result: Any, self_t: Any) -> Any:
-    return k_drop(self_t, result <= 0)
+    return k_threshold_backward(self_t, result)
 
 
 class LeakyReluBackward0(Node1):
@@ -3654,7 +3656,7 @@ class LeakyReluBackward0(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        gi = k_where(self_ > 0, g, g * self.c_negative_slope)
+        gi = k_leaky_relu_backward(g, self_, self.c_negative_slope)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -3668,7 +3670,7 @@ class LeakyReluBackward0(Node1):
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
         self_ = self_._a
-        g0 = k_where(self_ > 0, g, g * self.c_negative_slope)
+        g0 = k_leaky_relu_backward(g, self_, self.c_negative_slope)
         return (g0,)
 
     def grads_graph(self, g):
@@ -3676,7 +3678,7 @@ class LeakyReluBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             stale(self, 'self', st)
-        g0 = o_.where(self_ > 0, g, g * self.c_negative_slope)
+        g0 = o_.leaky_relu_backward(g, self_, self.c_negative_slope)
         return (g0,)
 
     def release(self, freed):
@@ -3733,7 +3735,250 @@ def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
 
 
 def jvp_leaky_relu(self_: Any, negative_slope: Any, result: Any, self_t: Any) -> Any:
-    return k_where(self_ > 0, self_t, self_t * negative_slope)
+    return k_leaky_relu_backward(self_t, self_, negative_slope)
+
+
+class ThresholdBackwardBackward0(Node2):
+    __slots__ = ('s_self', 'v_self', 'c_self_shape')
+    op_name = 'ThresholdBackwardBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('self_shape',)
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            gi = k_threshold_backward(g, self_)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            gi = k_zeros_of(self.c_self_shape, g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            g0 = k_threshold_backward(g, self_)
+        if self.n1 is not None:
+            g1 = k_zeros_of(self.c_self_shape, g)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            g0 = o_.threshold_backward(g, self_)
+        if self.n1 is not None:
+            g1 = o_.zeros_of(self.c_self_shape, g)
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def threshold_backward(grad_output: Tensor, self: Tensor) -> Tensor:
+    try:
+        a_grad_output = grad_output._a
+        a_self = self._a
+        r = k_threshold_backward(a_grad_output, a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (grad_output._rg or self._rg) and mode.grad:
+            n0 = (grad_output._fn if grad_output._meta is None else edge(grad_output)) if grad_output._rg else None
+            n1 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(ThresholdBackwardBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (grad_output._nr, self._nr,) if grad_output._nr or self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n0 is not None:
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                else:
+                    n.s_self = None
+                    n.v_self = 0
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (grad_output._rg or self._rg):
+                p_.cut((grad_output, self,))
+        return out
+    except Exception as error:
+        return p_.failed(threshold_backward, error, {'grad_output': grad_output, 'self': self}, {})
+
+
+def jvp_threshold_backward(grad_output: Any, self_: Any, result: Any, grad_output_t: Any, self_t: Any) -> Any:
+    return k_threshold_backward(grad_output_t, self_)
+
+
+class LeakyReluBackwardBackward0(Node2):
+    __slots__ = ('s_self', 'v_self', 'c_negative_slope', 'c_self_shape')
+    op_name = 'LeakyReluBackwardBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ('negative_slope', 'self_shape')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            gi = k_leaky_relu_backward(g, self_, self.c_negative_slope)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            gi = k_zeros_of(self.c_self_shape, g)
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            self_ = self_._a
+            g0 = k_leaky_relu_backward(g, self_, self.c_negative_slope)
+        if self.n1 is not None:
+            g1 = k_zeros_of(self.c_self_shape, g)
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                stale(self, 'self', st)
+            g0 = o_.leaky_relu_backward(g, self_, self.c_negative_slope)
+        if self.n1 is not None:
+            g1 = o_.zeros_of(self.c_self_shape, g)
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Any) -> Tensor:
+    try:
+        a_grad_output = grad_output._a
+        a_self = self._a
+        r = k_leaky_relu_backward(a_grad_output, a_self, negative_slope)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (grad_output._rg or self._rg) and mode.grad:
+            n0 = (grad_output._fn if grad_output._meta is None else edge(grad_output)) if grad_output._rg else None
+            n1 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(LeakyReluBackwardBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (grad_output._nr, self._nr,) if grad_output._nr or self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n0 is not None:
+                    n.s_self = self
+                    st = self._storage
+                    n.v_self = 0 if st is None else st.version
+                else:
+                    n.s_self = None
+                    n.v_self = 0
+                n.c_negative_slope = negative_slope
+                n.c_self_shape = a_self.shape
+                out._fn = n
+                out._rg = True
+                if events.sink is not None:
+                    try:
+                        events.sink.node_born(n, out)
+                    except RecursionError:
+                        pass
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.sink is not None and (grad_output._rg or self._rg):
+                p_.cut((grad_output, self,))
+        return out
+    except Exception as error:
+        return p_.failed(leaky_relu_backward, error, {'grad_output': grad_output, 'self': self}, {'negative_slope': negative_slope})
+
+
+def jvp_leaky_relu_backward(grad_output: Any, self_: Any, negative_slope: Any, result: Any, grad_output_t: Any, self_t: Any) -> Any:
+    return k_leaky_relu_backward(grad_output_t, self_, negative_slope)
 
 
 class SoftplusBackward0(Node1):

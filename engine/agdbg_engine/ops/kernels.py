@@ -193,6 +193,16 @@ def keep(g: Any, mask: Any) -> Any:
     return _bits_of(g, np.negative(bits, bits))
 
 
+def threshold_backward(g: Any, x: Any) -> Any:
+    """``g`` where ``x`` is not <= 0."""
+    return drop(g, np.less_equal(x, constant(0, x)))
+
+
+def leaky_relu_backward(g: Any, x: Any, negative_slope: float) -> Any:
+    """``g`` where ``x`` > 0, else ``g * negative_slope``."""
+    return np.where(x > 0, g, g * negative_slope)
+
+
 def drop(g: Any, mask: Any) -> Any:
     """``g`` where not ``mask``, else 0."""
     if g.size < SMALL or type(g) is not ndarray:

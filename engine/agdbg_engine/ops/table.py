@@ -77,8 +77,13 @@ unary("sin(self)", "SinBackward0", "g * cos(self)", floats=True)
 unary("cos(self)", "CosBackward0", "g * -sin(self)", floats=True)
 unary("tanh(self)", "TanhBackward0", "g - g * result * result", floats=True)
 unary("sigmoid(self)", "SigmoidBackward0", "(g - g * result) * result", floats=True)
-unary("relu(self)", "ReluBackward0", "drop(g, result <= 0)")
-unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "where(self > 0, g, g * negative_slope)")
+unary("relu(self)", "ReluBackward0", "threshold_backward(g, result)")
+unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "leaky_relu_backward(g, self, negative_slope)")
+op("threshold_backward(grad_output, self)", "ThresholdBackwardBackward0", grad_output="threshold_backward(g, self)",
+   self="zeros_of(self_shape, g)", jvp="threshold_backward(grad_output_t, self)")
+op("leaky_relu_backward(grad_output, self, negative_slope)", "LeakyReluBackwardBackward0",
+   grad_output="leaky_relu_backward(g, self, negative_slope)", self="zeros_of(self_shape, g)",
+   jvp="leaky_relu_backward(grad_output_t, self, negative_slope)")
 unary("softplus(self, beta=1.0, threshold=20.0)", "SoftplusBackward0",
       "where(self * beta > threshold, g, g * sigmoid(self * beta))", floats=True)
 unary("silu(self)", "SiluBackward0", "g * (sigmoid(self) * (1 + self * (1 - sigmoid(self))))", floats=True)
