@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
-_accumulating = threading.Lock()
-"""Held while a gradient is added to a ``grad``: backward calls in several threads may reach one leaf."""
+_accumulating = threading.RLock()
+"""Held while a gradient is added to a ``grad``: backward calls in several threads may reach one leaf.
+
+Re-entrant, since a signal handler may run backward in the thread that holds it."""
 
 MAYBE = 2
 """``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""

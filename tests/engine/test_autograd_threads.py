@@ -83,11 +83,11 @@ class Watching(np.ndarray):
     seen: ClassVar[list[bool]] = []
 
     def copy(self, *args):
-        self.seen.append(_accumulating.locked())
+        self.seen.append(_accumulating._is_owned())
         return np.array(self)
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=()):
-        self.seen.append(_accumulating.locked())
+        self.seen.append(_accumulating._is_owned())
         inputs = [np.asarray(i) for i in inputs]
         return getattr(ufunc, method)(*inputs, out=out)
 
@@ -99,7 +99,7 @@ def test_other_threads_are_kept_out_while_a_gradient_is_added():
     x._accumulate(g, False)
     assert x.grad.tolist() == [2.0, 2.0]
     assert Watching.seen == [True, True]
-    assert not _accumulating.locked()
+    assert not _accumulating._is_owned()
 
 
 def test_one_graph_shared(switching):
