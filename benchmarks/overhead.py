@@ -18,7 +18,7 @@ from timing import medians, one_thread
 
 one_thread()
 
-from workloads import WORKLOADS, gru  # noqa: E402
+from workloads import WORKLOADS, gru, small  # noqa: E402
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 from agdbg.engines import native  # noqa: E402
@@ -26,6 +26,7 @@ from agdbg.record import Recorder, Trace  # noqa: E402
 from agdbg_engine import events  # noqa: E402
 from engine import load_torch  # noqa: E402
 
+RECORD_BYTES = 64
 GOALS = {"gru": "<= 1.4 x plain and <= 1.0 x torch"}
 
 
@@ -58,7 +59,7 @@ def measure(
         "plain ms": round(took["plain"] * 1e3, 3),
         "idle sink / plain": round(took["idle sink"] / took["plain"], 3),
         "recorded / plain": round(took["recorded"] / took["plain"], 3),
-        "records": len(trace.records),
+        "trace bytes / step": round(len(trace.records) * RECORD_BYTES / (1 + 2 * rounds)),
     }
     if torch:
         row["recorded / torch"] = round(took["recorded"] / took["torch"], 3)
@@ -73,7 +74,7 @@ def main(argv: list[str] | None = None) -> int:
     torch = load_torch()
     folder = Path(tempfile.mkdtemp(prefix="agdbg-overhead-"))
     try:
-        workloads = {**WORKLOADS, "gru200": lambda T: gru(T, 200)}
+        workloads = {**WORKLOADS, "gru200": lambda T: gru(T, 200), "small": small}
         result = {n: measure(n, make, torch, options.rounds, folder) for n, make in workloads.items()}
     finally:
         shutil.rmtree(folder)

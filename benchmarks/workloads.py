@@ -107,4 +107,20 @@ def mlp(T: Any) -> Step:
     return step
 
 
+def small(T: Any) -> Step:
+    """One SGD step of a tiny two-layer regression: where what is recorded beside the nodes weighs most."""
+    nn, optim = T.nn, T.optim
+    model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+    optimizer = optim.SGD(model.parameters(), lr=0.01)
+    x, y = _inputs(T, 1, 16, 8)[0], _inputs(T, 1, 16, 1)[0]
+
+    def step() -> None:
+        loss = nn.functional.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
 WORKLOADS: dict[str, Callable[[Any], Step]] = {"chain": chain, "wide": wide, "rnn": rnn, "gru": gru, "mlp": mlp}

@@ -48,7 +48,7 @@ class _Watcher:
             spec = None if finder is self else finder.find_spec(fullname, path, target)
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):  # a namespace package has no loader to wrap
-                    spec.loader = _TellingLoader(spec.loader, self)  # type: ignore[assignment]
+                    spec.loader = _TellingLoader(spec.loader, self)  # type: ignore[assignment]  # a loader by what it does, not by its class
                 return spec
         return None
 

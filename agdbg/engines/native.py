@@ -115,7 +115,7 @@ class NativeSink(engine_events.Sink):
             except Exception:
                 engine_events.drop(self)
 
-        self.node_born, self.node_ran = node_born, node_ran  # type: ignore[method-assign]
+        self.node_born, self.node_ran = node_born, node_ran  # type: ignore[method-assign]  # on purpose
 
     def _born_unusual(self, node: Node) -> None:
         """The general way; a node class seen for the first time gets its writer."""

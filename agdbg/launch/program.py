@@ -99,7 +99,7 @@ def _prepare(program: Program, companion: Companion) -> Start:
 def _run_module(name: str, is_option: bool) -> None:
     """Run a module as ``__main__`` as Python does it: by this function of its library."""
     script.allow_frames_below()
-    runpy._run_module_as_main(name, is_option)  # type: ignore[attr-defined]
+    runpy._run_module_as_main(name, is_option)  # type: ignore[attr-defined]  # what `python -m` calls
 
 
 def _set_first_path(directory: str) -> None:

@@ -105,6 +105,6 @@ def _can_be_read_again(path: str) -> bool:
 
 def _hand_over() -> NoReturn:
     """Become ``python SCRIPT ARGS...``, with the options this interpreter was started with."""
-    from subprocess import _args_from_interpreter_flags  # type: ignore[attr-defined]
+    from subprocess import _args_from_interpreter_flags  # type: ignore[attr-defined]  # as multiprocessing uses it
 
     os.execv(sys.executable, [sys.orig_argv[0], *_args_from_interpreter_flags(), *sys.argv])

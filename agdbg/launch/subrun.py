@@ -40,7 +40,7 @@ def run_recorded(program: list[str], trace: Path, *, output_to_stderr: bool = Fa
         EndedBySignal: this process was asked to end, and so was the child, which has ended.
     """
     boot = _BOOT.format(parent=str(Path(agdbg.__file__).resolve().parents[1]), pid=os.getpid())
-    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing uses it
     options = ["--headless", "--trace", str(trace), *([] if mention_trace else ["--unmentioned"])]
     command = [sys.executable, *flags, "-c", boot, "run", *options, *program]
     stderr = subprocess.DEVNULL if sys.stderr is None else sys.stderr.fileno()

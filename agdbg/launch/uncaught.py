@@ -78,10 +78,10 @@ def observe_threads(note: Callable[[BaseException], None]) -> Callable[[], None]
         return noted
 
     def end() -> None:
-        if threading._make_invoke_excepthook is make:  # type: ignore[attr-defined]
-            threading._make_invoke_excepthook = real  # type: ignore[attr-defined]
+        if threading._make_invoke_excepthook is make:  # type: ignore[attr-defined]  # private
+            threading._make_invoke_excepthook = real  # type: ignore[attr-defined]  # private
 
-    threading._make_invoke_excepthook = make  # type: ignore[attr-defined]
+    threading._make_invoke_excepthook = make  # type: ignore[attr-defined]  # private
     return end
 
 

@@ -11,7 +11,7 @@ from . import errors
 from .backward import BackwardPass, Capture
 from .creation import zeros_like
 from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from .node import Edge, Node, edge
+from .node import Node, edge
 from .sites import caller
 from .tensor import Tensor, wrap
 
@@ -166,11 +166,3 @@ def _no_grad_fn(i: int, t: Tensor) -> Exception:
         f"element {i} of tensors does not require grad and does not have a grad_fn",
         "nothing it was computed from requires grad, or the path was cut by detach(), .data, no_grad or an integer op",
     )
-
-
-def get_gradient_edge(t: Tensor) -> Edge:
-    """The node and output number that stand for ``t`` in the graph."""
-    node = edge(t)
-    if node is None:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    return Edge(node, t._nr)

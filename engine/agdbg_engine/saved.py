@@ -82,12 +82,6 @@ class SavedTensor:
             return storage
         return self.value._storage
 
-    @property
-    def current_version(self) -> int:
-        """Version of its storage now."""
-        storage = self.storage
-        return 0 if storage is None else storage.version
-
     def unpack(self) -> Tensor:
         """The tensor, checked: raises PyTorch's errors when freed or modified since."""
         if isinstance(self.value, Freed):

@@ -14,7 +14,7 @@ from .device import device, device_of
 from .dtype import is_differentiable, scalar_type
 from .grad_mode import mode
 from .meta import AutogradMeta
-from .node import Edge, Node, RemovableHandle, TensorHooks, edge, tensor_hooks
+from .node import Node, RemovableHandle, TensorHooks, edge, tensor_hooks
 from .sites import caller
 from .storage import Storage
 
@@ -428,11 +428,6 @@ def wrap(array: Any) -> Tensor:
     t._fn = t._storage = t._grad = t._meta = None
     t._nr, t._rg = 0, False
     return t
-
-
-def gradient_edge(t: Tensor) -> Edge:
-    """Node and output number that stand for ``t`` in the graph."""
-    return Edge(edge(t), t._nr)
 
 
 def check_inplace(t: Tensor, args: tuple[Any, ...]) -> None:

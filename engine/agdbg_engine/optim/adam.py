@@ -44,10 +44,6 @@ class Adam(Optimizer):
         )
 
     def update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if group["maximize"]:
-            g = -g
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
         if not state:
             state.update(step=0, exp_avg=np.zeros_like(p), exp_avg_sq=np.zeros_like(p))
             if group["amsgrad"]:

@@ -62,12 +62,12 @@ class Optimizer:
         for group in self.param_groups:
             for p in group["params"]:
                 if p._grad is not None:
-                    self.update(p._a, p._grad._a, self.state.setdefault(p, {}), group)
+                    self.update(p._a, _decayed(p._a, p._grad._a, group), self.state.setdefault(p, {}), group)
                     p._bump(op, None, code, lasti)
         return loss
 
     def update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Change buffer ``p`` in place by gradient buffer ``g`` (which stays as it is)."""
+        """Change buffer ``p`` in place by ``g``, its gradient with sign and weight decay applied (which stays as it is)."""
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
@@ -88,6 +88,13 @@ class Optimizer:
         for mine, theirs in zip(self.param_groups, state_dict["param_groups"], strict=True):
             mine.update({k: v for k, v in theirs.items() if k != "params"})
         self.state = {params[i]: dict(s) for i, s in state_dict["state"].items()}
+
+
+def _decayed(p: Any, g: Any, group: dict[str, Any]) -> Any:
+    """The gradient that every optimiser starts from: turned round to maximise, weight decay added."""
+    if group["maximize"]:
+        g = -g
+    return g + group["weight_decay"] * p if group["weight_decay"] else g
 
 
 BLOCK = 16384

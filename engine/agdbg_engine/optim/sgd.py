@@ -40,10 +40,6 @@ class SGD(Optimizer):
         )
 
     def update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if group["maximize"]:
-            g = -g
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
         if group["momentum"]:
             g = self._momentum(g, state, group)
         for p_, g_ in blocks(p, g):
