@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter_ns
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +24,14 @@ from .node import AccumulateGrad, Buffers, Node
 from .ready_queue import ready_order
 from .saved import Freed, FreedAccess
 
-if TYPE_CHECKING:
-    pass
-
 QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
 """For ``np.seterr`` while nodes run: infinities and NaN come silently, as in PyTorch, whatever the user has asked of NumPy."""
 
 _by_seq = operator.attrgetter("seq")
+
+
+class Abandoned(BaseException):
+    """Raised by a driver inside of a node that it wants to run once more: the pass goes on as if nothing had been."""
 
 
 class Capture:
@@ -55,7 +56,10 @@ current = _Current()
 
 
 class BackwardPass:
-    """One call of ``backward`` or ``grad``: :meth:`start`, then :meth:`run` or :meth:`step` by step, then :meth:`finish`."""
+    """One call of ``backward`` or ``grad``: :meth:`start`, then :meth:`run` or :meth:`advance` bit by bit, then :meth:`finish`.
+
+    ``agdbg_engine.journal`` goes back.
+    """
 
     def __init__(self, call: str, retain_graph: bool, create_graph: bool, code: CodeType, lasti: int) -> None:
         self.call = call
@@ -104,6 +108,13 @@ class BackwardPass:
         if events.sink is not None:
             events.sink.pass_started(self)
 
+    def replace(self, node: Node, nr: int, g: Any) -> None:
+        """Let gradient ``g``, a buffer nobody else holds, come in for output ``nr`` of ``node`` instead of the one there."""
+        key = (node, nr) if nr else node
+        self.shared.discard(key)
+        self.summed.discard(key)
+        self.buffers[key] = self._as_tensor(g) if self.create_graph else g
+
     def _put(self, node: Node, nr: int, g: Any) -> None:
         key = (node, nr) if nr else node
         if key in self.buffers:
@@ -130,8 +141,13 @@ class BackwardPass:
     # ----- running -----
 
     def run(self) -> None:
-        """Run all remaining nodes; on an error the pass is finished and the error raised."""
-        self._advance(self.order[self.position :])
+        """Run all remaining nodes, as the sink's driver wants if it has one; on an error the pass is finished and
+        the error raised.
+        """
+        if events.sink is not None and events.sink.driver is not None:
+            events.sink.driver(self)
+        if self.position < len(self.order):
+            self._advance(self.order[self.position :], self.run_node)
         self.finish(None)
 
     def step(self) -> Node | None:
@@ -139,16 +155,33 @@ class BackwardPass:
         if self.position >= len(self.order):
             return None
         node = self.order[self.position]
-        self._advance([node])
+        self._advance([node], self.run_node)
         return node
 
-    def _advance(self, nodes: list[Node]) -> None:
+    def advance(self, count: int, run_node: Callable[[Node], None] | None = None) -> None:
+        """Run at most ``count`` nodes, with ``run_node`` if that is given; errors are those of :meth:`run`."""
+        self._advance(self.order[self.position : self.position + count], run_node or self.run_node)
+
+    def phases(self, node: Node) -> Iterator[str]:
+        """Run ``node`` in parts: the name of each is yielded before it is done.
+
+        A node without hooks that the fast way can run has one part, ``apply``, or ``accumulate`` if it is a leaf's.
+        """
+        if self._general or node.hooks is not None or node.multi:
+            return self._parts(node)
+        return self._single_part(node)
+
+    def _single_part(self, node: Node) -> Iterator[str]:
+        yield "accumulate" if node.leaf else "apply"
+        self.run_node(node)
+
+    def _advance(self, nodes: list[Node], run_node: Callable[[Node], None]) -> None:
         """Run ``nodes``, the next ones in order, in the modes of a backward pass."""
         before = mode.grad, current.bp, current.node
         mode.grad = self.create_graph
         current.bp = self
         loud = np.seterr(**QUIET)
-        run_node, sink = self.run_node, events.sink
+        sink = events.sink
         coming, started = iter(nodes), None
         try:
             if sink is None:
@@ -165,6 +198,8 @@ class BackwardPass:
                         except RecursionError:  # the program is at its limit, and must not fail for being watched
                             pass
                     self.position += 1
+        except Abandoned:
+            raise
         except FreedAccess as access:
             running = nodes[-1 - operator.length_hint(coming)]
             raise self._failed(errors.backward_twice(running, access.freed), running, started) from None
@@ -200,20 +235,30 @@ class BackwardPass:
     # ----- the general way to run a node: hooks, several outputs, recording, captures, undefined gradients -----
 
     def _general_node(self, node: Node) -> None:
+        for _ in self._parts(node):
+            pass
+
+    def _parts(self, node: Node) -> Iterator[str]:
+        """Run ``node`` with all there may be on the way, yielding before each part."""
         current.node = node
         gs = self._take(node)
         runs = self._wanted is None or node in self._wanted
         if runs:
             self._capture(node, gs)  # PyTorch's order: what a node that runs gets is picked up before its hooks
         if node.hooks is not None:
+            if node.hooks.tensor:
+                yield "tensor-hooks"
             gs = self._tensor_hooks(node, gs)
         if not runs:
             self._capture(node, gs)
             return
         if node.hooks is not None and node.hooks.pre:
+            yield "pre-hooks"
             gs = self._pre_hooks(node, gs)
+        yield "accumulate" if node.leaf else "apply"
         grads = self._grads(node, gs)
         if node.hooks is not None and node.hooks.post:
+            yield "post-hooks"
             grads = self._post_hooks(node, grads, gs)
         if self.create_graph:
             _route_tensors(node, grads, self.buffers)

@@ -27,6 +27,9 @@ class Sink:
     program's memory changes.
     """
 
+    driver: Callable[[BackwardPass], None] | None = None
+    """Runs the nodes of a pass, or some of them, in place of the engine: a debugger. It must not raise by itself."""
+
     def node_born(self, node: Node, out: Tensor) -> None:
         """``node`` was built by the op that made ``out``; its edges, saved tensors and site are complete.
 
@@ -43,6 +46,12 @@ class Sink:
         self, bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
     ) -> None:
         """``node`` ran as number ``order`` of ``bp``; times are ``time.perf_counter_ns``."""
+
+    def node_undone(self, bp: BackwardPass, node: Node, order: int) -> None:
+        """The run of ``node`` as number ``order`` of ``bp`` was taken back: it will run again."""
+
+    def gradient_replaced(self, bp: BackwardPass, node: Node, nr: int) -> None:
+        """A person replaced the gradient that waits at output ``nr`` of ``node``."""
 
     def pass_started(self, bp: BackwardPass) -> None:
         """A ``backward`` or ``grad`` call has planned its nodes and is about to run the first."""

@@ -119,3 +119,51 @@ def saved_attribute(node: Node, name: str) -> Any:
     if name in node.consts:
         return getattr(node, "c_" + name)
     raise AttributeError(f"'{node.op_name}' object has no attribute '_saved_{name}'")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A saved tensor that cannot be unpacked as things stand."""
+
+    node: Node
+    slot: str
+    freed: Freed | None
+    """Who freed it; ``None`` when it was modified."""
+
+    def error(self) -> Exception:
+        """The error that unpacking it raises; instruments are told."""
+        if self.freed is not None:
+            return errors.backward_twice(self.node, self.freed)
+        storage = _storage_of(self.node, self.slot)
+        assert storage is not None
+        return errors.inplace_modified(self.node, self.slot, storage)
+
+
+def first_refusal(nodes: list[Node]) -> Refusal | None:
+    """The first of ``nodes``, in their order, that has been freed or whose saved tensor was modified since."""
+    for node in nodes:
+        for inner in _with_inner(node):
+            for slot in inner.slots:
+                value = getattr(inner, "s_" + slot)
+                if value is None:
+                    continue
+                if type(value) is Freed:
+                    return Refusal(inner, slot, value)
+                storage = _storage_of(inner, slot)
+                if storage is not None and storage.version != getattr(inner, "v_" + slot):
+                    return Refusal(inner, slot, None)
+    return None
+
+
+def _with_inner(node: Node) -> tuple[Node, ...]:
+    """``node``, and the op that wrote through a view if it is a CopySlices."""
+    inner = getattr(node, "inner", None) if node.op_name == "CopySlices" else None
+    return (node,) if inner is None else (node, *_with_inner(inner))
+
+
+def _storage_of(node: Node, slot: str) -> Storage | None:
+    if node.outputs_saved[node.slots.index(slot)]:
+        storage: Storage | None = node.o_storage
+        return storage
+    found: Storage | None = getattr(node, "s_" + slot)._storage
+    return found

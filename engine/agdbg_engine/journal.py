@@ -1,0 +1,226 @@
+"""Going back in a backward pass: what a node is about to change is noted before it runs, and put back to undo it.
+
+The order of a pass is fixed, so a step back is an index and the few things that one node touches: the gradients that wait at
+it and at its producers, its saved tensors, the gradient that ``grad`` picks up, the ``grad`` of a leaf. Only what would be
+written in place is copied. Nodes run exactly as they run without a journal.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import events
+from .backward import BackwardPass
+from .node import AccumulateGrad, Node
+from .tensor import Tensor
+from .view import CopySlices
+
+MOST_NODES = 10_000
+MOST_BYTES = 256 * 2**20
+
+Restore = Callable[[], None]
+
+
+class Journal:
+    """The nodes of one pass that can be undone, at most :data:`MOST_NODES` and :data:`MOST_BYTES` of them."""
+
+    def __init__(self, bp: BackwardPass) -> None:
+        self.bp = bp
+        self._entries: deque[_Entry] = deque()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        """How many nodes can be undone."""
+        return len(self._entries)
+
+    def step(self, run_node: Callable[[Node], None] | None = None) -> None:
+        """Run the next node of the pass, noted; errors are those of :meth:`BackwardPass.run`."""
+        bp = self.bp
+        entry = _Entry(bp, bp.order[bp.position])
+        self._entries.append(entry)
+        self._bytes += entry.bytes
+        while len(self._entries) > MOST_NODES or (self._bytes > MOST_BYTES and len(self._entries) > 1):
+            self._bytes -= self._entries.popleft().bytes
+        bp.advance(1, run_node)
+
+    def barrier(self) -> Node | None:
+        """The node that ran last, if it ran functions of the user, whose effects nobody can undo."""
+        node = self._entries[-1].node if self._entries else None
+        return node if node is not None and runs_user_code(node) else None
+
+    def undo(self) -> Node:
+        """Take back the last run; raises :class:`IndexError` when there is none."""
+        entry = self._entries.pop()
+        self._bytes -= entry.bytes
+        ran = self.bp.position > entry.position
+        entry.restore()
+        if ran and events.sink is not None:
+            events.sink.node_undone(self.bp, entry.node, entry.position)
+        return entry.node
+
+    def gradients_in(self, node: Node) -> list[Any] | None:
+        """The gradients that came in for each output of a noted ``node``; ``None`` when it is not noted."""
+        entry = self._find(node)
+        return None if entry is None else [entry.before.get(key) for key in _own_keys(node)]
+
+    def gradients_out(self, node: Node) -> tuple[Any, ...] | None:
+        """What a noted ``node`` sends to its producers, computed once more from what it had: hooks are not run.
+
+        ``None`` when it is not noted, or what it saved was modified since.
+        """
+        entry = self._find(node)
+        if entry is None or isinstance(node, AccumulateGrad):
+            return None
+        gs = [_buffer(entry.before.get(key)) for key in _own_keys(node)]
+        if all(g is None for g in gs):
+            return (None,) * len(node.next_nodes())
+        with entry.unreleased():
+            return node.grads(gs if node.multi else gs[0])
+
+    def saved(self, node: Node) -> dict[str, Any]:
+        """What the slots of a noted ``node`` held before it ran."""
+        entry = self._find(node)
+        if entry is None:
+            return {}
+        return {name[2:]: value for n, name, value in entry.slots if n is node and name.startswith("s_")}
+
+    def _find(self, node: Node) -> _Entry | None:
+        return next((e for e in reversed(self._entries) if e.node is node), None)
+
+
+def runs_user_code(node: Node) -> bool:
+    """Whether hooks of the user fire when ``node`` runs."""
+    hooks = node.hooks
+    return hooks is not None and bool(hooks.pre or hooks.post or any(h.hooks for h in hooks.tensor.values()))
+
+
+class _Entry:
+    """What one node is about to change."""
+
+    def __init__(self, bp: BackwardPass, node: Node) -> None:
+        self.bp = bp
+        self.node = node
+        self.position = bp.position
+        self.before: dict[Any, Any] = {}
+        self.flags: dict[Any, tuple[bool, bool]] = {}
+        self.bytes = 0
+        for key in (*_own_keys(node), *_next_keys(node)):
+            self._note(key)
+        self.slots = list(_slots(node))
+        self.captured = [(c, c.value) for c in bp._captured.get(node, ())]
+        self.grads = [self._noted_grad(t) for t in _receivers(node)]
+        self.bytes += sum(_size(value) for _, _, value in self.slots)
+
+    def _note(self, key: Any) -> None:
+        bp = self.bp
+        if key in self.flags:
+            return
+        self.flags[key] = key in bp.shared, key in bp.summed
+        if key in bp.buffers:
+            value = bp.buffers[key]
+            if key in bp.summed and isinstance(value, np.ndarray):  # more is added in place
+                value = value.copy()
+            self.before[key] = value
+            self.bytes += _size(value)
+
+    def _noted_grad(self, t: Tensor) -> Restore:
+        grad = t._grad
+        if grad is None or self.bp.create_graph:  # a new tensor takes its place
+            return lambda: setattr(t, "_grad", grad)
+        kept, version = grad._a.copy(), grad._version
+        self.bytes += _size(kept)
+
+        def restore() -> None:
+            grad._a[...] = kept
+            if grad._storage is not None:
+                grad._storage.version = version
+                if grad._storage.writers:
+                    grad._storage.writers[:] = [w for w in grad._storage.writers if w[0] <= version]
+            t._grad = grad
+
+        return restore
+
+    def restore(self) -> None:
+        """Put everything back as it was before the node ran."""
+        bp = self.bp
+        for key, (shared, summed) in self.flags.items():
+            if key in self.before:
+                bp.buffers[key] = self.before[key]
+            else:
+                bp.buffers.pop(key, None)
+            _set_member(bp.shared, key, shared)
+            _set_member(bp.summed, key, summed)
+        for node, name, value in self.slots:
+            setattr(node, name, value)
+        for capture, value in self.captured:
+            capture.value = value
+        for restore in self.grads:
+            restore()
+        bp.position = self.position
+
+    def unreleased(self) -> _Unreleased:
+        """While this is open the node has its saved tensors."""
+        return _Unreleased(self.slots)
+
+
+class _Unreleased:
+    def __init__(self, slots: list[tuple[Node, str, Any]]) -> None:
+        self._slots = slots
+
+    def __enter__(self) -> None:
+        self._now = [(node, name, getattr(node, name)) for node, name, _ in self._slots]
+        for node, name, value in self._slots:
+            setattr(node, name, value)
+
+    def __exit__(self, *exc: object) -> None:
+        for node, name, value in self._now:
+            setattr(node, name, value)
+
+
+def _own_keys(node: Node) -> list[Any]:
+    return [node, *((node, nr) for nr in range(1, node.n_outputs))] if node.multi else [node]
+
+
+def _next_keys(node: Node) -> Iterator[Any]:
+    for n, nr in node.next_functions:
+        if n is not None:
+            yield (n, nr) if nr else n
+
+
+def _slots(node: Node) -> Iterator[tuple[Node, str, Any]]:
+    while isinstance(node, CopySlices):
+        node = node.inner
+    for name in node.slots:
+        yield node, "s_" + name, getattr(node, "s_" + name)
+    if any(node.outputs_saved):
+        yield node, "o_storage", node.o_storage
+
+
+def _receivers(node: Node) -> Iterator[Tensor]:
+    """The tensors whose ``grad`` the run of ``node`` fills."""
+    if isinstance(node, AccumulateGrad):
+        yield node.variable
+    for hooks in node.hooks.tensor.values() if node.hooks is not None else ():
+        t = hooks.retain() if hooks.retain is not None else None
+        if t is not None:
+            yield t
+
+
+def _set_member(members: set[Any], key: Any, wanted: bool) -> None:
+    if wanted:
+        members.add(key)
+    else:
+        members.discard(key)
+
+
+def _buffer(g: Any) -> Any:
+    return g._a if isinstance(g, Tensor) else g
+
+
+def _size(value: Any) -> int:
+    size: int = getattr(_buffer(value), "nbytes", 0)
+    return size

@@ -1,0 +1,299 @@
+"""Going back in a backward pass: everything is as it was, and running on gives the results of a pass that never went back."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from agdbg_tests_random_programs import leaf_values, pure, run, total, writing
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agdbg_engine as ag
+from agdbg_engine import events
+from agdbg_engine.backward import Abandoned, BackwardPass, Capture
+from agdbg_engine.journal import Journal
+from agdbg_engine.node import edge
+from agdbg_engine.saved import first_refusal
+from agdbg_engine.sites import caller
+
+walks = st.lists(st.sampled_from([3, 1, -1, -2, -5]), max_size=30)
+
+
+def started(loss, *, retain_graph=False, create_graph=False, inputs=None):
+    bp = BackwardPass("backward", retain_graph, create_graph, *caller())
+    seed = ag.ones_like(loss)
+    captures = None if inputs is None else [Capture(edge(t), t._nr) for t in inputs]
+    bp.start([(edge(loss), loss._nr, seed if create_graph else seed._a)], captures)
+    return bp
+
+
+def walk(bp, moves):
+    """Step and undo as ``moves`` say, then run to the end, part by part of each node now and then."""
+    journal = Journal(bp)
+    for move in moves:
+        for _ in range(abs(move)):
+            if move > 0 and bp.position < len(bp.order):
+                journal.step(None if move == 1 else lambda node: list(bp.phases(node)))
+            elif move < 0 and len(journal):
+                journal.undo()
+    while bp.position < len(bp.order):
+        journal.step()
+    bp.finish(None)
+
+
+def state(leaves):
+    """Gradients bit by bit, with their layout and version."""
+    return [
+        None if x._grad is None else (x._grad._a.tobytes(), x._grad._a.strides, x._grad._version, x._grad.requires_grad)
+        for x in leaves
+    ]
+
+
+def build(values, program):
+    done = run(ag, values, program, quietly)
+    usable = [x for x in done.pool if quietly(lambda x: x.grad_fn, x) is None or x.grad_fn is not None]
+    done.pool = [x for x in usable if can_be_used(x)]
+    return done.leaves, total(done)
+
+
+def quietly(function, *args):
+    with contextlib.suppress(RuntimeError):
+        return function(*args)
+
+
+def can_be_used(x):
+    try:
+        x.grad_fn  # noqa: B018 - a view that may not be remade raises
+    except RuntimeError:
+        return False
+    return True
+
+
+@settings(max_examples=300)
+@given(leaf_values(), st.one_of(pure(), writing()), walks, st.booleans())
+def test_a_walk_ends_where_a_plain_pass_ends(values, program, moves, twice):
+    plain_leaves, plain = build(values, program)
+    walked_leaves, walked = build(values, program)
+    if not plain.requires_grad or first_refusal(started(plain, retain_graph=True).order):
+        return
+    for retain in (True, False) if twice else (False,):  # the second pass adds to gradients in place
+        plain.backward(retain_graph=retain)
+        walk(started(walked, retain_graph=retain), moves)
+        assert state(walked_leaves) == state(plain_leaves)
+
+
+@settings(max_examples=100)
+@given(leaf_values(), pure(), walks)
+def test_with_create_graph(values, program, moves):
+    plain_leaves, plain = build(values, program)
+    walked_leaves, walked = build(values, program)
+    plain.backward(create_graph=True)
+    walk(started(walked, retain_graph=True, create_graph=True), moves)
+    assert state(walked_leaves) == state(plain_leaves)
+
+
+@settings(max_examples=100)
+@given(leaf_values(), pure(), walks)
+def test_with_captures(values, program, moves):
+    plain_leaves, plain = build(values, program)
+    walked_leaves, walked = build(values, program)
+    expected = ag.autograd.grad(plain, plain_leaves, allow_unused=True)
+    bp = started(walked, inputs=walked_leaves)
+    walk(bp, moves)
+    found = [c.value for c in bp.captures]
+    assert [None if v is None else np.asarray(v).tobytes() for v in found] == [
+        None if e is None else np.ascontiguousarray(e._a).tobytes() for e in expected
+    ]
+
+
+@settings(max_examples=100)
+@given(leaf_values(), pure(), st.integers(0, 30))
+def test_all_the_way_back_leaves_no_trace(values, program, steps):
+    leaves, loss = build(values, program)
+    bp = started(loss)
+    before = (dict(bp.buffers), set(bp.shared), set(bp.summed), [slots(n) for n in bp.order], state(leaves))
+    journal = Journal(bp)
+    for _ in range(min(steps, len(bp.order))):
+        journal.step()
+    while len(journal):
+        journal.undo()
+    after = (dict(bp.buffers), set(bp.shared), set(bp.summed), [slots(n) for n in bp.order], state(leaves))
+    assert before[0].keys() == after[0].keys()
+    assert all(a is b for a, b in zip(before[0].values(), after[0].values(), strict=True))
+    assert before[1:] == after[1:]
+    assert bp.position == 0
+
+
+def slots(node):
+    return [id(getattr(node, "s_" + name)) for name in node.slots]
+
+
+def test_retained_gradients_go_back_too():
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    h = x * 3
+    h.retain_grad()
+    bp = started((h * h).sum())
+    journal = Journal(bp)
+    while bp.position < len(bp.order):
+        journal.step()
+    assert h.grad.tolist() == [6.0, 12.0]
+    while len(journal):
+        journal.undo()
+    assert h.grad is None
+    assert x.grad is None
+
+
+def test_a_node_with_a_hook_of_the_user_is_a_barrier():
+    x = ag.tensor([1.0], requires_grad=True)
+    h = x * 3
+    h.register_hook(lambda g: None)
+    bp = started(h.exp().sum())
+    journal = Journal(bp)
+    found = []
+    while bp.position < len(bp.order):
+        journal.step()
+        found.append(journal.barrier())
+    assert [None if n is None else n.op_name for n in found] == [None, None, "MulBackward0", None]
+
+
+def test_the_gradients_of_a_node_that_ran():
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    y = ag.tensor([5.0, 7.0], requires_grad=True)
+    bp = started((x * y).sum())
+    journal = Journal(bp)
+    journal.step()
+    journal.step()
+    node = bp.order[1]
+    assert node.op_name == "MulBackward0"
+    assert [g.tolist() for g in journal.gradients_in(node)] == [[1.0, 1.0]]
+    assert [g.tolist() for g in journal.gradients_out(node)] == [[5.0, 7.0], [1.0, 2.0]]
+    assert journal.saved(node) == {"self": x, "other": y}
+    assert journal.gradients_in(bp.order[2]) is None
+    with pytest.raises(RuntimeError, match="second time"):
+        node._saved_self  # noqa: B018 - it stays freed
+
+
+def test_a_changed_gradient_flows_on():
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    bp = started((x * 3).sum())
+    journal = Journal(bp)
+    journal.step()
+    bp.replace(bp.order[1], 0, np.array([10.0, 20.0], np.float32))
+    journal.step()
+    journal.step()
+    assert x.grad.tolist() == [30.0, 60.0]
+    journal.undo()
+    journal.undo()
+    journal.undo()
+    walk(bp, [])
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def test_the_horizon(monkeypatch):
+    from agdbg_engine import journal as module
+
+    monkeypatch.setattr(module, "MOST_NODES", 5)
+    x = ag.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(20):
+        y = y * 2
+    journal = Journal(started(y))
+    for _ in range(12):
+        journal.step()
+    assert len(journal) == 5
+    monkeypatch.setattr(module, "MOST_BYTES", 1)
+    journal.step()
+    assert len(journal) == 1
+
+
+def test_parts_of_a_node():
+    x = ag.tensor([1.0], requires_grad=True)
+    h = x * 3
+    h.register_hook(lambda g: None)
+    h.grad_fn.register_prehook(lambda gs: None)
+    h.grad_fn.register_hook(lambda gi, go: None)
+    bp = started(h.sum())
+    names = []
+    while bp.position < len(bp.order):
+        bp.advance(1, lambda node: names.append(list(bp.phases(node))))
+    assert names == [["apply"], ["tensor-hooks", "pre-hooks", "apply", "post-hooks"], ["accumulate"]]
+    assert x.grad.tolist() == [3.0]
+
+
+def test_a_run_that_is_abandoned_is_undone():
+    x = ag.tensor([2.0], requires_grad=True)
+    fired = []
+    h = x * x
+    h.register_hook(fired.append)
+    bp = started(h.sum())
+    journal = Journal(bp)
+    journal.step()
+
+    def leave(node):
+        for phase in bp.phases(node):
+            if phase == "apply":
+                raise Abandoned
+
+    with pytest.raises(Abandoned):
+        journal.step(leave)
+    assert len(fired) == 1
+    journal.undo()
+    walk(bp, [])
+    assert x.grad.tolist() == [4.0]
+    assert len(fired) == 2
+
+
+def test_a_driver_runs_the_pass():
+    class Driving(events.Sink):
+        def __init__(self):
+            self.driver = self.drive
+            self.undone = []
+
+        def drive(self, bp):
+            journal = Journal(bp)
+            journal.step()
+            journal.undo()
+            journal.step()
+            bp.advance(1)
+
+        def node_undone(self, bp, node, order):
+            self.undone.append((node.op_name, order))
+
+    sink = Driving()
+    events.install(sink)
+    try:
+        x = ag.tensor([1.0, 2.0], requires_grad=True)
+        (x * 3).sum().backward()
+    finally:
+        events.remove()
+    assert x.grad.tolist() == [3.0, 3.0]
+    assert sink.undone == [("SumBackward0", 0)]
+
+
+def test_what_will_be_refused():
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 2).exp()
+    z = (y * y).sum()
+    order = started(z, retain_graph=True).order
+    assert first_refusal(order) is None
+    y.mul_(3)
+    found = first_refusal(order)
+    assert (found.node.op_name, found.slot, found.freed) == ("MulBackward0", "self", None)
+    assert "modified by an inplace operation" in str(found.error())
+    w = (x * x).sum()
+    w.backward()
+    found = first_refusal(started(w).order)
+    assert (found.node.op_name, found.slot) == ("MulBackward0", "self")
+    assert "second time" in str(found.error())
+
+
+def test_a_write_through_a_view_is_seen_too():
+    base = ag.tensor([1.0, 2.0, 3.0], requires_grad=True).clone()
+    scale = ag.tensor([5.0], requires_grad=True) * 1
+    base[:1].mul_(scale)
+    scale.add_(1)
+    loss = base.sum()
+    found = first_refusal(started(loss, retain_graph=True).order)
+    assert found is not None
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
