@@ -16,6 +16,8 @@ PROVENANCE_MASK = 3
 #: Flags of ``PASS_STARTED``.
 RETAIN_GRAPH = 4
 CREATE_GRAPH = 8
+#: Flag of ``ERROR``: nothing was raised, a stop before the pass has seen that it would be.
+PREDICTED = 4
 
 _NODE_BITS, _NODE_MASK = 48, (1 << 48) - 1
 _STORAGE_BITS, _STORAGE_MASK = 36, (1 << 36) - 1
@@ -45,6 +47,8 @@ class Kind(IntEnum):
     HOOK = 16
     FREED = 17
     PROBE = 18
+    UNDONE = 19
+    EDITED = 20
 
 
 class Provenance(IntEnum):

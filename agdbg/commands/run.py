@@ -1,6 +1,7 @@
 """``agdbg run``: run a program, record it, and explain at its end."""
 
 from argparse import REMAINDER, SUPPRESS, ArgumentParser, Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agdbg.commands.guard import complain
@@ -33,6 +34,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     parser.add_argument("-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m")
     parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
     parser.add_argument("--unmentioned", action="store_true", help=SUPPRESS)  # the trace is not for the user
+    parser.add_argument("--agent", metavar="DIR", help=SUPPRESS)  # a hub started this, and serves in DIR
     hint = "what is for the script goes behind its name; a script whose name begins with a dash goes behind --"
     parser.set_defaults(execute=execute, parser=parser, hint=hint)
 
@@ -64,5 +66,7 @@ def prepared(options: Namespace) -> "tuple[Program, Recording]":
     if not words:
         raise InputError("nothing to run: agdbg run SCRIPT [ARG ...], or agdbg run -m MODULE [ARG ...]")
     program = Program(words[0], words[1:], is_module=options.module is not None)
+    if options.agent is not None:
+        return program, Recording(program.name, Path(options.trace), agent=options.agent)
     directory = place.named(options.trace) if options.trace is not None else None
     return program, Recording(program.name, directory, keep=not options.no_trace, mention=not options.unmentioned)

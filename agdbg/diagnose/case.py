@@ -1,6 +1,6 @@
 """What the diagnoses of one trace share: its facts, the walk over its graph, its errors without echoes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,10 +22,11 @@ class Failure:
 
 
 class Case:
-    """A trace under diagnosis."""
+    """A trace under diagnosis; of its errors those that were raised, unless others are given."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, errors: Sequence[ErrorFact] | None = None) -> None:
         self.facts = facts
+        self._given = errors
 
     @cached_property
     def walk(self) -> Walk:
@@ -50,7 +51,7 @@ class Case:
     def _errors(self) -> list[ErrorFact]:
         """The errors, without those of an inner pass that its outer pass raised once more."""
         kept: list[ErrorFact] = []
-        for error in self.facts.errors:
+        for error in self.facts.errors if self._given is None else self._given:
             before = kept[-1] if kept else None
             if before is None or not self._is_echo(error, before):
                 kept.append(error)

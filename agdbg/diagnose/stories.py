@@ -16,7 +16,6 @@ from agdbg.diagnose.scene import Scene
 from agdbg.diagnose.source import dropped
 from agdbg.diagnose.two_results import two_fix
 from agdbg.diagnose.words import capital, same_line
-from agdbg.events import Kind
 from agdbg.record.facts import PassFact
 
 
@@ -85,7 +84,7 @@ def nested(scene: Scene) -> Story | None:
 def _during(scene: Scene, inner: PassFact, outer: PassFact) -> str:
     """The node in whose backward the inner call was made: the first that the outer pass finished after it."""
     facts = scene.case.facts
-    rows = facts.rows(Kind.RAN)
+    rows = facts.run_rows
     runs = facts.trace.records[rows[rows > inner.end_row]]
     nodes = runs[runs[:, 2] == outer.id, 1]
     node = facts.node(int(nodes[0])) if len(nodes) else None

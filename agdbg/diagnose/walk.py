@@ -16,6 +16,7 @@ import numpy.typing as npt
 from agdbg.events import ACCUMULATE_SEQUENCE, PROVENANCE_MASK, Kind
 from agdbg.record import Facts
 from agdbg.record.nodes import EDGE_LIMIT
+from agdbg.record.tellings import strongest
 
 Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
@@ -76,7 +77,8 @@ class Walk:
         good = index < EDGE_LIMIT
         good[: 2 * len(births)] &= target[: 2 * len(births)] != 0
         if len(rows):
-            good &= _best(source, index, provenance, age, good)
+            told = np.flatnonzero(good)
+            good[told] = strongest(source[told], index[told], provenance[told], age[told])
         good &= target != 0
         return source[good], index[good].astype(np.int64), target[good], provenance[good]
 
@@ -146,17 +148,6 @@ def _last_births(records: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> npt.
     backwards = rows[::-1]
     _, first = np.unique(records[backwards, 1], return_index=True)
     return backwards[first]
-
-
-def _best(source: Words, index: Words, provenance: Any, age: Any, good: Mask) -> Mask:
-    """Of several tellings of one edge the one with the strongest provenance, and of those the last."""
-    order = np.lexsort((age, -provenance, ~good * -1, index, source))
-    s, i = source[order], index[order]
-    last = np.ones(len(order), bool)
-    last[:-1] = (s[1:] != s[:-1]) | (i[1:] != i[:-1])
-    best = np.zeros(len(order), bool)
-    best[order[last]] = True
-    return best
 
 
 def _adjacency(source: Places, target: Places, count: int) -> tuple[list[int], list[int]]:

@@ -11,15 +11,17 @@ import itertools
 from collections.abc import Callable
 from types import CodeType
 
+from agdbg.agent.agent import Agent
 from agdbg.engines.native_birth import MADE_BY_NODE, birth_writer
-from agdbg.events import CREATE_GRAPH, RETAIN_GRAPH, HookAction, Kind, head, pack_edge, pack_pair, pack_save
+from agdbg.engines.native_driver import Driver
+from agdbg.events import CREATE_GRAPH, PREDICTED, RETAIN_GRAPH, HookAction, Kind, head, pack_edge, pack_pair, pack_save
 from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
 from agdbg_engine.backward import BackwardPass, current
 from agdbg_engine.errors import details_of
 from agdbg_engine.nn.module import announce_owner
 from agdbg_engine.node import AccumulateGrad, Node
-from agdbg_engine.saved import Freed
+from agdbg_engine.saved import Freed, Refusal
 from agdbg_engine.storage import Storage
 from agdbg_engine.tensor import Tensor
 
@@ -50,10 +52,12 @@ _storage_ids = itertools.count(1).__next__
 _sink: NativeSink | None = None
 
 
-def attach(recorder: Recorder) -> None:
-    """Record everything the engine does from now on."""
+def attach(recorder: Recorder, agent: Agent | None = None) -> None:
+    """Record everything the engine does from now on, and stop where the agent says."""
     global _sink
     _sink = NativeSink(recorder)
+    if agent is not None:
+        _sink.obey(Driver(agent, _sink))
     engine_events.install(_sink)
 
 
@@ -84,8 +88,33 @@ class NativeSink(engine_events.Sink):
         self._writers: dict[type[Node], Callable[[Node], None]] = {}
         self._cuts: dict[int, list[int]] = {}
         self._names: dict[int, tuple[int, int]] = {}
+        self._texts: dict[int, list[str]] = {}
+        self._foreseeing = False
+        self.writes: list[str] | None = None
+        """Notes of writes, while somebody wants them."""
         self._hot_methods()
         engine_events.guard(self, set(engine_events.METHODS) - {"node_born", "node_ran"}, self)
+
+    def obey(self, driver: Driver) -> None:
+        """Let ``driver`` run the passes, and stop at births and errors."""
+        agent, record_birth, record_error = driver.agent, self.node_born, self.error
+        words = agent.words
+
+        def node_born(node: Node, out: Tensor) -> None:
+            record_birth(node, out)
+            if driver.births or words[0] != agent.seen:
+                try:
+                    driver.born(node)
+                except Exception as error:
+                    agent.fail(error)
+
+        def error(error: BaseException, code: CodeType, lasti: int) -> None:
+            record_error(error, code, lasti)
+            if not self._foreseeing:
+                driver.raised(error, details_of(error))
+
+        self.node_born, self.error = node_born, error  # type: ignore[method-assign]  # on purpose
+        self.driver = driver.drive
 
     # ----- the two records of every node -----
 
@@ -197,6 +226,12 @@ class NativeSink(engine_events.Sink):
         for i, root in enumerate(roots[1:], 1):
             self.emit(head(Kind.ROOT, thread), bp.tag, i, root, 0, 0, 0, 0)
 
+    def node_undone(self, bp: BackwardPass, node: Node, order: int) -> None:
+        self.emit(head(Kind.UNDONE, self.ordinal.number), self._tag(node), bp.tag, order, 0, 0, 0, 0)
+
+    def gradient_replaced(self, bp: BackwardPass, node: Node, nr: int) -> None:
+        self.emit(head(Kind.EDITED, self.ordinal.number), self._tag(node), bp.tag, nr, 0, 0, 0, 0)
+
     def pass_finished(self, bp: BackwardPass, error: BaseException | None) -> None:
         outcome = 0 if error is None else 1
         self.emit(
@@ -224,6 +259,8 @@ class NativeSink(engine_events.Sink):
         where = self._site_op(code, lasti, op)
         version = storage.version
         self.emit(head(Kind.BUMP, self.ordinal.number), sid, version - 1, version, where, made, 0, 0)
+        if self.writes is not None:
+            self.writes.append(f"{op} wrote to {self._called(sid)}: version {version - 1} to {version}")
 
     def view_created(self, view: Tensor, base: Tensor, op: str, code: CodeType, lasti: int) -> None:
         storage = view._storage
@@ -271,8 +308,16 @@ class NativeSink(engine_events.Sink):
     def tensor_named(self, tensor: Tensor, name: str, kind: str) -> None:
         storage = self.storage_of(tensor)
         words = pack_pair(self.recorder.text(name), self.recorder.text(kind))
+        self._texts.setdefault(storage, []).append(name)
         self._names[storage] = (self.recorder.new_tensor(), words)
         self._tell_name(storage, self._producer(tensor))
+
+    def names_of_leaf(self, node: AccumulateGrad) -> list[str]:
+        """The names of the tensor whose gradient ``node`` accumulates."""
+        return self._texts.get(self.storage_of(node.variable), [])
+
+    def _called(self, storage: int) -> str:
+        return " or ".join(self._texts.get(storage, [])) or "a tensor"
 
     def _tell_name(self, storage: int, producer: int) -> None:
         tensor, words = self._names[storage]
@@ -306,7 +351,7 @@ class NativeSink(engine_events.Sink):
         where = self._site_op(code, lasti, d.kind)
         slot = 0 if d.slot is None else d.slot + 1
         self.emit(
-            head(Kind.ERROR, self.ordinal.number),
+            head(Kind.ERROR, self.ordinal.number, PREDICTED * self._foreseeing),
             node,
             running,
             where,
@@ -317,10 +362,22 @@ class NativeSink(engine_events.Sink):
         )
         self.recorder.flush()
 
+    def foresee(self, refusal: Refusal) -> BaseException:
+        """The error that ``refusal`` will raise, recorded as foreseen."""
+        self._foreseeing = True
+        try:
+            return refusal.error()
+        finally:
+            self._foreseeing = False
+
     def dropped(self, error: BaseException) -> None:
         self.recorder.abandon(f"{type(error).__name__}: {error}")
 
     # ----- ids -----
+
+    def number(self, node: Node) -> int:
+        """The id of a node."""
+        return self._tag(node)
 
     def _tag(self, node: Node) -> int:
         """The id of ``node``; one that is older than the recording is recorded now."""

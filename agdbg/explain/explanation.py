@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agdbg.diagnose import Evidence, Finding, diagnose
+from agdbg.diagnose import Evidence, Finding, diagnose, diagnose_predicted
 from agdbg.explain.fates import Fate, Undiagnosed, fates, is_recorded, uncaught_of, undiagnosed
 from agdbg.record import Facts, Trace
 from agdbg.record.ending import CLOSED, Ending, ending_of
@@ -57,12 +57,17 @@ def explain(path: str | os.PathLike[str]) -> Explanation:
     Raises:
         TraceError: there is no trace there, or not one that this version reads.
     """
-    trace = Trace.open(path)
-    facts = Facts(trace)
+    return explain_facts(Facts(Trace.open(path)))
+
+
+def explain_facts(facts: Facts) -> Explanation:
+    """Diagnose a trace that is open already."""
+    trace = facts.trace
     findings = diagnose(facts)
+    explained = [Explained(*pair) for pair in zip(findings, fates(findings, facts), strict=True)]
     return Explanation(
         trace.path,
-        [Explained(*pair) for pair in zip(findings, fates(findings, facts), strict=True)],
+        explained + [Explained(finding, "predicted") for finding in diagnose_predicted(facts)],
         len(facts.node_ids),
         len(facts.passes),
         trace.problems,
@@ -112,11 +117,11 @@ def _undiagnosed(each: Undiagnosed) -> dict[str, Any]:
 
 
 def _is_caught(fate: Fate) -> bool | None:
-    return None if fate is None else fate == "caught"
+    return None if fate in (None, "predicted") else fate == "caught"
 
 
 def _ended(fate: Fate) -> str | None:
-    return None if fate == "caught" else fate
+    return None if fate in ("caught", "predicted") else fate
 
 
 def _finding(explained: Explained) -> dict[str, Any]:
@@ -128,6 +133,7 @@ def _finding(explained: Explained) -> dict[str, Any]:
         "fix": finding.fix,
         "caught": _is_caught(explained.fate),
         "ended": _ended(explained.fate),
+        "predicted": explained.fate == "predicted",
         "nodes": list(finding.nodes),
         "evidence": [_evidence(evidence) for evidence in finding.evidence],
     }

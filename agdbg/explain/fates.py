@@ -1,4 +1,4 @@
-"""What became of each error: caught, or the end of the program or of a thread."""
+"""What became of each error: caught, or the end of the program or of a thread, or never raised."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,9 +8,9 @@ from agdbg.diagnose.case import Case
 from agdbg.record import Facts, Trace
 from agdbg.record.facts import ErrorFact
 
-#: ``caught``: the program went on; ``program``, ``thread``: what the error ended; None: the trace does not say,
-#: or there was no error.
-Fate = Literal["caught", "program", "thread"] | None
+#: ``caught``: the program went on; ``program``, ``thread``: what the error ended; ``predicted``: it was foreseen at a
+#: stop, and the program came no further; None: the trace does not say, or there was no error.
+Fate = Literal["caught", "program", "thread", "predicted"] | None
 
 
 @dataclass(frozen=True)

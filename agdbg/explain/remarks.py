@@ -14,6 +14,7 @@ _FATE: dict[Fate, str] = {
     "caught": "; the program went on",
     "program": "; it ended the program",
     "thread": "; it ended a thread",
+    "predicted": "; predicted: the program was stopped before this error",
     None: "",
 }
 

@@ -16,6 +16,7 @@ _FATE: dict[Fate, str] = {
     "caught": ", caught: the program went on after this error",
     "program": ", uncaught: this error ended the program",
     "thread": ", uncaught: this error ended a thread",
+    "predicted": ", predicted: the program was stopped before this error",
     None: "",
 }
 

@@ -40,15 +40,25 @@ class Recording:
         directory: where the trace goes; None: a new directory under ``.agdbg``.
         keep: False: the trace is removed after the explanation.
         mention: False: where the trace is, is not said at the end.
+        agent: the runtime directory of the hub that watches the program and explains; nothing is said here then.
     """
 
-    def __init__(self, name: str, directory: Path | None = None, *, keep: bool = True, mention: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        directory: Path | None = None,
+        *,
+        keep: bool = True,
+        mention: bool = True,
+        agent: str | None = None,
+    ) -> None:
         self.outcome = Outcome()
         self._name = name
         self._directory = directory
         self._named = directory is not None
         self._keep = keep
         self._mention = keep and mention
+        self._agent = agent
         self._pid = os.getpid()
         self._began = time.time()
         self._base = _current_directory()
@@ -110,9 +120,16 @@ class Recording:
             "version": getattr(module, "__version__", "unknown"),
         }
         program: _Entry = {"argv": [*sys.argv], "cwd": str(self._base or "")}
+        if self._agent is not None:
+            from agdbg.record.format import OUTPUT_FILE
+
+            program["output"] = OUTPUT_FILE
         recorder = self._new_recorder(program, engine, adapter.SEES)
         try:
-            adapter.attach(recorder)
+            if self._agent is None:
+                adapter.attach(recorder)
+            else:
+                self._attach_agent(self._agent, adapter, recorder)
         except Exception:
             recorder.close()
             if not self._named:
@@ -122,6 +139,19 @@ class Recording:
         self._unobserve = observe_threads(self.outcome.thread_failed)
         self._attempts.end()
 
+    def _attach_agent(self, directory: str, adapter: ModuleType, recorder: "Recorder") -> None:
+        """Record and obey the hub; without one that can be reached, record."""
+        from agdbg.agent.agent import Agent
+
+        try:
+            agent = Agent(directory)
+        except OSError as error:
+            tell(f"cannot reach the hub in {directory}: {error.strerror or error}")
+            adapter.attach(recorder)
+            return
+        adapter.attach(recorder, agent)
+        agent.tell({"recording": {"trace": str(recorder.path), "engine": adapter.__name__}}, recorder.thread())
+
     def _new_recorder(self, program: _Entry, engine: _Entry, sees: _Entry) -> "Recorder":
         """A recorder in the directory of the trace, or in a temporary one when the disk there is full."""
         from agdbg.record import Recorder, TraceError
@@ -130,7 +160,7 @@ class Recording:
         try:
             return Recorder(self._directory, program=program, engine=engine, sees=sees)
         except TraceError as error:
-            if not self._mention:  # it is temporary already, or whoever named it reads it there
+            if not self._mention and self._agent is None:  # it is temporary already, or whoever named it reads it there
                 raise
             if not self._named:
                 shutil.rmtree(self._directory, ignore_errors=True)
@@ -175,13 +205,15 @@ class Recording:
         self._unobserve()
         if self._recorder is None:
             self.abandon()
-            if not self._failure:
+            if not self._failure and self._agent is None:
                 tell(f"no autograd activity recorded: {self._why_nothing()}")
             return
         try:
             self._detach()
         finally:
             conclusion.close(self._recorder, self.outcome.as_meta())
+        if self._agent is not None:
+            return
         try:
             told = conclusion.explain(self._recorder.path, self._base)
             if told and self._mention:

@@ -6,22 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import agdbg
 from agdbg.errors import EndedBySignal
+from agdbg.launch import boot
 
 #: How long a child may take to end by an interrupt that was perhaps sent to the whole process group.
 _GRACE_S = 1.0
 
-#: The child imports this very agdbg, wherever it lies, and nothing from the current directory.
-_BOOT = """\
-import sys
-sys.path[: not sys.flags.safe_path] = [{parent!r}]
+#: The child does not outlive this process.
+_THEN = """\
 from agdbg.launch.orphan import end_with_parent
 end_with_parent({pid})
-from agdbg.cli import main
-if sys.flags.safe_path:
-    del sys.path[0]
-sys.exit(main())"""
+"""
 
 
 def run_recorded(program: list[str], trace: Path, *, output_to_stderr: bool = False, mention_trace: bool = True) -> int:
@@ -39,10 +34,9 @@ def run_recorded(program: list[str], trace: Path, *, output_to_stderr: bool = Fa
     Raises:
         EndedBySignal: this process was asked to end, and so was the child, which has ended.
     """
-    boot = _BOOT.format(parent=str(Path(agdbg.__file__).resolve().parents[1]), pid=os.getpid())
-    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # as multiprocessing uses it
     options = ["--headless", "--trace", str(trace), *([] if mention_trace else ["--unmentioned"])]
-    command = [sys.executable, *flags, "-c", boot, "run", *options, *program]
+    interpreter = boot.command(_THEN.format(pid=os.getpid()) + boot.CLI)
+    command = [*interpreter, "run", *options, *program]
     stderr = subprocess.DEVNULL if sys.stderr is None else sys.stderr.fileno()
     child = subprocess.Popen(command, stdout=stderr if output_to_stderr else None)
     return _wait(child)

@@ -1,9 +1,28 @@
 """What every query stands on: the rows of a kind, the rows about an id, and their words."""
 
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
 from agdbg.events import Kind, unpack_site_op
 from agdbg.record.index import KindIndex, RowIndex, Rows
 from agdbg.record.lookup import Op, Site
 from agdbg.record.reader import Trace
+
+
+class ById(Protocol):
+    """Rows by id, of a trace that is whole or of one that grows."""
+
+    @property
+    def ids(self) -> npt.NDArray[np.uint64]:
+        """All ids, each once, ascending."""
+
+    def rows(self, number: int) -> list[int]:
+        """The rows of an id, ascending."""
+
+    def last(self, number: int) -> int:
+        """The last row of an id, or -1."""
 
 
 class Indexed:
@@ -27,7 +46,7 @@ class Indexed:
         words: list[int] = self.trace.records[row].tolist()
         return words
 
-    def index(self, kind: Kind) -> RowIndex:
+    def index(self, kind: Kind) -> ById:
         """The records of a kind by the id of their main entity."""
         index = self._by_id.get(kind)
         if index is None:

@@ -90,7 +90,10 @@ class BumpFact:
 
 @dataclass(frozen=True, slots=True)
 class ErrorFact:
-    """An error; ``slot`` is empty when it is not about a saved tensor, the versions then mean nothing."""
+    """An error; ``slot`` is empty when it is not about a saved tensor, the versions then mean nothing.
+
+    One that is ``predicted`` was not raised: a stop before the pass saw it coming.
+    """
 
     kind: str
     node: int
@@ -102,6 +105,7 @@ class ErrorFact:
     text: str
     slot: str
     row: int
+    predicted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The reading side of ``strings.jsonl``: ids become ops, texts and sites, as far as the file is whole."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,27 +40,44 @@ NO_SITE = Site("", 0)
 class Strings:
     """The string table of a trace. An id that is not in it reads as ``?12``, id 0 as nothing."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self) -> None:
         self.problems: list[str] = []
+        self._read = 0
         self._lines: dict[int, dict[str, object]] = {}
         self._ops: dict[int, Op] = {0: NO_OP}
         self._sites: dict[int, Site] = {0: NO_SITE}
+
+    @classmethod
+    def of(cls, path: Path) -> "Strings":
+        """The table in a file, as far as it can be read."""
+        strings = cls()
         try:
             content = path.read_bytes()
         except FileNotFoundError:
-            self.problems.append(f"{STRINGS_FILE} is missing: names and lines read as ?id")
+            strings.problems.append(f"{STRINGS_FILE} is missing: names and lines read as ?id")
         except OSError as error:
-            self.problems.append(f"{STRINGS_FILE} is unreadable ({error.strerror}): names read as ?id")
+            strings.problems.append(f"{STRINGS_FILE} is unreadable ({error.strerror}): names read as ?id")
         else:
-            self._load(content)
+            strings.add(content)
+        return strings
 
-    def _load(self, content: bytes) -> None:
-        for number, raw in enumerate(content.splitlines(), 1):
+    def add(self, content: bytes) -> None:
+        """Read more lines. One that was asked for before it came is no longer unknown."""
+        for raw in content.splitlines():
+            self._read += 1
             line = _parse(raw)
             if line is None:
-                self.problems.append(f"{STRINGS_FILE}: line {number} is cut or unreadable")
-            else:
-                self._lines[_number(line, "id")] = line
+                self.problems.append(f"{STRINGS_FILE}: line {self._read} is cut or unreadable")
+                continue
+            number = _number(line, "id")
+            self._lines[number] = line
+            self._ops.pop(number, None)
+            self._sites.pop(number, None)
+
+    def matching(self, text: str) -> list[int]:
+        """The ids of all strings that contain ``text``, whatever its case: names, and of sites ``file.py:12`` and the source."""
+        wanted = text.casefold()
+        return [number for number, line in self._lines.items() if wanted in _searched(line)]
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -90,6 +108,13 @@ class Strings:
             line = self._lines.get(number)
             site = self._sites[number] = Site(f"?{number}", 0) if line is None else _site(line)
         return site
+
+
+def _searched(line: dict[str, object]) -> str:
+    if line.get("k") != "site":
+        return _text(line, "s").casefold()
+    file = re.split(r"[\\/]", _text(line, "file"))[-1]
+    return f"{file}:{_number(line, 'line')}\n{_text(line, 'text')}".casefold()
 
 
 def _parse(raw: bytes) -> dict[str, object] | None:

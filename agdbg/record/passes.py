@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agdbg.events import CREATE_GRAPH, NOTHING, RETAIN_GRAPH, Kind, Outcome, flags_of, thread_of, unpack_edge
-from agdbg.record.base import Indexed
+from agdbg.record.base import ById, Indexed
 from agdbg.record.facts import PassFact, RunFact
-from agdbg.record.index import RowIndex
+from agdbg.record.index import RowIndex, Rows
 
 
 class PassFacts(Indexed):
@@ -20,6 +20,17 @@ class PassFacts(Indexed):
         return [self._pass(row) for row in self.rows(Kind.PASS_STARTED).tolist()]
 
     def _pass(self, row: int) -> PassFact:
+        """One object for one pass, however it is come by."""
+        found = self._passes_by_row.get(row)
+        if found is None:
+            found = self._passes_by_row[row] = self._read_pass(row)
+        return found
+
+    @cached_property
+    def _passes_by_row(self) -> dict[int, PassFact]:
+        return {}
+
+    def _read_pass(self, row: int) -> PassFact:
         words = self.words(row)
         site, op = self.site_and_op(words[2])
         end = self.index(Kind.PASS_FINISHED).last(words[1])
@@ -46,49 +57,77 @@ class PassFacts(Indexed):
             found[words[2]] = words[3]
         return tuple(unpack_edge(found[index]) for index in sorted(found))
 
-    def runs(self, pass_id: int) -> list[RunFact]:
-        """Every node that a pass came to, skipped ones too, in the order of the pass."""
-        found = [self._run(row) for row in self._runs_by_pass.rows(pass_id)]
-        return sorted(found, key=lambda run: run.order)
+    # ----- runs -----
 
-    def _run(self, row: int) -> RunFact:
+    @cached_property
+    def void(self) -> frozenset[int]:
+        """The rows of runs, and of frees, that were taken back later: stepping back is told by UNDONE records."""
+        void: set[int] = set()
+        for row in self.rows(Kind.UNDONE).tolist():
+            _, node, pass_id, order, *_ = self.words(row)
+            ran = (at for at in self.rows_about(Kind.RAN, node) if self.words(at)[2:4] == [pass_id, order])
+            freed = (at for at in self.rows_about(Kind.FREED, node) if self.words(at)[2] == pass_id)
+            void.update(at for at in (*ran, *freed) if at < row)
+        return frozenset(void)
+
+    @cached_property
+    def run_rows(self) -> Rows:
+        """The rows of all runs that stand, ascending: skipped nodes are there, runs that were taken back are not."""
+        rows = self.rows(Kind.RAN)
+        return rows[~np.isin(rows, sorted(self.void))] if self.void else rows
+
+    def run(self, row: int) -> RunFact:
+        """The run that the RAN record in this row tells."""
         words = self.words(row)
         outcome = Outcome(min(words[6], Outcome.SKIPPED))
         return RunFact(words[1], words[2], words[3], words[4], words[5], outcome, row)
 
+    def runs(self, pass_id: int) -> list[RunFact]:
+        """Every node that a pass came to, skipped ones too, in the order of the pass."""
+        found = [self.run(row) for row in self._rows_of_pass(pass_id)]
+        return sorted(found, key=lambda run: run.order)
+
+    def runs_of(self, node: int) -> list[RunFact]:
+        """The runs of a node in all passes, in trace order, those that were skipped or taken back left out."""
+        runs = (self.run(row) for row in self.rows_about(Kind.RAN, node) if row not in self.void)
+        return [run for run in runs if run.outcome != Outcome.SKIPPED]
+
     @cached_property
-    def _runs_by_pass(self) -> RowIndex:
+    def _runs_by_pass(self) -> ById:
         rows = self.rows(Kind.RAN)
         return RowIndex(self.trace.records[rows, 2], rows)
 
+    def _rows_of_pass(self, pass_id: int) -> list[int]:
+        return [row for row in self._runs_by_pass.rows(pass_id) if row not in self.void]
+
     def ran(self, pass_id: int) -> npt.NDArray[np.uint64]:
         """The ids of the nodes that a pass ran, in order: one that failed too, skipped ones not."""
-        records = self.trace.records[self._runs_by_pass.rows(pass_id)]
+        records = self.trace.records[self._rows_of_pass(pass_id)]
         records = records[records[:, 6] != Outcome.SKIPPED]
         nodes: npt.NDArray[np.uint64] = records[np.argsort(records[:, 3], kind="stable"), 1]
         return nodes
 
     def passes_of(self, node: int) -> list[int]:
         """The ids of the passes that ran a node, in trace order; runs that were skipped do not count."""
-        runs = [self._run(row) for row in self.rows_about(Kind.RAN, node)]
-        return [run.pass_id for run in runs if run.outcome != Outcome.SKIPPED]
-
-    @cached_property
-    def _passes_by_id(self) -> dict[int, PassFact]:
-        return {found.id: found for found in self.passes}
+        return [run.pass_id for run in self.runs_of(node)]
 
     def pass_of(self, pass_id: int) -> PassFact | None:
         """The pass with this id, or None when its start was not recorded."""
-        return self._passes_by_id.get(pass_id)
+        row = self.index(Kind.PASS_STARTED).last(pass_id)
+        return self._pass(row) if row >= 0 else None
 
     def freed_by(self, node: int) -> int:
         """The id of the first pass that freed what a node had saved, 0 when none did.
 
         That is a pass without ``retain_graph`` in which the node ran well, or the one a FREED record names.
         """
-        told = [(row, self.words(row)[2]) for row in self.rows_about(Kind.FREED, node)]
-        for run in map(self._run, self.rows_about(Kind.RAN, node)):
+        return self.freed_at(node)[1]
+
+    def freed_at(self, node: int) -> tuple[int, int]:
+        """Where a node's saved tensors were first freed, and by which pass; ``(-1, 0)`` when they were not."""
+        told = [(row, self.words(row)[2]) for row in self.rows_about(Kind.FREED, node) if row not in self.void]
+        for run in self.runs_of(node):
             within = self.pass_of(run.pass_id)
             if run.outcome == Outcome.OK and within is not None and not within.retain_graph:
                 told.append((run.row, run.pass_id))
-        return min(told)[1] if told else 0
+        return min(told, default=(-1, 0))

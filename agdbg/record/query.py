@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from agdbg.events import Kind, unpack_edge, unpack_pair
+from agdbg.events import PREDICTED, Kind, flags_of, unpack_edge, unpack_pair
 from agdbg.record.facts import (
     BumpFact,
     CutFact,
@@ -61,9 +61,10 @@ class Facts(NodeFacts, PassFacts):
     @cached_property
     def tensors(self) -> list[TensorFact]:
         """Every tensor that was given a name, in trace order; one that was named twice is there twice."""
-        return [self._tensor(row) for row in self.rows(Kind.TENSOR).tolist()]
+        return [self.tensor(row) for row in self.rows(Kind.TENSOR).tolist()]
 
-    def _tensor(self, row: int) -> TensorFact:
+    def tensor(self, row: int) -> TensorFact:
+        """The tensor and the name that the TENSOR record in this row tells."""
         _, number, storage, producer, names, *_ = self.words(row)
         name, kind = unpack_pair(names)
         text = self.trace.text
@@ -71,11 +72,11 @@ class Facts(NodeFacts, PassFacts):
 
     def names(self, storage: int) -> list[str]:
         """The names of the tensors on a storage, each once: parameters, then buffers, then variables."""
-        return _names(self._by_storage.get(storage, []))
+        return names_of(self._by_storage.get(storage, []))
 
     def name_of_leaf(self, node: int) -> str | None:
         """The name of the leaf whose gradient a node accumulates, or None when it has none."""
-        names = _names(self._by_producer.get(node, [])) if node else []
+        names = names_of(self._by_producer.get(node, [])) if node else []
         return names[0] if names else None
 
     @cached_property
@@ -90,16 +91,27 @@ class Facts(NodeFacts, PassFacts):
 
     @cached_property
     def errors(self) -> list[ErrorFact]:
-        """All errors in trace order."""
-        return [self._error(row) for row in self.rows(Kind.ERROR).tolist()]
+        """All errors that were raised, in trace order."""
+        return [error for error in self._all_errors if not error.predicted]
 
-    def _error(self, row: int) -> ErrorFact:
-        _, node, pass_id, site_op, storage, versions, text, slot = self.words(row)
+    @cached_property
+    def predicted(self) -> list[ErrorFact]:
+        """The errors that a stop before their pass foresaw, in trace order, whether they were raised later or not."""
+        return [error for error in self._all_errors if error.predicted]
+
+    @cached_property
+    def _all_errors(self) -> list[ErrorFact]:
+        return [self.error_at(row) for row in self.rows(Kind.ERROR).tolist()]
+
+    def error_at(self, row: int) -> ErrorFact:
+        """The error, raised or predicted, that the ERROR record in this row tells."""
+        head, node, pass_id, site_op, storage, versions, text, slot = self.words(row)
         site, op = self.site_and_op(site_op)
         expected, current = unpack_pair(versions)
         name = self._slot_name(node, slot - 1) if slot else ""
         message = self.trace.text(text)
-        return ErrorFact(op.name, node, pass_id, site, storage, expected, current, message, name, row)
+        foreseen = bool(flags_of(head) & PREDICTED)
+        return ErrorFact(op.name, node, pass_id, site, storage, expected, current, message, name, row, foreseen)
 
     def _slot_name(self, node: int, slot: int) -> str:
         born = self.node(node)
@@ -125,6 +137,7 @@ def _grouped(pairs: Iterable[tuple[int, TensorFact]]) -> dict[int, list[TensorFa
     return groups
 
 
-def _names(tensors: list[TensorFact]) -> list[str]:
+def names_of(tensors: list[TensorFact]) -> list[str]:
+    """The names of these tensors, each once, those of parameters first."""
     ranked = sorted(tensors, key=lambda tensor: _NAME_RANK.get(tensor.kind, 2))
     return list(dict.fromkeys(tensor.name for tensor in ranked if tensor.name))

@@ -60,6 +60,13 @@ class Trace:
         meta, lost = read_meta(directory)
         return cls(directory, records, meta, problems + lost)
 
+    @classmethod
+    def of(cls, path: Path, records: Records, meta: dict[str, Any], strings: Strings, problems: list[str]) -> "Trace":
+        """A trace from parts that are read already."""
+        trace = cls(path, records, meta, list(problems))
+        trace.strings = strings
+        return trace
+
     @cached_property
     def kinds(self) -> npt.NDArray[np.uint8]:
         """The kind of every record; the numbers may include some that :class:`Kind` does not know."""
@@ -68,7 +75,7 @@ class Trace:
     @cached_property
     def strings(self) -> Strings:
         """The string table."""
-        return Strings(self.path / STRINGS_FILE)
+        return Strings.of(self.path / STRINGS_FILE)
 
     def text(self, number: int) -> str:
         """The string with this id; ``?12`` when it is lost, empty for id 0."""

@@ -162,6 +162,11 @@ class BackwardPass:
         """Run at most ``count`` nodes, with ``run_node`` if that is given; errors are those of :meth:`run`."""
         self._advance(self.order[self.position : self.position + count], run_node or self.run_node)
 
+    def running(self) -> list[Node]:
+        """The nodes that are still to run, without those where a gradient is only picked up."""
+        coming = self.order[self.position :]
+        return coming if self._wanted is None else [n for n in coming if n in self._wanted]
+
     def phases(self, node: Node) -> Iterator[str]:
         """Run ``node`` in parts: the name of each is yielded before it is done.
 

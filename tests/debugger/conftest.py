@@ -88,3 +88,62 @@ def made_up(tmp_path):
 def made_up_class():
     """The class that `made_up` makes: called with a directory and a script."""
     return made_up_module.MadeUp
+
+
+hub_process_module = _load("hub_process")
+
+
+@pytest.fixture
+def hub_process():
+    """The module hub_process.py: what a hub does with a program, until something holds."""
+    return hub_process_module
+
+
+@pytest.fixture
+def stage(tmp_path):
+    """Starts scripts on terminals of their own; what is left of them is ended after the test."""
+    made = hub_process_module.Stage(tmp_path)
+    yield made
+    made.close()
+
+
+_agent_hub = _load("agent_hub")
+
+
+@pytest.fixture
+def run_agent(tmp_path):
+    """A function that runs a script with an agent and the test as its hub."""
+    made = []
+
+    def start(text, settings=None, *args):
+        made.append(_agent_hub.AgentHub(tmp_path, text, settings or _agent_hub.Settings(entry=True), *args))
+        return made[-1]
+
+    yield start
+    for hub in made:
+        hub.__exit__()
+
+
+hub_fakes_module = _load("hub_fakes")
+
+
+@pytest.fixture
+def hub(tmp_path):
+    """A hub in a thread, with a program and agents that the test plays."""
+    made = hub_fakes_module.HubThread(tmp_path / "hub")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def new_hub(tmp_path):
+    """A function that makes such a hub with options."""
+    made = []
+
+    def make(**options):
+        made.append(hub_fakes_module.HubThread(tmp_path / f"hub{len(made)}", **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()

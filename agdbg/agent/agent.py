@@ -1,0 +1,221 @@
+"""The agent: what the program's threads share, and how one of them stops.
+
+A thread that stops sends what it stopped at and answers requests, itself, until it is told to go on. Where and why it
+stops is the business of an engine's driver; here is nothing that knows an engine.
+"""
+
+import os
+import sys
+import threading
+import traceback
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from agdbg.agent.channel import Channel, HubGone
+from agdbg.agent.control import ControlReader, Settings
+from agdbg.agent.evaluate import Refused
+from agdbg.agent.requests import Requests
+from agdbg.tell import tell
+
+
+class Command(NamedTuple):
+    """How a stopped thread is to go on: ``next``, ``in``, ``out``, ``back``, ``continue`` or ``reverse``."""
+
+    how: str
+    force: bool = False
+
+
+GO_ON = Command("continue")
+
+
+class Impossible(Refused):
+    """A way to go on that cannot be taken; ``code`` is ``beyond`` the journal or a ``barrier``."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Scene(Protocol):
+    """What an engine's driver shows of a stop."""
+
+    def stop(self) -> dict[str, Any]:
+        """The message that tells of the stop, without thread and frames."""
+
+    def check(self, command: Command) -> None:
+        """Raise :class:`Impossible` when the thread cannot go on that way."""
+
+    def values(self, node: int) -> dict[str, Any]:
+        """What is known of a node's gradients and saved tensors."""
+
+    def array(self, node: int, what: str, which: int | str) -> Any:
+        """The array behind one of the values, ``None`` when there is none."""
+
+    def replace(self, node: int, output: int, value: Any) -> Any:
+        """Replace a gradient; return the array that is there now. Raises :class:`Refused`."""
+
+    def names(self) -> dict[str, Any]:
+        """What an expression may name besides what the program's frame knows."""
+
+    def describe(self, value: Any) -> str | None:
+        """Text for an object of the engine, ``None`` for others."""
+
+    def watched(self, function: Callable[[], Any]) -> tuple[Any, list[str]]:
+        """Call ``function`` without stopping in it; return its result, and notes of what it wrote to."""
+
+
+class Agent:
+    """One for the program.
+
+    Args:
+        directory: the hub's runtime directory.
+
+    Attributes:
+        settings: where to stop.
+        internal: the files of the engine, whose frames are not the user's.
+        gone: the hub is dead: nothing stops any more.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self._path = str(Path(directory) / "agent.sock")
+        self._control = ControlReader(Path(directory) / "control")
+        self.words = self._control.words
+        self.settings = self._control.read()
+        self.internal: frozenset[str] = frozenset()
+        self.gone = False
+        self._paused = 0
+        self._entered = False
+        self._mine = threading.local()
+        self._channels: weakref.WeakSet[Channel] = weakref.WeakSet()
+        self._on_change: list[Callable[[Settings], None]] = []
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._leave)
+
+    # ----- settings -----
+
+    @property
+    def seen(self) -> int:
+        """The generation of :attr:`settings`: compare with ``words[0]``."""
+        return self._control.seen
+
+    def on_change(self, callback: Callable[[Settings], None]) -> None:
+        """Call ``callback`` with the settings, now and whenever they change."""
+        self._on_change.append(callback)
+        callback(self.settings)
+
+    def look(self) -> None:
+        """Read the settings if they changed."""
+        if not self.gone and self._control.changed():
+            self._set(self._control.read())
+
+    def _set(self, settings: Settings) -> None:
+        self.settings = settings
+        for callback in self._on_change:
+            callback(settings)
+
+    @property
+    def wants_pause(self) -> bool:
+        """A pause was asked for, and no thread has stopped for it yet."""
+        return self.settings.pause != self._paused
+
+    def takes_pause(self) -> bool:
+        """True once for every pause that is asked for: the thread that finds out stops."""
+        if not self.wants_pause:
+            return False
+        self._paused = self.settings.pause
+        return True
+
+    def takes_entry(self) -> bool:
+        """True once, if the program is to stop at its first backward pass."""
+        first, self._entered = not self._entered, True
+        return first and self.settings.entry
+
+    # ----- stopping -----
+
+    def tell(self, message: dict[str, Any], thread: int) -> None:
+        """Send a message to the hub from the running thread."""
+        if not self.gone:
+            try:
+                self._channel(thread).send(message)
+            except HubGone:
+                self._leave()
+
+    def stop(self, scene: Scene, thread: int) -> Command:
+        """Stop the running thread until it is told to go on, or the hub dies."""
+        if self.gone:
+            return GO_ON
+        requests = Requests(scene, self.internal)
+        message = {"stopped": {"thread": thread, **scene.stop(), "frames": requests.frames_described()}}
+        try:
+            try:
+                channel = self._channel(thread)
+                channel.send(message)
+            except HubGone:  # the program may have closed our descriptor: a new connection
+                self._mine.channel = None
+                channel = self._channel(thread)
+                channel.send(message)
+            return self._serve(channel, requests, thread)
+        except HubGone:
+            self._leave()
+            return GO_ON
+
+    def _serve(self, channel: Channel, requests: Requests, thread: int) -> Command:
+        told = False
+        try:
+            while True:
+                request = channel.receive()
+                command = self._resuming(channel, requests, request)
+                if command is not None:
+                    told = True
+                    return command
+        finally:
+            if not told and not self.gone:  # an interrupt, say: the program's business
+                self._say_resumed(channel, thread)
+
+    def _resuming(self, channel: Channel, requests: Requests, request: dict[str, Any]) -> Command | None:
+        """Answer one request; the command when it was to go on."""
+        number = request.get("id")
+        if request.get("do") != "resume":
+            channel.send({"id": number, **requests.answer(request)})
+            return None
+        command = Command(str(request.get("how")), bool(request.get("force")))
+        try:
+            requests.scene.check(command)
+        except Impossible as error:
+            channel.send({"id": number, "ok": False, "error": str(error), "code": error.code})
+            return None
+        channel.send({"id": number, "ok": True, "body": {}})
+        return command
+
+    def _say_resumed(self, channel: Channel, thread: int) -> None:
+        try:
+            channel.send({"resumed": {"thread": thread}})
+        except HubGone:
+            self._leave()
+
+    def _channel(self, thread: int) -> Channel:
+        """The running thread's connection, made at its first need."""
+        channel: Channel | None = getattr(self._mine, "channel", None)
+        if channel is None:
+            channel = Channel(self._path)
+            self._mine.channel = channel
+            self._channels.add(channel)
+            channel.send({"hello": {"pid": os.getpid(), "thread": thread, "name": threading.current_thread().name}})
+        return channel
+
+    def fail(self, error: Exception) -> None:
+        """Give up after a mistake of our own, and say so once; call it while ``error`` is handled."""
+        if not self.gone:
+            tell(f"the stepper failed and was removed, the program goes on: {type(error).__name__}: {error}")
+            traceback.print_exc(file=sys.__stderr__)
+            self._leave()
+
+    def _leave(self) -> None:
+        """Go on without a hub: its death, or a forked child."""
+        self.gone = True
+        for channel in list(self._channels):
+            channel.close()
+        self._mine = threading.local()
+        self._set(Settings())

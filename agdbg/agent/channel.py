@@ -1,0 +1,90 @@
+"""A connection of one program thread to the hub: one JSON object a line."""
+
+import contextlib
+import json
+import os
+import socket
+import sys
+from typing import Any
+
+_HIGH = 512
+"""Descriptors from here on are out of the way of programs that close "all" of theirs by number."""
+
+
+class HubGone(Exception):
+    """The hub is dead, or does not want this program any more."""
+
+
+class Channel:
+    """Connects to the hub's agent socket; :class:`HubGone` when that fails, now or later.
+
+    The program may close our descriptor, and its next file may get the number: it is looked at before each use.
+    """
+
+    def __init__(self, path: str) -> None:
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            made.connect(path)
+        except OSError as error:
+            made.close()
+            raise HubGone(f"cannot reach the hub at {path}: {error.strerror}") from None
+        self._socket = _out_of_the_way(made)
+        self._identity = _identity(self._socket.fileno())
+        self._received = b""
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send one object."""
+        self._check()
+        try:
+            self._socket.sendall(json.dumps(message, default=str).encode() + b"\n")
+        except OSError as error:
+            raise HubGone(str(error)) from None
+
+    def receive(self) -> dict[str, Any]:
+        """Wait for one object."""
+        while b"\n" not in self._received:
+            self._check()
+            try:
+                data = self._socket.recv(65536)
+            except OSError as error:
+                raise HubGone(str(error)) from None
+            if not data:
+                raise HubGone("the hub has closed the connection")
+            self._received += data
+        line, _, self._received = self._received.partition(b"\n")
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def _check(self) -> None:
+        try:
+            ours = _identity(self._socket.fileno()) == self._identity
+        except OSError:
+            ours = False
+        if not ours:
+            self._socket.detach()
+            raise HubGone("the program closed the connection to the hub")
+
+    def close(self) -> None:
+        """Close the connection, in a forked child the child's end of it."""
+        with contextlib.suppress(HubGone, OSError):
+            self._check()
+            self._socket.close()
+
+
+def _identity(fd: int) -> tuple[int, int]:
+    status = os.fstat(fd)
+    return status.st_dev, status.st_ino
+
+
+def _out_of_the_way(made: socket.socket) -> socket.socket:
+    """``made`` under a high descriptor number, if the limits of the process allow one."""
+    if sys.platform == "win32":
+        return made
+    import fcntl
+
+    try:
+        high = fcntl.fcntl(made.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except OSError:
+        return made
+    made.close()
+    return socket.socket(fileno=high)

@@ -1,0 +1,69 @@
+"""Python at a stop: expressions and statements on the stopped thread, for a limited time."""
+
+import sys
+from collections.abc import Callable
+from time import perf_counter
+from types import CodeType, FrameType
+from typing import Any
+
+LIMIT_S = 5.0
+"""Python code that runs longer than this at a stop is broken off; a call into C is not."""
+
+
+class TooLong(Exception):
+    """The time is over."""
+
+
+class Refused(Exception):
+    """The request makes no sense here; the message says why."""
+
+
+def evaluate(expression: str, frame: FrameType | None, extra: dict[str, Any], *, only_expression: bool = False) -> Any:
+    """The value of an expression in ``frame``; statements are executed, and give ``None``.
+
+    Names of ``extra`` come first. What statements assign is kept in a module; a running function keeps its locals.
+
+    Raises:
+        Refused: it is no Python, or statements where an expression is wanted.
+    """
+    code = _compiled(expression, only_expression)
+    is_module = frame is not None and frame.f_locals is frame.f_globals
+    if frame is not None and is_module and not _uses(code, extra):
+        names = frame.f_globals
+    else:  # one namespace, since comprehensions see no locals of an eval
+        names = {**(frame.f_globals if frame else {}), **(frame.f_locals if frame else {}), **extra}
+    return _limited(lambda: eval(code, names))
+
+
+def _compiled(expression: str, only_expression: bool) -> CodeType:
+    try:
+        return compile(expression.strip(), "<agdbg>", "eval", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        if only_expression:
+            raise Refused(f"{expression!r} is not an expression: {error}") from None
+    try:
+        return compile(expression, "<agdbg>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise Refused(f"{expression!r} is not Python: {error}") from None
+
+
+def _uses(code: CodeType, names: dict[str, Any]) -> bool:
+    return any(name in names for name in code.co_names)
+
+
+def _limited(function: Callable[[], Any]) -> Any:
+    """Call ``function``; its Python code gets :class:`TooLong` when the time is over."""
+    deadline = perf_counter() + LIMIT_S
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        if perf_counter() > deadline:
+            raise TooLong(f"broken off after {LIMIT_S:g} s")
+        frame.f_trace_opcodes = True  # a loop on one line has no line events
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        return function()
+    finally:
+        sys.settrace(before)

@@ -1,0 +1,28 @@
+"""The user's frames at a stop, without those of agdbg and of an engine."""
+
+import sys
+from pathlib import Path
+from types import FrameType
+
+_OWN = str(Path(__file__).resolve().parents[1])
+_MOST = 200
+_NO_MODULE = ("<frozen runpy>", "<frozen importlib._bootstrap>")
+
+
+def user_frames(internal: frozenset[str]) -> list[FrameType]:
+    """Frames of the running thread, innermost first; ``internal`` are the files of the engine."""
+    found: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(found) < _MOST:
+        file = frame.f_code.co_filename
+        if file not in internal and not file.startswith(_OWN) and file not in _NO_MODULE:
+            found.append(frame)
+        frame = frame.f_back
+    if found and found[-1].f_code.co_filename == "<string>":  # the code that started agdbg
+        found.pop()
+    return found
+
+
+def described(frame: FrameType) -> dict[str, object]:
+    """File, line and function of a frame."""
+    return {"file": frame.f_code.co_filename, "line": frame.f_lineno, "name": frame.f_code.co_qualname}

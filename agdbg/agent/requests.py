@@ -1,0 +1,102 @@
+"""The requests that a stopped thread answers."""
+
+from typing import TYPE_CHECKING, Any
+
+from agdbg.agent import frames
+from agdbg.agent.evaluate import Refused, evaluate
+from agdbg.agent.variables import References
+
+if TYPE_CHECKING:
+    from agdbg.agent.agent import Scene
+
+MOST = 1000
+"""Variables or elements in one answer."""
+
+
+class Requests:
+    """What one stop can tell; references hold as long as it lasts."""
+
+    def __init__(self, scene: "Scene", internal: frozenset[str]) -> None:
+        self.scene = scene
+        self.frames = frames.user_frames(internal)
+        self._references = References(scene.describe)
+        self._answers = {
+            "values": self._values,
+            "elements": self._elements,
+            "locals": self._locals,
+            "children": self._children,
+            "evaluate": self._evaluate,
+            "set": self._set,
+        }
+
+    def frames_described(self) -> list[dict[str, object]]:
+        """The user's frames, innermost first."""
+        return [frames.described(frame) for frame in self.frames]
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to one request; whatever goes wrong becomes an error message."""
+        answer = self._answers.get(str(request.get("do")))
+        if answer is None:
+            return {"ok": False, "error": f"there is no request {request.get('do')!r}", "code": "bad"}
+        try:
+            return {"ok": True, "body": answer(request)}
+        except Refused as error:
+            return {"ok": False, "error": str(error), "code": "bad"}
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit too: the program is not ended by looking at it
+            return {"ok": False, "error": f"{type(error).__name__}: {error}", "code": "bad"}
+
+    def _values(self, request: dict[str, Any]) -> dict[str, Any]:
+        return self.scene.values(int(request["node"]))
+
+    def _elements(self, request: dict[str, Any]) -> dict[str, Any]:
+        from agdbg.agent.values import elements
+
+        array = self.scene.array(int(request["node"]), str(request["what"]), request["which"])
+        if array is None:
+            raise Refused("there is no value there")
+        return {"elements": elements(array, int(request["start"]), _count(request)), "total": int(array.size)}
+
+    def _locals(self, request: dict[str, Any]) -> dict[str, Any]:
+        frame = self._frame(request)
+        if frame is None:
+            raise Refused("name a frame of the program")
+        return self._references.locals(frame, int(request.get("start") or 0), _count(request))
+
+    def _children(self, request: dict[str, Any]) -> dict[str, Any]:
+        reference = int(request["reference"])
+        try:
+            return self._references.children(reference, int(request.get("start") or 0), _count(request))
+        except KeyError:
+            raise Refused(f"there is no variable {reference} at this stop; ask for the variables once more") from None
+
+    def _evaluate(self, request: dict[str, Any]) -> dict[str, Any]:
+        value, notes = self._value(request, only_expression=request.get("context") == "hover")
+        made = self._references.variable("", value)
+        return {"result": made["value"], "type": made["type"], "reference": made["reference"], "notes": notes}
+
+    def _set(self, request: dict[str, Any]) -> dict[str, Any]:
+        from agdbg.agent.values import value_of
+
+        value, _ = self._value(request, only_expression=True)
+        array = self.scene.replace(int(request["node"]), int(request.get("output") or 0), value)
+        return {"value": value_of(array)}
+
+    def _value(self, request: dict[str, Any], *, only_expression: bool) -> tuple[Any, list[str]]:
+        expression, frame = str(request["expression"]), self._frame(request)
+        extra = self.scene.names() if request.get("frame") is None else {}
+        frame = frame or (self.frames[0] if self.frames else None)
+        return self.scene.watched(lambda: evaluate(expression, frame, extra, only_expression=only_expression))
+
+    def _frame(self, request: dict[str, Any]) -> Any:
+        index = request.get("frame")
+        if index is None:
+            return None
+        if not 0 <= int(index) < len(self.frames):
+            raise Refused(f"there is no frame {index}; there are {len(self.frames)}")
+        return self.frames[int(index)]
+
+
+def _count(request: dict[str, Any]) -> int:
+    return min(int(request.get("count") or MOST), MOST)

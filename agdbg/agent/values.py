@@ -1,0 +1,59 @@
+"""Arrays in a few words: never a big one whole."""
+
+from typing import Any, TypedDict
+
+import numpy as np
+
+PREVIEW = 100
+"""Characters of a preview at most."""
+
+
+class Value(TypedDict):
+    """An array as a client shows it."""
+
+    summary: str
+    preview: str
+    shape: list[int]
+    dtype: str
+    size: int
+    finite: bool
+
+
+def value_of(array: Any) -> Value:
+    """Describe an array: type, shape, range, mean and norm, and its first and last elements."""
+    array = np.asarray(array)
+    return {
+        "summary": _summary(array),
+        "preview": preview(array),
+        "shape": list(array.shape),
+        "dtype": str(array.dtype),
+        "size": int(array.size),
+        "finite": array.dtype.kind not in "fc" or bool(np.isfinite(array).all()),
+    }
+
+
+def _summary(array: "np.ndarray[Any, Any]") -> str:
+    kind = f"{array.dtype} {list(array.shape)}"
+    if array.size <= 1 or array.dtype.kind not in "fiub":
+        return f"{kind}  {preview(array)}"
+    with np.errstate(all="ignore"):
+        wide = array.astype(np.float64, copy=False)
+        ranges = f"{kind}  min {array.min():.4g}  max {array.max():.4g}  mean {wide.mean():.4g}"
+        norm = float(np.sqrt((wide * wide).sum()))
+    bad = 0 if array.dtype.kind != "f" else int(array.size - np.isfinite(array).sum())
+    return f"{ranges}  norm {norm:.4g}" + (f"  {bad:,} not finite" if bad else "")
+
+
+def preview(array: Any) -> str:
+    """The array on one line of at most :data:`PREVIEW` characters, its middle left out."""
+    text = np.array2string(
+        np.asarray(array), precision=4, threshold=8, edgeitems=2, max_line_width=10_000, separator=", "
+    )
+    line = " ".join(text.split())
+    return line if len(line) <= PREVIEW else line[: PREVIEW - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def elements(array: Any, start: int, count: int) -> list[str]:
+    """Elements ``start`` to ``start + count`` in row-major order, as text."""
+    flat = np.asarray(array).reshape(-1)
+    return [str(each) for each in flat[start : start + count].tolist()]

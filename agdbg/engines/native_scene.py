@@ -1,0 +1,211 @@
+"""What a stop in the engine shows: gradients on their way, saved tensors, hooks."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agdbg.agent.agent import Command, Impossible
+from agdbg.agent.evaluate import Refused
+from agdbg.agent.values import preview, value_of
+from agdbg_engine.node import AccumulateGrad, Node
+from agdbg_engine.saved import Freed, SavedTensor, saved_slots
+from agdbg_engine.sites import where
+from agdbg_engine.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from agdbg.engines.native_driver import Driver
+    from agdbg.engines.native_walk import Walk
+
+
+class NativeScene:
+    """One stop.
+
+    Args:
+        driver: the driver of the program.
+        stop: the message that tells of it.
+        walk: the pass that is stopped, if it is one.
+        node: the node that the stop is about.
+        inside: the stop is in the middle of that node.
+    """
+
+    def __init__(
+        self,
+        driver: "Driver",
+        stop: dict[str, Any],
+        walk: "Walk | None" = None,
+        node: Node | None = None,
+        *,
+        inside: bool = False,
+    ) -> None:
+        self._driver = driver
+        self._stop = stop
+        self._walk = walk
+        self._node = node
+        self._inside = inside
+
+    def stop(self) -> dict[str, Any]:
+        return self._stop
+
+    def check(self, command: Command) -> None:
+        if command.how not in ("back", "reverse"):
+            return
+        if self._walk is None or self._stop["where"] in ("raise", "born"):
+            raise Impossible("there is no pass here that could be taken back", "beyond")
+        self._walk.check_back(command)
+
+    # ----- values -----
+
+    def values(self, node: int) -> dict[str, Any]:
+        found, walk = self._find(node)
+        if found is None:
+            return {"known": False, "in": [], "out": [], "saved": {}, "grad": None, "hooks": [], "editable": False}
+        return {
+            "known": True,
+            "in": [_value(g) for g in self._gradients_in(found, walk)],
+            "out": [_value(g) for g in self._gradients_out(found, walk)],
+            "saved": {s.slot: _saved(s, self._kept(found, walk)) for s in saved_slots(found)},
+            "grad": _value(found.variable._grad) if isinstance(found, AccumulateGrad) else None,
+            "hooks": list(_hooks(found)),
+            "editable": self._is_next(found, walk),
+        }
+
+    def array(self, node: int, what: str, which: int | str) -> Any:
+        found, walk = self._find(node)
+        if found is None:
+            return None
+        if what == "saved":
+            of = {s.slot: s for s in saved_slots(found)}.get(str(which))
+            value = None if of is None else _content(of, self._kept(found, walk))
+        elif what == "grad":
+            value = found.variable._grad if isinstance(found, AccumulateGrad) else None
+        else:
+            values = self._gradients_in(found, walk) if what == "in" else self._gradients_out(found, walk)
+            value = values[int(which)] if 0 <= int(which) < len(values) else None
+        return None if value is None else np.asarray(_buffer(value))
+
+    def _find(self, number: int) -> "tuple[Node | None, Walk | None]":
+        for walk in self._driver.walks():
+            node = walk.node(number)
+            if node is not None:
+                return node, walk
+        if self._node is not None and getattr(self._node, "tag", 0) == number:
+            return self._node, self._walk
+        return None, None
+
+    def _gradients_in(self, node: Node, walk: "Walk | None") -> list[Any]:
+        if walk is None:
+            return []
+        ran = None if self._is_next(node, walk) else walk.journal and walk.journal.gradients_in(node)
+        if ran:
+            return list(ran)
+        keys = [node, *((node, nr) for nr in range(1, node.n_outputs))] if node.multi else [node]
+        return [walk.bp.buffers.get(key) for key in keys]
+
+    def _gradients_out(self, node: Node, walk: "Walk | None") -> list[Any]:
+        if walk is None or not walk.journal:
+            return []
+        try:
+            found = walk.journal.gradients_out(node)
+        except Exception:  # what it saved was modified meanwhile
+            return []
+        return list(found or ())
+
+    def _kept(self, node: Node, walk: "Walk | None") -> dict[str, Any]:
+        """What the slots held before the node ran and freed them."""
+        return walk.journal.saved(node) if walk is not None and walk.journal is not None else {}
+
+    def _is_next(self, node: Node, walk: "Walk | None") -> bool:
+        return walk is not None and not self._inside and walk.next_node() is node
+
+    # ----- changes -----
+
+    def replace(self, node: int, output: int, value: Any) -> Any:
+        found, walk = self._find(node)
+        if found is None or walk is None or not self._is_next(found, walk):
+            raise Refused(
+                f"node {node} is not the one that runs next: only gradients that come in there can be replaced"
+            )
+        old = self._gradients_in(found, walk)
+        if not 0 <= output < len(old):
+            raise Refused(f"output {output}: node {node} has {len(old)} outputs")
+        if old[output] is None:
+            raise Refused(f"no gradient comes in for output {output} of node {node}")
+        array = _like(value, np.asarray(_buffer(old[output])))
+        walk.replace(found, output, array)
+        return array
+
+    def names(self) -> dict[str, Any]:
+        if self._walk is None or self._node is None:
+            return {} if self._node is None else {"node": self._node}
+        grads = [None if g is None else wrap(np.array(_buffer(g))) for g in self._gradients_in(self._node, self._walk)]
+        return {"node": self._node, "grad": grads[0] if grads else None, "grads": grads}
+
+    def describe(self, value: Any) -> str | None:
+        if not isinstance(value, Tensor):
+            return None
+        parts = [f"tensor {value.dtype} {list(value.shape)}", preview(value._a)]
+        fn = value._fn
+        if fn is not None:
+            parts.append(f"grad_fn={fn.op_name}")
+        elif value._rg is True:
+            parts.append("requires_grad")
+        return "  ".join(parts)
+
+    def watched(self, function: Callable[[], Any]) -> tuple[Any, list[str]]:
+        return self._driver.watched(function)
+
+
+def _value(g: Any) -> Any:
+    return None if g is None else value_of(_buffer(g))
+
+
+def _buffer(g: Any) -> Any:
+    return g._a if isinstance(g, Tensor) else g
+
+
+def _saved(saved: SavedTensor, kept: dict[str, Any]) -> dict[str, Any]:
+    value = _content(saved, kept)
+    now = saved.version
+    state = "empty" if saved.value is None else "freed" if isinstance(saved.value, Freed) else "ok"
+    storage = saved.storage
+    if state == "ok" and storage is not None:
+        now = storage.version
+        state = "ok" if now == saved.version else "modified"
+    return {"value": _value(value), "state": state, "version": saved.version, "now": now}
+
+
+def _content(saved: SavedTensor, kept: dict[str, Any]) -> Any:
+    value = kept.get(saved.slot) if saved.freed else saved.value
+    return None if isinstance(value, Freed) else value
+
+
+def _hooks(node: Node) -> Iterator[dict[str, Any]]:
+    if node.hooks is None:
+        return
+    for nr, mine in node.hooks.tensor.items():
+        for hook in mine.hooks.values():
+            yield _hook("tensor" if not nr else f"tensor, output {nr}", hook)
+        if mine.retain is not None:
+            yield {"kind": "retain_grad", "name": "", "file": "", "line": 0}
+    for kind, hooks in (("pre", node.hooks.pre), ("post", node.hooks.post)):
+        for hook in hooks.values():
+            yield _hook(kind, hook)
+
+
+def _hook(kind: str, hook: Any) -> dict[str, Any]:
+    code = getattr(hook, "__code__", None)
+    place = None if code is None else where(code, 0)
+    name = str(getattr(hook, "__qualname__", type(hook).__name__))
+    return {"kind": kind, "name": name, "file": place.file if place else "", "line": code.co_firstlineno if code else 0}
+
+
+def _like(value: Any, old: Any) -> Any:
+    """``value`` as an array of the type and shape of ``old``, which nobody else holds."""
+    try:
+        array = np.asarray(_buffer(value) if not isinstance(value, list | tuple) else [_buffer(v) for v in value])
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"its elements are {array.dtype}")
+        return np.broadcast_to(array.astype(old.dtype), old.shape).copy()
+    except (TypeError, ValueError) as error:
+        raise Refused(f"it is no gradient of type {old.dtype} and shape {list(old.shape)}: {error}") from None

@@ -1,0 +1,272 @@
+"""One pass of the engine under the stepper: where it stops, how it goes on, how it goes back."""
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from agdbg.agent.agent import Command, Impossible
+from agdbg.engines.native_scene import NativeScene
+from agdbg_engine import events
+from agdbg_engine.backward import Abandoned, BackwardPass
+from agdbg_engine.journal import Journal, runs_user_code
+from agdbg_engine.node import Node
+from agdbg_engine.saved import first_refusal
+
+if TYPE_CHECKING:
+    from agdbg.engines.native_driver import Driver, Reason
+
+_LOOK_S = 0.002
+"""The time between two looks at the settings while nodes run without stops."""
+_MOST_AT_ONCE = 4096
+_BACK = ("back", "reverse")
+
+
+class Walk:
+    """A pass that is driven.
+
+    Attributes:
+        journal: what can be undone; None while nodes run unnoted.
+        announced: ``(kind, node)`` of an error that was foreseen, and told already.
+    """
+
+    def __init__(self, driver: "Driver", bp: BackwardPass) -> None:
+        self.driver = driver
+        self.bp = bp
+        self.journal: Journal | None = None
+        self.announced: tuple[str, Node | None] | None = None
+        self._visited: set[int] = set()
+        self._stops: dict[int, list[int]] = {}
+        self._generation = -1
+        self._by_number: dict[int, Node] = {}
+
+    # ----- forward -----
+
+    def run(self) -> None:
+        """Run the pass to its end, unless the stepper is given up on the way: the engine runs the rest then."""
+        reason = self._guarded(self._at_start)
+        while not self.driver.agent.gone:
+            reason = reason or self._guarded(self._here)
+            if reason is not None:
+                self._stop(reason)
+            if self._is_over():
+                return
+            self._move()
+            reason = None
+
+    def _is_over(self) -> bool:
+        return self.bp.position >= len(self.bp.order)
+
+    def _guarded(self, function: Any) -> "Reason | None":
+        """Our own mistakes are not the program's: the stepper is given up."""
+        try:
+            found: Reason | None = function()
+        except Exception as error:
+            self.driver.agent.fail(error)
+            return None
+        return found
+
+    def _plan(self) -> None:
+        """Note where the breakpoints are, again when they have changed."""
+        agent = self.driver.agent
+        agent.look()
+        if self._generation != agent.seen:
+            self._generation = agent.seen
+            self._stops = self.driver.matcher.stops(self.bp)
+
+    def _at_start(self) -> "Reason | None":
+        from agdbg.engines.native_driver import STEP, Reason
+
+        self._plan()
+        if self._stops:
+            self.journal = Journal(self.bp)
+        foreseen = self._foreseen()
+        entry = self.driver.agent.takes_entry()
+        if foreseen is not None:
+            return Reason("exception", error=foreseen)
+        if self.driver.thread.mode == "pass":
+            return STEP
+        return Reason("entry") if entry else None
+
+    def _foreseen(self) -> dict[str, Any] | None:
+        """An error that will come for sure: what a node saved is freed, or was modified."""
+        wanted = self.driver.agent.settings.exceptions
+        if not {"backward-twice", "inplace-modified", "any"}.intersection(wanted):
+            return None
+        refusal = first_refusal(self.bp.running())
+        kind = "" if refusal is None else "backward-twice" if refusal.freed is not None else "inplace-modified"
+        if refusal is None or not (kind in wanted or "any" in wanted):
+            return None
+        self.announced = (kind, refusal.node)
+        error = self.driver.sink.foresee(refusal)
+        number = self.driver.sink.number(refusal.node)
+        return {"kind": kind, "text": f"{type(error).__name__}: {error}", "predicted": True, "node": number}
+
+    def _here(self) -> "Reason | None":
+        """Why to stop before the next node, or at the end; None: go on."""
+        from agdbg.engines.native_driver import STEP, Reason
+
+        self._plan()
+        thread = self.driver.thread
+        if self._is_over():
+            ends = thread.is_due(self) or (thread.mode == "out" and thread.within is self)
+            return STEP if ends else None
+        ids = self._stops.get(self.bp.position)
+        if ids:
+            return Reason("breakpoint", ids)
+        if self.driver.agent.takes_pause():
+            return Reason("pause")
+        return STEP if thread.is_due(self) else None
+
+    def _stop(self, reason: "Reason") -> None:
+        """Stop, go back as often as asked for, and set how to go on."""
+        from agdbg.engines.native_driver import STEP
+
+        if self.journal is None:
+            self.journal = Journal(self.bp)
+        while True:
+            self._visited.add(self.bp.position)
+            place = "end" if self._is_over() else "before"
+            command = self.driver.stop(NativeScene(self.driver, self.message(reason, place), self, self.next_node()))
+            if command.how not in _BACK:
+                self._go_on(command)
+                return
+            self._go_back(command)
+            reason = STEP
+
+    def _go_on(self, command: Command) -> None:
+        within: Walk | None = self
+        if self._is_over():
+            walks = self.driver.thread.walks
+            within = walks[-2] if len(walks) > 1 else None
+        mode = command.how if command.how in ("next", "in", "out") else "continue"
+        self.driver.resume("pass" if mode == "out" and within is None else mode, within)
+
+    def _move(self) -> None:
+        """Run nodes: one, or all to the next place where a stop is possible."""
+        thread = self.driver.thread
+        if self.journal is not None and thread.mode == "in":
+            self._step_in(self.journal)
+        elif self.journal is not None and thread.is_due(self):
+            self.journal.step()
+        else:
+            self._run_on()
+
+    def _step_in(self, journal: Journal) -> None:
+        try:
+            journal.step(self._in_parts)
+        except Abandoned:
+            journal.undo()
+            self.driver.resume("next", self)  # which stops before the node once more
+
+    def _in_parts(self, node: Node) -> None:
+        from agdbg.engines.native_driver import STEP
+
+        for phase in self.bp.phases(node):
+            if self.driver.thread.mode != "in":
+                continue
+            stop = self.message(STEP, "inside", phase=phase)
+            command = self.driver.stop(NativeScene(self.driver, stop, self, node, inside=True))
+            if command.how in _BACK:
+                raise Abandoned
+            self._go_on(command)
+
+    def _run_on(self) -> None:
+        """Run to the next breakpoint or to the end, looking at the settings now and then."""
+        bp, thread = self.bp, self.driver.thread
+        end = min((p for p in self._stops if p > bp.position), default=len(bp.order))
+        ends_here = thread.mode == "out" and thread.within is self
+        if self.journal is not None and (end < len(bp.order) or ends_here):
+            self._run_noted(self.journal, end)
+        else:
+            self.journal = None  # what runs unnoted cannot be undone, and nor can what ran before it
+            self._run_fast(end)
+
+    def _run_noted(self, journal: Journal, end: int) -> None:
+        agent = self.driver.agent
+        while self.bp.position < end and agent.words[0] == agent.seen:
+            journal.step()
+
+    def _run_fast(self, end: int) -> None:
+        agent, bp, count = self.driver.agent, self.bp, 16
+        while bp.position < end and agent.words[0] == agent.seen:
+            began = perf_counter()
+            bp.advance(min(count, end - bp.position))
+            took = perf_counter() - began
+            count = max(1, min(_MOST_AT_ONCE, int(count * min(4.0, _LOOK_S / max(took, 1e-7)))))
+
+    # ----- back -----
+
+    def check_back(self, command: Command) -> None:
+        """Raise :class:`Impossible` when the last node cannot be undone."""
+        if not self.journal:
+            raise Impossible(
+                "nothing before this is journalled: the recording can be looked at, but not run again", "beyond"
+            )
+        node = self.journal.barrier()
+        if node is not None and not command.force:
+            raise Impossible(
+                f"{node.op_name} called hooks of the program: what they did is not taken back; step back all the same?",
+                "barrier",
+            )
+
+    def _go_back(self, command: Command) -> None:
+        journal = self.journal
+        assert journal is not None
+        journal.undo()
+        if command.how == "reverse":
+            while journal and self.bp.position not in self._visited and self.bp.position not in self._stops:
+                if journal.barrier() is not None and not command.force:
+                    return
+                journal.undo()
+
+    # ----- what it shows -----
+
+    def next_node(self) -> Node | None:
+        """The node that runs next."""
+        return None if self._is_over() else self.bp.order[self.bp.position]
+
+    def number(self) -> int:
+        """The number of the node that runs next; 0 at the end."""
+        node = self.next_node()
+        return 0 if node is None else self.driver.sink.number(node)
+
+    def node(self, number: int) -> Node | None:
+        """The node of the pass with this number."""
+        if not self._by_number:
+            self._by_number = {self.driver.sink.number(node): node for node in self.bp.order}
+        return self._by_number.get(number)
+
+    def replace(self, node: Node, output: int, array: Any) -> None:
+        """Replace a gradient that comes in at the next node."""
+        self.bp.replace(node, output, array)
+        if events.sink is not None:
+            events.sink.gradient_replaced(self.bp, node, output)
+
+    def message(self, reason: "Reason", place: str, *, phase: str = "", description: str = "") -> dict[str, Any]:
+        """The message of a stop in this pass."""
+        from agdbg.engines.native_driver import message
+
+        bp = self.bp
+        walks = self.driver.walks()
+        outer = [
+            {"pass": w.bp.tag, "position": w.bp.position, "node": w.number()} for w in walks[walks.index(self) + 1 :]
+        ]
+        return message(
+            reason,
+            place,
+            description or self._described(place, phase),
+            **{"pass": bp.tag},
+            position=bp.position,
+            planned=len(bp.order),
+            node=self.number(),
+            phase=phase,
+            outer=outer,
+            undo=len(self.journal or ()),
+        )
+
+    def _described(self, place: str, phase: str) -> str:
+        node, total = self.next_node(), len(self.bp.order)
+        if node is None or place == "end":
+            return f"{self.bp.call}() has run its {total:,} nodes and is about to return"
+        where = f"in {node.op_name} ({phase})" if phase else f"before {node.op_name}"
+        hooks = ", which calls hooks" if runs_user_code(node) and not phase else ""
+        return f"{where}, node {self.bp.position + 1:,} of {total:,} of {self.bp.call}(){hooks}"

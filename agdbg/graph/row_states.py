@@ -1,0 +1,58 @@
+"""What became of nodes in the passes so far, for many nodes at once."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agdbg.events import RETAIN_GRAPH, Kind, Outcome
+from agdbg.graph.model import NodeState
+from agdbg.record.growing import Growing, Mask, Numbers, Words
+
+_FLAGS = np.uint64(8)
+
+
+class Fate(NamedTuple):
+    """A node's state, and the pass and place of its last run: 0 and None before one.
+
+    *failed*: its last run raised; *freed*: a pass without ``retain_graph`` ran it; *ran*: others did.
+    """
+
+    state: NodeState
+    pass_id: int
+    order: int | None
+
+
+PENDING = Fate("pending", 0, None)
+
+
+def fates_of(growing: Growing, void: frozenset[int], nodes: Words) -> list[Fate]:
+    """The fate of each node; runs in the rows ``void`` were taken back, and those that were skipped do not count."""
+    owner, rows = growing.index(Kind.RAN).all(nodes)
+    runs = growing.records[rows]
+    counts = (runs[:, 6] != Outcome.SKIPPED) & ~np.isin(rows, sorted(void))
+    owner, runs = owner[counts], runs[counts]
+    freed = _freed_by_record(growing, void, nodes)
+    well = runs[:, 6] == Outcome.OK
+    freed.update(owner[well][_frees(growing, runs[well, 2])].tolist())
+    fates = [PENDING] * len(nodes)
+    for node, (_, _, pass_id, order, _, _, outcome, _) in zip(owner.tolist(), runs.tolist(), strict=True):
+        failed = outcome != Outcome.OK
+        fates[node] = Fate("failed" if failed else "freed" if node in freed else "ran", pass_id, order)
+    return fates
+
+
+def _frees(growing: Growing, passes: Words) -> Mask:
+    """Which of these passes free what they run."""
+    known, at = np.unique(passes, return_inverse=True)
+    rows: Numbers = growing.index(Kind.PASS_STARTED).find(known)
+    retains = growing.records[rows[rows >= 0], 0] >> _FLAGS & np.uint64(RETAIN_GRAPH) != 0
+    frees = np.zeros(len(known), bool)
+    frees[rows >= 0] = ~retains
+    found: Mask = frees[at]
+    return found
+
+
+def _freed_by_record(growing: Growing, void: frozenset[int], nodes: Words) -> set[int]:
+    owner, rows = growing.index(Kind.FREED).all(nodes)
+    pairs = zip(owner.tolist(), rows.tolist(), strict=True)
+    return {node for node, row in pairs if row not in void}

@@ -1,0 +1,123 @@
+"""The rows of the lane view, for a graph that grows: any page of a million of them at a cost of a few blocks.
+
+Rows are all nodes but the leaves, in the order of their births; leaves are told with the nodes that use them. What is new
+is taken in arrays; only the blocks that are looked at are gone through row by row, and kept until they change.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agdbg.graph.lanes import EXTENT, Extent, Lanes, Row
+from agdbg.graph.row_edges import RowEdges
+from agdbg.graph.row_nodes import UNKNOWN, RowNodes
+from agdbg.record.growing import Growing, Words
+from agdbg.record.lookup import Strings
+
+#: Blocks that are kept as they were drawn.
+KEPT = 32
+_LOW, _HIGH = np.uint64((1 << 32) - 1), np.uint64(32)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRow:
+    """One row: its node, its lanes, the rows that it uses without a line to them, and the leaves that it uses."""
+
+    row: int
+    node: int
+    cells: str
+    undrawn: list[int]
+    leaves: list[int]
+
+
+class GraphRows:
+    """The rows of what ``growing`` has read; :meth:`update` takes what is new."""
+
+    def __init__(self, growing: Growing, strings: Strings, most: int = 8, extent: Extent = EXTENT) -> None:
+        self._strings = strings
+        self._block_size = extent.block
+        self.nodes = RowNodes(growing, strings)
+        self._edges = RowEdges(growing, self.nodes, extent.span)
+        self.lanes = Lanes(most, extent)
+        self._blocks: dict[int, tuple[list[Row], list[list[int]]]] = {}
+
+    def update(self) -> None:
+        """Take the nodes and edges that were recorded since the last time."""
+        self._edges.update()
+
+    @property
+    def total(self) -> int:
+        """How many rows there are."""
+        return len(self.nodes)
+
+    def node_at(self, row: int) -> int:
+        """The node of a row."""
+        return int(self.nodes.nodes.now[row])
+
+    def row_of(self, node: int) -> int | None:
+        """The row of a node; of a leaf the row of the last node that uses it. None when there is none."""
+        number = self.nodes.number(node)
+        if number < UNKNOWN:
+            number = int(self._edges.leaf_ends.now[RowNodes.leaf(number)])
+        return None if number == UNKNOWN else number
+
+    def is_leaf(self, node: int) -> bool:
+        """Whether a node is a leaf, and so has no row of its own."""
+        return self.nodes.number(node) < UNKNOWN
+
+    # ----- how they look -----
+
+    def page(self, start: int, count: int) -> list[GraphRow]:
+        """The rows from ``start`` on, at most ``count``."""
+        self._settle()
+        found: list[GraphRow] = []
+        end, size = min(start + count, self.total), self._block_size
+        for number in range(start // size, -(-end // size)):
+            rows, leaves = self._block(number)
+            first = number * size
+            for at in range(max(start, first), min(end, first + size)):
+                _, cells, undrawn = rows[at - first]
+                found.append(GraphRow(at, self.node_at(at), cells, undrawn, leaves[at - first]))
+        return found
+
+    def _settle(self) -> None:
+        changed = self._edges.changed
+        if changed < self.total:
+            self.lanes.update(self._edges.ends.now, changed)
+            self._blocks = {
+                number: block for number, block in self._blocks.items() if number < changed // self._block_size
+            }
+        self._edges.settled()
+
+    def _block(self, number: int) -> tuple[list[Row], list[list[int]]]:
+        block = self._blocks.pop(number, None) or self._draw(number)
+        self._blocks[number] = block
+        if len(self._blocks) > KEPT:
+            del self._blocks[next(iter(self._blocks))]
+        return block
+
+    def _draw(self, number: int) -> tuple[list[Row], list[list[int]]]:
+        start = number * self._block_size
+        used = self._edges.of_rows(start, min(start + self._block_size, self.total))
+        producers = [[each for each in row if each >= 0] for row in used]
+        leaves = self.nodes.leaves.now
+        badges = [[int(leaves[RowNodes.leaf(each)]) for each in row if each < UNKNOWN] for row in used]
+        return self.lanes.block(number, producers), badges
+
+    # ----- search -----
+
+    def find(self, text: str, start: int, backwards: bool, leaves: Words) -> int | None:
+        """The first row from ``start`` on, round the end, of which the op, ``file.py:12`` or the source line has ``text``.
+
+        Rows that use one of the ``leaves`` are found too.
+        """
+        strings = np.array(self._strings.matching(text), np.uint64)
+        where = self.nodes.wheres()
+        found = np.flatnonzero(np.isin(where & _LOW, strings) | np.isin(where >> _HIGH, strings))
+        if len(leaves):
+            found = np.union1d(found, self._edges.users_of(leaves))
+        if not len(found):
+            return None
+        if backwards:
+            return int(found[np.searchsorted(found, start, "right") - 1])
+        return int(found[np.searchsorted(found, start) % len(found)])

@@ -1,0 +1,100 @@
+"""``python -m agdbg.hub [--listen HOST:PORT]``: a hub; its first line of output says where it listens."""
+
+import json
+import os
+import secrets
+import signal
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from agdbg.errors import InputError
+from agdbg.hub.log import log, log_error
+from agdbg.hub.place import Runtime
+from agdbg.hub.server import Server
+from agdbg.protocol.address import place_of
+
+#: Seconds after which a thread that computes lets the loop have its turn.
+_SWITCH_S = 0.0002
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve, and return the exit status."""
+    parser = ArgumentParser(prog="python -m agdbg.hub", description="Serve a program, or a trace, to clients.")
+    parser.add_argument("--listen", metavar="HOST:PORT", help="serve at a port as well, to those who have the token")
+    options = parser.parse_args(argv)
+    try:
+        listen = _port(options.listen)
+        runtime = Runtime.create()
+    except InputError as error:
+        print(f"agdbg: {error}", file=sys.stderr)
+        return 2
+    try:
+        return _serve(runtime, listen)
+    finally:
+        runtime.remove()
+
+
+def _serve(runtime: Runtime, listen: tuple[str, int] | None) -> int:
+    token = secrets.token_urlsafe(24) if listen else ""
+    try:
+        server = Server(runtime, listen, token)
+    except InputError as error:
+        print(f"agdbg: {error}", file=sys.stderr)
+        return 2
+    _outlive_everything(server)
+    runtime.describe()
+    announced = {"client_socket": str(runtime.client_socket), "pid": os.getpid()}
+    if listen:
+        announced |= {"address": server.address, "token": token}
+    print(json.dumps(announced), flush=True)
+    _detach(str(server.session.log_path))
+    sys.setswitchinterval(_SWITCH_S)
+    try:
+        server.serve()
+    except Exception:
+        log_error("the hub failed")
+        return 70
+    return 0
+
+
+def _port(word: str | None) -> tuple[str, int] | None:
+    if word is None:
+        return None
+    place = place_of(word)
+    if isinstance(place, str):
+        raise InputError(f"--listen {word}: it is no host and port, as localhost:5678 or [::1]:0")
+    return place
+
+
+def _outlive_everything(server: Server) -> None:
+    """Signals of a terminal are not for us. They are caught, not ignored: what is ignored, the program inherits."""
+
+    def nothing(number: int, frame: object) -> None:
+        return
+
+    def end(number: int, frame: object) -> None:
+        log(f"asked to end by {signal.Signals(number).name}")
+        server.loop.post(server.loop.stop)
+
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, nothing)
+    signal.signal(signal.SIGTERM, end)
+    signal.set_wakeup_fd(server.loop.wakeup, warn_on_full_buffer=False)
+    if os.getsid(0) != os.getpid() and os.getpgrp() != os.getpid():
+        os.setsid()
+
+
+def _detach(log_path: str) -> None:
+    """Let go of the standard streams of whoever started us; what is written to them goes to the log."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    written = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    os.dup2(nothing, 0)
+    os.dup2(written, 1)
+    os.dup2(written, 2)
+    os.close(nothing)
+    os.close(written)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

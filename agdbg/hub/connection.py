@@ -1,0 +1,164 @@
+"""A client: a connection that speaks the Debug Adapter Protocol."""
+
+import socket
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from agdbg.hub.loop import Loop
+from agdbg.protocol.wire import Decoder, ProtocolError, encode
+
+#: Output of the program is left out for a client that has so many bytes to read before it.
+CLOGGED = 1 << 20
+#: No more requests are taken from one that has so many, and one that has still more is cut off.
+BACKED_UP = 8 << 20
+LOST = 64 << 20
+_PIECE = 1 << 16
+
+
+class Connection:
+    """Sends and receives the messages of one client.
+
+    Attributes:
+        trusted: it may do more than introduce itself: it came through a file of ours, or has shown the token.
+        introduced: it has sent ``initialize``.
+        joined: it has launched a program, or attached; only such clients are told what happens.
+        skipped: bytes of the program's output that it was not shown and not told about yet.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        loop: Loop,
+        trusted: bool,
+        on_message: "Callable[[Connection, dict[str, Any]], object]",
+        on_broken: "Callable[[Connection, str], object]",
+        on_gone: "Callable[[Connection], object]",
+    ) -> None:
+        self.trusted, self.introduced, self.joined = trusted, False, False
+        self.skipped = 0
+        self.on_drained: Callable[[Connection], object] = lambda client: None
+        self._socket, self._loop = connection, loop
+        self._on_message, self._on_broken, self._on_gone = on_message, on_broken, on_gone
+        self._decoder = Decoder()
+        self._unsent: deque[memoryview] = deque()
+        self.unsent = 0
+        self._seq = 0
+        self._open, self._leaving, self._held = True, False, False
+        connection.setblocking(False)
+        loop.watch(connection.fileno(), self._readable)
+
+    # ----- sending -----
+
+    def next_seq(self) -> int:
+        """The number of the next message to this client."""
+        self._seq += 1
+        return self._seq
+
+    def send(self, message: Any) -> None:
+        """Send a message now, or as soon as the client takes it."""
+        if not self._open or self._leaving:
+            return
+        data = encode(message)
+        if self._unsent:
+            self._keep(memoryview(data))
+            return
+        try:
+            sent = self._socket.send(data)
+        except (BlockingIOError, InterruptedError):
+            sent = 0
+        except OSError:
+            self._loop.post(self.close)  # the caller may be in the middle of telling all clients
+            return
+        if sent < len(data):
+            self._keep(memoryview(data)[sent:])
+
+    def leave(self) -> None:
+        """Close the connection when all that was sent is gone."""
+        self._leaving = True
+        if not self._unsent:
+            self._loop.post(self.close)
+
+    def close(self) -> None:
+        """Close the connection now."""
+        if not self._open:
+            return
+        self._open = False
+        self._loop.unwatch(self._socket.fileno())
+        self._socket.close()
+        self._on_gone(self)
+
+    def _keep(self, data: memoryview) -> None:
+        self._unsent.append(data)
+        self.unsent += len(data)
+        if self.unsent > LOST:
+            self._loop.post(self.close)
+        self._held = self.unsent > BACKED_UP
+        self._watch()
+
+    def _watch(self) -> None:
+        if self._open:
+            reads = not self._held and not self._leaving
+            self._loop.watch(
+                self._socket.fileno(),
+                self._readable if reads else self._hung_up,
+                self._writable if self._unsent else None,
+            )
+
+    def _writable(self) -> None:
+        while self._unsent:
+            data = self._unsent[0]
+            try:
+                sent = self._socket.send(data)
+            except (BlockingIOError, InterruptedError):
+                break
+            except OSError:
+                self.close()
+                return
+            self.unsent -= sent
+            if sent < len(data):
+                self._unsent[0] = data[sent:]
+                break
+            self._unsent.popleft()
+        self._held = self.unsent > BACKED_UP
+        self._watch()
+        if not self._unsent and self._leaving:
+            self.close()
+        elif self.unsent < CLOGGED:
+            self.on_drained(self)
+
+    # ----- receiving -----
+
+    def _readable(self) -> None:
+        try:
+            data = self._socket.recv(_PIECE)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return
+        broken = ""
+        try:
+            messages = self._decoder.feed(data)
+        except ProtocolError as error:
+            messages, broken = error.messages, str(error)
+        for message in messages:
+            if self._open and not self._leaving:
+                self._on_message(self, message)
+        if broken and self._open:
+            self._on_broken(self, broken)
+
+    def _hung_up(self) -> None:
+        """Nothing is read while the client is backed up or leaves; only its end is seen."""
+        try:
+            gone = not self._socket.recv(1, socket.MSG_PEEK)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            gone = True
+        if gone:
+            self.close()
+        else:
+            self._loop.watch(self._socket.fileno(), None, self._writable)

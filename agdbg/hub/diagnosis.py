@@ -1,0 +1,72 @@
+"""The diagnosis of an error as the protocol has it; for the thread that takes its time."""
+
+from pathlib import Path
+from typing import Any
+
+from agdbg.hub.call import Refused
+
+#: Columns of ``1. `` before a finding, and of the indent of what follows.
+_NUMBER = 3
+
+
+def exception_body(history: Any, error: dict[str, Any] | None, cwd: str) -> dict[str, Any]:
+    """The body of ``exceptionInfo``.
+
+    Args:
+        history: the trace.
+        error: of the stop, as the agent tells it; None: the last one of the trace.
+        cwd: files below it are named from there.
+
+    Raises:
+        Refused: there is no error.
+    """
+    recorded = _recorded(history, error)
+    if recorded is None and error is None:
+        raise Refused("no error was recorded; agdbg/findings tells what there is besides")
+    finding = None if recorded is None else history.finding_of(recorded.row)
+    kind = str((error or {}).get("kind") or (recorded.kind if recorded is not None else ""))
+    text = str((error or {}).get("text") or (recorded.text if recorded is not None else ""))
+    return {
+        "exceptionId": kind or "error",
+        "description": text if finding is None else finding.cause,
+        "breakMode": "always",
+        "details": {
+            "message": text if finding is None else _rendered(history, recorded, finding, cwd),
+            "typeName": kind or "error",
+            "stackTrace": text,
+        },
+    }
+
+
+def _recorded(history: Any, error: dict[str, Any] | None) -> Any:
+    """The record of an error: the last that fits."""
+    if error is None:
+        return history.last_error()
+    for each in reversed(history.errors()):
+        if each.kind == error.get("kind") and each.node == (error.get("node") or each.node):
+            return each
+    return None
+
+
+def _rendered(history: Any, recorded: Any, finding: Any, cwd: str) -> str:
+    """A finding as ``agdbg explain`` prints it, without a number."""
+    from agdbg.explain.explanation import Explained, Explanation
+    from agdbg.explain.text import as_text
+
+    explained = Explained(finding, "predicted" if recorded.predicted else None)
+    alone = Explanation(history.facts().trace.path, [explained], 0, 0, [])
+    text = as_text(alone, base=_base(cwd))
+    return "\n".join(line[_NUMBER:] for line in text.split("\n"))
+
+
+def findings_body(history: Any, cwd: str) -> dict[str, Any]:
+    """The body of ``agdbg/findings``."""
+    from agdbg.explain.explanation import as_json
+    from agdbg.explain.text import as_text
+
+    explanation = history.explanation()
+    return {**as_json(explanation), "rendered": as_text(explanation, base=_base(cwd))}
+
+
+def _base(cwd: str) -> Path | None:
+    return Path(cwd) if cwd else None

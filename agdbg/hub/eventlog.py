@@ -1,0 +1,180 @@
+"""The rare events of a trace as lines of a log: passes, writes, hooks, cuts, errors; not births and runs."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from agdbg.events import HookAction, Kind, Outcome, a_of, unpack_edge
+from agdbg.explain.places import counted
+from agdbg.hub.wording import cut, node_words, pass_words
+from agdbg.protocol.vendor import TraceEvent
+from agdbg.record.growing import Growing, Grown
+from agdbg.record.lookup import Site
+from agdbg.record.query import Facts
+
+#: The kinds that are told; names of tensors, of which there may be one for each node, are told with the nodes.
+TOLD = (
+    Kind.PASS_STARTED,
+    Kind.PASS_FINISHED,
+    Kind.BUMP,
+    Kind.VIEW,
+    Kind.REBASED,
+    Kind.CUT,
+    Kind.GRAD_MODE,
+    Kind.ERROR,
+    Kind.HOOK,
+    Kind.PROBE,
+    Kind.UNDONE,
+    Kind.EDITED,
+)
+_HOOKS = {HookAction.REGISTERED: "registered", HookAction.FIRED: "fired", HookAction.REMOVED: "removed"}
+
+#: Storages with higher numbers are those that only their maker knows: the number says nothing to a reader.
+_MOST_IN_WORDS = 1 << 32
+
+#: A kind, a text, the node it is about or 0, and a place.
+_Line = tuple[str, str, int, Site]
+
+
+class EventLog:
+    """The events in the order in which they were recorded; one is only put into words when it is asked for."""
+
+    def __init__(self, growing: Growing) -> None:
+        self._growing = growing
+        self._read = 0
+        self._rows = Grown()
+
+    def update(self) -> None:
+        """Take the events that were recorded since the last time."""
+        new = [rows[np.searchsorted(rows, self._read) :] for rows in map(self._growing.rows, TOLD)]
+        self._rows.add(np.sort(np.concatenate(new)))
+        self._read = len(self._growing.records)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def page(self, facts: Facts, start: int, count: int) -> list[TraceEvent]:
+        """The events from ``start`` on, at most ``count``."""
+        rows = self._rows.now[start : start + count].tolist()
+        return [self._event(facts, index, row) for index, row in enumerate(rows, start)]
+
+    def _event(self, facts: Facts, index: int, row: int) -> TraceEvent:
+        words = facts.words(row)
+        kind, text, node, site = _LINES[Kind(words[0] & 255)](facts, row, words)
+        return {
+            "index": index,
+            "time_ns": self._time(row, words),
+            "kind": kind,
+            "text": cut(" ".join(text.split())),
+            "node": node,
+            "file": site.file,
+            "line": site.line,
+        }
+
+    def _time(self, row: int, words: list[int]) -> int:
+        """When it happened; of most events only when their batch was written is known, which is no earlier."""
+        kind = words[0] & 255
+        if kind in (Kind.PASS_STARTED, Kind.PASS_FINISHED):
+            return words[5] if kind == Kind.PASS_STARTED else words[4]
+        clocks = self._growing.rows(Kind.CLOCK)
+        at = int(np.searchsorted(clocks, row)) - 1
+        return int(self._growing.records[clocks[at], 2]) if at >= 0 else 0
+
+
+def _started(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.pass_of(words[1])
+    how = [] if found is None else ["retain_graph"] * found.retain_graph + ["create_graph"] * found.create_graph
+    site, op = facts.site_and_op(words[2])
+    inside = [f"inside pass {words[4]}"] if words[4] else []
+    planned = [counted(words[6], "node")] if words[6] else []
+    text = ", ".join([f"pass {words[1]}: {op.name or 'backward'}", *planned, *how, *inside])
+    return "pass started", text, unpack_edge(words[3])[0], site
+
+
+def _finished(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.pass_of(words[1])
+    site = found.site if found is not None else Site("", 0)
+    kind = "pass finished" if words[2] == Outcome.OK else "pass failed"
+    return kind, f"pass {words[1]}: {counted(words[3], 'node')} ran", 0, site
+
+
+def _bump(facts: Facts, row: int, words: list[int]) -> _Line:
+    site, op = facts.site_and_op(words[4])
+    text = f"{op.name or 'a write'}: {_storage(facts, words[1])} from version {words[2]} to {words[3]}"
+    return "write", text, words[5], site
+
+
+def _view(facts: Facts, row: int, words: list[int]) -> _Line:
+    site, op = facts.site_and_op(words[4])
+    return "view", f"{op.name or 'a view'} of {_storage(facts, words[1])}", unpack_edge(words[3])[0], site
+
+
+def _rebased(facts: Facts, row: int, words: list[int]) -> _Line:
+    site, op = facts.site_and_op(words[4])
+    old, new = unpack_edge(words[2])[0], unpack_edge(words[3])[0]
+    before = node_words(facts, old) if old else "no node"
+    return "rebased", f"{op.name}: history of a tensor from {before} to {node_words(facts, new)}", new, site
+
+
+def _cut(facts: Facts, row: int, words: list[int]) -> _Line:
+    site, op = facts.site_and_op(words[2])
+    times = f", {words[4]:,} times so far" if words[4] > 1 else ""
+    return "cut", f"{op.name}: a gradient path ended{times}", unpack_edge(words[3])[0], site
+
+
+def _grad_mode(facts: Facts, row: int, words: list[int]) -> _Line:
+    site, op = facts.site_and_op(words[2])
+    return "grad mode", f"gradients {op.name}", 0, site
+
+
+def _error(facts: Facts, row: int, words: list[int]) -> _Line:
+    error = facts.error_at(row)
+    first = (error.text.strip().splitlines() or ["no message"])[0]
+    return "error ahead" if error.predicted else "error", f"{error.kind}: {first}", error.node, error.site
+
+
+def _hook(facts: Facts, row: int, words: list[int]) -> _Line:
+    site, op = facts.site_and_op(words[3])
+    did = _HOOKS.get(HookAction(min(a_of(words[0]), HookAction.REMOVED)), "")
+    node = f" at {node_words(facts, words[1])}" if words[1] else ""
+    return "hook", f"{op.name} {did}{node}", words[1], site
+
+
+def _probe(facts: Facts, row: int, words: list[int]) -> _Line:
+    bad = f", first bad value at {words[4] - 1}" if words[4] else ""
+    return "probe", f"{_storage(facts, words[1])} at version {words[2]}{bad}", words[5], Site("", 0)
+
+
+def _undone(facts: Facts, row: int, words: list[int]) -> _Line:
+    return _by_hand(facts, words, "undone", f"taken back, place {words[3]} of {pass_words(facts, words[2])}")
+
+
+def _edited(facts: Facts, row: int, words: list[int]) -> _Line:
+    return _by_hand(facts, words, "edited", f"incoming gradient {words[3]} replaced by hand in pass {words[2]}")
+
+
+def _by_hand(facts: Facts, words: list[int], kind: str, text: str) -> _Line:
+    node = facts.node(words[1])
+    site = node.site if node is not None else Site("", 0)
+    return kind, f"{node_words(facts, words[1])}: {text}", words[1], site
+
+
+def _storage(facts: Facts, storage: int) -> str:
+    names = facts.names(storage) if storage else []
+    return names[0] if names else f"storage {storage}" if 0 < storage <= _MOST_IN_WORDS else "a storage without a name"
+
+
+_LINES: dict[Kind, Callable[[Facts, int, list[int]], _Line]] = {
+    Kind.PASS_STARTED: _started,
+    Kind.PASS_FINISHED: _finished,
+    Kind.BUMP: _bump,
+    Kind.VIEW: _view,
+    Kind.REBASED: _rebased,
+    Kind.CUT: _cut,
+    Kind.GRAD_MODE: _grad_mode,
+    Kind.ERROR: _error,
+    Kind.HOOK: _hook,
+    Kind.PROBE: _probe,
+    Kind.UNDONE: _undone,
+    Kind.EDITED: _edited,
+}

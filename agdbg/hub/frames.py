@@ -1,0 +1,114 @@
+"""Frames of a stop: the node, where it was created, the nodes around it, and the user's functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from agdbg.hub.call import Refused
+
+#: The id of a frame is so many times its thread, and its place.
+PER_THREAD = 10_000
+
+
+class Place(NamedTuple):
+    """Where a node was created, and what it is called."""
+
+    op: str
+    file: str = ""
+    line: int = 0
+    func: str = ""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame.
+
+    Attributes:
+        kind: what it is: the node that runs next, its origin, a node around it, a function.
+        node: of the first three.
+        title: what is said of a node besides its op.
+        user: the number of a function among the user's, from the innermost; -1: of none.
+        file, line, name: of a function.
+    """
+
+    kind: Literal["node", "origin", "outer", "pass", "user"]
+    node: int = 0
+    title: str = ""
+    user: int = -1
+    file: str = ""
+    line: int = 0
+    name: str = ""
+
+
+def thread_and_place(frame_id: int) -> tuple[int, int]:
+    """The thread of a frame, and its place among the frames."""
+    return divmod(frame_id, PER_THREAD)
+
+
+def frames_of(stop: dict[str, Any]) -> list[Frame]:
+    """The frames of a stop, innermost first."""
+    found: list[Frame] = []
+    node = stop.get("node") or 0
+    if node:
+        found += [Frame("node", node, _title(stop)), Frame("origin", node)]
+    elif stop.get("pass"):
+        found.append(Frame("pass", title=f"end of pass {stop['pass']}"))
+    for outer in stop.get("outer") or []:
+        if outer.get("node"):
+            found.append(Frame("outer", outer["node"], f"pass {outer.get('pass', 0)}"))
+    for number, each in enumerate(stop.get("frames") or []):
+        found.append(
+            Frame("user", user=number, file=each.get("file", ""), line=each.get("line", 0), name=each.get("name", ""))
+        )
+    return found
+
+
+def _title(stop: dict[str, Any]) -> str:
+    if stop.get("where") == "born":
+        return "just built"
+    counted = f"{stop.get('position', 0) + 1:,} of {stop.get('planned', 0):,}"
+    phase = stop.get("phase")
+    return f"{counted}, {phase}" if phase else counted
+
+
+def pick(frames: list[Frame], frame_id: int) -> Frame:
+    """The frame with an id.
+
+    Raises:
+        Refused: there is none.
+    """
+    place = frame_id % PER_THREAD
+    if place >= len(frames):
+        raise Refused(f"frameId {frame_id}: there is no such frame, only {len(frames)}; ask for the stack trace again")
+    return frames[place]
+
+
+def as_body(thread: int, place: int, frame: Frame, place_of: Callable[[int], Place]) -> dict[str, Any]:
+    """A frame as the protocol has it; ``place_of`` knows the nodes."""
+    where = Place("", frame.file, frame.line) if frame.kind == "user" else _where(frame, place_of)
+    body: dict[str, Any] = {
+        "id": thread * PER_THREAD + place,
+        "name": _name(frame, where),
+        "line": where.line,
+        "column": 1 if where.line else 0,
+    }
+    if where.file:
+        body["source"] = {"name": Path(where.file).name, "path": where.file}
+    if frame.kind in ("origin", "pass"):
+        body["presentationHint"] = "label"
+    return body
+
+
+def _where(frame: Frame, place_of: Callable[[int], Place]) -> Place:
+    return place_of(frame.node) if frame.node else Place("")
+
+
+def _name(frame: Frame, where: Place) -> str:
+    if frame.kind == "user":
+        return frame.name or "?"
+    if frame.kind == "pass":
+        return frame.title
+    if frame.kind == "origin":
+        return f"created in {where.func}" if where.func else "created here" if where.file else "created somewhere"
+    return f"{where.op or f'node {frame.node}'}, {frame.title}"

@@ -1,0 +1,188 @@
+"""Beginning and leaving: initialize, launch, attach, configurationDone, disconnect, terminate."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from agdbg.hub.breakpoints import FILTERS
+from agdbg.hub.call import Body, Call, Refused, handles
+from agdbg.hub.program import LaunchSpec
+from agdbg.hub.session import Session
+from agdbg.hub.tracedir import TraceDirectory
+from agdbg.launch.place import holds_trace
+from agdbg.launch.program import Program as Target
+from agdbg.protocol.messages import event
+
+#: The size of the program's terminal when the client does not say.
+_COLUMNS, _ROWS = 80, 24
+
+CAPABILITIES: dict[str, Any] = {
+    "supportsConfigurationDoneRequest": True,
+    "supportsFunctionBreakpoints": True,
+    "supportsEvaluateForHovers": True,
+    "supportsStepBack": True,
+    "supportsSetVariable": True,
+    "supportsExceptionInfoRequest": True,
+    "supportsTerminateRequest": True,
+    "supportTerminateDebuggee": True,
+    "supportsDelayedStackTraceLoading": True,
+    "supportsSingleThreadExecutionRequests": True,
+    "exceptionBreakpointFilters": [
+        {"filter": name, "label": label, "description": description, "default": is_on}
+        for name, label, description, is_on in FILTERS
+    ],
+}
+
+
+@handles("initialize")
+def initialize(call: Call) -> Body:
+    """Say what the hub can do."""
+    if call.client.introduced:
+        raise Refused("initialize: this client has sent it already")
+    call.client.introduced = True
+    call.ok(CAPABILITIES)
+    call.client.send(event(call.client.next_seq(), "initialized"))
+    return None
+
+
+@handles("launch")
+def launch(call: Call) -> Body:
+    """Get a program ready. All that can be wrong with the arguments is told now, not when it starts."""
+    session, arguments = call.session, call.arguments
+    _refuse_twice(call, "launch")
+    if session.state:
+        raise Refused(f"launch: this hub has {_what(session)} already; attach to join, or start another hub")
+    cwd = _directory(arguments.get("cwd"))
+    spec = LaunchSpec(
+        **_target(arguments, cwd),
+        args=arguments.get("args", []),
+        cwd=str(cwd),
+        env=arguments.get("env", {}),
+        columns=arguments.get("columns", _COLUMNS),
+        rows=arguments.get("rows", _ROWS),
+    )
+    stem = Target(spec.target, is_module=spec.is_module).name
+    trace = TraceDirectory.for_launch(cwd, stem, arguments.get("trace"))
+    session.launch(spec, trace, arguments.get("onOrphan") == "wait")
+    if arguments.get("stopOnEntry"):
+        session.breakpoints.stop_on_entry()
+    session.launcher = call.client
+    call.client.joined = True
+    return None
+
+
+@handles("attach")
+def attach(call: Call) -> Body:
+    """Join what is here, or show a trace."""
+    session, name = call.session, call.arguments.get("trace")
+    _refuse_twice(call, "attach")
+    if session.state:
+        if name is not None and session.trace is not None and not _is_same(name, session.trace.path):
+            raise Refused(f"attach: trace {name}: this hub has {_what(session)}; start another hub for that trace")
+        call.client.joined = True
+        return None
+    if name is None:
+        raise Refused("attach: nothing runs in this hub: name a trace, or launch a program")
+    path = Path(name).absolute()
+    if not holds_trace(path):
+        what = "there is no trace in it" if path.is_dir() else "it is no directory" if path.exists() else "not there"
+        raise Refused(f"attach: trace {name}: {what}; name the directory of a trace")
+    from agdbg.record.metafile import read_meta
+
+    meta, _ = read_meta(path)
+    program = meta.get("program")
+    found = program if isinstance(program, dict) else {}
+    argv = found.get("argv")
+    session.open_trace(
+        TraceDirectory(path, is_ours=False),
+        [str(word) for word in argv] if isinstance(argv, list) else [],
+        str(found.get("cwd") or ""),
+    )
+    call.client.joined = True
+    return None
+
+
+@handles("configurationDone")
+def configuration_done(call: Call) -> Body:
+    """Start the program, or tell the client that has joined where all stands."""
+    session = call.session
+    if not call.client.joined:
+        raise Refused("configurationDone: launch a program or attach first")
+    if session.state == "waiting" and (session.launcher is call.client or session.launcher not in session.clients):
+        session.start()
+        return None
+    call.ok()
+    session.welcome(call.client)
+    return None
+
+
+@handles("disconnect")
+def disconnect(call: Call) -> Body:
+    """The client leaves; the program goes on unless it is to end."""
+    if call.arguments.get("terminateDebuggee") and call.session.running is not None:
+        call.session.running.end()
+    call.ok()
+    call.client.leave()
+    return None
+
+
+@handles("terminate")
+def terminate(call: Call) -> Body:
+    """Ask the program to end; the second time it is not asked."""
+    call.session.program()
+    running = call.session.running
+    assert running is not None
+    if running.was_asked_to_end:
+        running.kill()
+    else:
+        running.ask_to_end()
+    return None
+
+
+def _refuse_twice(call: Call, what: str) -> None:
+    if call.client.joined:
+        raise Refused(f"{what}: this client has launched or attached already; connect again for another")
+    if not call.client.introduced:
+        raise Refused(f"{what}: send initialize first")
+
+
+def _what(session: Session) -> str:
+    return f"the trace {session.trace.path}" if session.state == "trace" and session.trace else " ".join(session.argv)
+
+
+def _is_same(name: str, path: Path) -> bool:
+    try:
+        return os.path.samefile(name, path)
+    except OSError:
+        return False
+
+
+def _directory(name: str | None) -> Path:
+    """The directory to start in.
+
+    Raises:
+        Refused: there is no such directory.
+    """
+    path = Path(name if name is not None else os.curdir).absolute()
+    if not path.is_dir():
+        raise Refused(f"launch: cwd {name}: there is no such directory; name another one")
+    return path
+
+
+def _target(arguments: dict[str, Any], cwd: Path) -> dict[str, Any]:
+    """What to run.
+
+    Raises:
+        Refused: nothing, too much, or what is not there.
+    """
+    script, module = arguments.get("program"), arguments.get("module")
+    if (script is None) == (module is None):
+        both = "both program and module are given" if script is not None else "neither program nor module is given"
+        raise Refused(f"launch: {both}; name the one to run")
+    if module is not None:
+        if not module:
+            raise Refused('launch: module "": the name is empty; name a module as python -m takes it')
+        return {"target": module, "is_module": True}
+    if not script or "\0" in script or not (cwd / script).exists():
+        raise Refused(f"launch: program {script!r}: there is no such file in {cwd}; name a script")
+    return {"target": script, "is_module": False}

@@ -1,0 +1,131 @@
+"""The graph: rows of the lane view, search, one node, events, drawings, findings."""
+
+from pathlib import Path
+from typing import Any
+
+from agdbg.errors import InputError
+from agdbg.hub.call import Body, Call, Refused, handles
+from agdbg.hub.diagnosis import findings_body
+from agdbg.hub.inspector import look_at
+
+
+@handles("agdbg/rows")
+def rows(call: Call) -> Body:
+    """A page of rows, and where the program counter is."""
+    stops, arguments = call.session.stops, call.arguments
+    start, count = arguments["start"], arguments["count"]
+    node = stops.next_node(arguments.get("threadId"))
+
+    def page(history: Any) -> Body:
+        body: dict[str, Any] = history.rows(start, count)
+        return {**body, "pc": history.row_of(node) if node else None, "pcNode": node or None}
+
+    def marked(body: dict[str, Any]) -> Body:
+        for row in body["rows"]:
+            _mark(call, row, node)
+        return body
+
+    nothing: Body = {"total": 0, "start": start, "rows": [], "pc": None, "pcNode": None}
+    return call.session.recorded().ask_or(call, nothing, page, marked)
+
+
+def _mark(call: Call, row: dict[str, Any], node: int) -> None:
+    """Say of a row whether the program stops there, or stands there."""
+    names = [row["op"], *(badge["text"] for badge in row["badges"])]
+    row["breakpoint"] = call.session.breakpoints.matches(row["file"], row["line"], names)
+    if node and row["node"] == node:
+        row["state"] = "next"
+    for badge in row["badges"]:
+        if node and badge["node"] == node:
+            badge["state"] = "next"
+
+
+@handles("agdbg/find")
+def find(call: Call) -> Body:
+    """The next row with a text."""
+    text, start, backwards = call.arguments["text"], call.arguments["start"], call.arguments["backwards"]
+    nothing: Body = {"row": None, "node": None}
+    return call.session.recorded().ask_or(call, nothing, lambda history: history.find(text, start, backwards))
+
+
+@handles("agdbg/locate")
+def locate(call: Call) -> Body:
+    """The row of a node."""
+    node = call.arguments["node"]
+    nothing: Body = {"row": None}
+    return call.session.recorded().ask_or(call, nothing, lambda history: {"row": history.row_of(node)})
+
+
+@handles("agdbg/node")
+def node_body(call: Call) -> Body:
+    """All about a node."""
+    return look_at(call, call.arguments.get("threadId"), call.arguments["node"], lambda body: body)
+
+
+@handles("agdbg/events")
+def events(call: Call) -> Body:
+    """A page of rare events."""
+    start, count = call.arguments["start"], call.arguments["count"]
+    nothing: Body = {"total": 0, "start": 0, "events": []}
+    return call.session.recorded().ask_or(call, nothing, lambda history: history.events(start, count))
+
+
+@handles("agdbg/graph")
+def graph(call: Call) -> Body:
+    """A page of a drawing."""
+    wanted = dict(call.arguments)
+    if "pass" in wanted and "node" in wanted:
+        raise Refused("agdbg/graph: both pass and node are given; name one of them")
+    if "pass" in wanted:
+        wanted["pass_id"] = wanted.pop("pass")
+
+    def drawn(history: Any) -> Body:
+        try:
+            return history.graph(**wanted)
+        except ValueError as error:
+            raise Refused(f"agdbg/graph: {error}") from None
+
+    return call.session.recorded().ask_heavy(call, drawn)
+
+
+@handles("agdbg/findings")
+def findings(call: Call) -> Body:
+    """What the trace explains."""
+    cwd = call.session.cwd
+    return call.session.recorded().ask_heavy(call, lambda history: findings_body(history, cwd))
+
+
+@handles("agdbg/export")
+def export(call: Call) -> Body:
+    """Write a drawing to a file; a path that is not absolute is one below the program's directory."""
+    arguments = call.arguments
+    if not arguments["path"]:
+        raise Refused("agdbg/export: the path is empty; name a file, whose suffix says the format")
+    path = Path(call.session.cwd or ".").absolute() / arguments["path"]
+    if path.exists() and not arguments.get("overwrite"):
+        raise Refused(f"agdbg/export: {path} exists; name another file, or let it be overwritten")
+    pass_id, is_full = arguments.get("pass"), bool(arguments.get("full"))
+    return call.session.recorded().ask_heavy(call, lambda history: _written(history, path, pass_id, is_full))
+
+
+def _written(history: Any, path: Path, pass_id: int | None, is_full: bool) -> Body:
+    from agdbg.commands.destination import Destination
+    from agdbg.graph.collapse import collapse
+    from agdbg.graph.from_trace import graph_of
+    from agdbg.render import UnknownSuffix, renderer_for
+
+    destination = Destination(str(path))
+    try:
+        renderer = renderer_for(path)
+        destination.check()
+        drawn = collapse(graph_of(history.facts(), pass_id), full=is_full)
+        if not drawn.nodes:
+            raise Refused(f"agdbg/export: {path}: no graph was recorded, so there is nothing to draw")
+        destination.write(renderer.render(drawn))
+    except UnknownSuffix as error:
+        raise Refused(f"agdbg/export: {error}") from None
+    except ValueError as error:
+        raise Refused(f"agdbg/export: pass {pass_id}: {error}") from None
+    except InputError as error:
+        raise Refused(f"agdbg/export: {str(error).removeprefix('-o ')}") from None
+    return {"path": str(path), "nodes": drawn.size}

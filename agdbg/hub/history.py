@@ -1,0 +1,217 @@
+"""What is known of a program's past: the trace, followed while it grows, in the shapes of the protocol.
+
+All that is asked for by the screen costs what the screen shows, however long the trace. Not for several threads at once.
+"""
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from agdbg.diagnose import Finding, finding_of
+from agdbg.events import Kind
+from agdbg.explain.explanation import Explanation, explain_facts
+from agdbg.graph.row_states import PENDING, Fate, fates_of
+from agdbg.graph.rows import GraphRow, GraphRows
+from agdbg.hub.drawing import Drawing
+from agdbg.hub.eventlog import EventLog
+from agdbg.hub.inspection import Inspection
+from agdbg.protocol import vendor
+from agdbg.record import Facts
+from agdbg.record.facts import ErrorFact
+from agdbg.record.follow import Follower
+from agdbg.record.growing import Growing, Words
+from agdbg.record.live import LiveFacts
+
+
+class History:
+    """The trace in the directory ``trace_dir``, which may still grow, or not be there yet; :meth:`poll` looks."""
+
+    def __init__(self, trace_dir: str | os.PathLike[str]) -> None:
+        self._follower = Follower(trace_dir)
+        self._growing = Growing()
+        self._rows = GraphRows(self._growing, self._follower.strings)
+        self._log = EventLog(self._growing)
+        self._live = LiveFacts(self._follower.trace(), self._growing)
+        self._facts: Facts | None = None
+        self._drawing: tuple[Facts, Drawing] | None = None
+        self.poll()
+
+    def poll(self) -> bool:
+        """Read what is new; true when there are new records.
+
+        Raises:
+            TraceError: what is there is no trace, or one of a version that is not known.
+        """
+        if not len(self._follower.poll()):
+            return False
+        self._growing.grow(self._follower.records)
+        self._live = LiveFacts(self._follower.trace(), self._growing)
+        self._facts = None
+        self._rows.update()
+        self._log.update()
+        return True
+
+    # ----- sizes -----
+
+    @property
+    def total(self) -> int:
+        """How many rows there are: nodes that are no leaves."""
+        return self._rows.total
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes were born, leaves too."""
+        return len(self._rows.nodes) + len(self._rows.nodes.leaves)
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return len(self._growing.records)
+
+    @property
+    def live(self) -> LiveFacts:
+        """The facts for questions about single nodes and passes; a trace that has grown has a new object."""
+        return self._live
+
+    # ----- rows -----
+
+    def rows(self, start: int, count: int) -> vendor.RowsBody:
+        """A page of rows. What only a live stop knows is not in it: breakpoints, the counter, what is next."""
+        page = self._rows.page(start, count)
+        nodes = [row.node for row in page]
+        leaves = list(dict.fromkeys(leaf for row in page for leaf in row.leaves))
+        fates = dict(zip(nodes, self._fates(nodes), strict=True))
+        badges = {badge["node"]: badge for badge in self._badges(leaves)}
+        rows = [self._row(row, fates[row.node], [badges[leaf] for leaf in row.leaves]) for row in page]
+        return {"total": self.total, "start": start, "rows": rows, "pc": None, "pcNode": None}
+
+    def _row(self, row: GraphRow, fate: Fate, badges: list[vendor.Badge]) -> vendor.Row:
+        site, op = self._live.site_and_op(self._rows.nodes.born(row.row)[3])
+        return {
+            "row": row.row,
+            "node": row.node,
+            "op": op.name,
+            "cells": row.cells,
+            "undrawn": row.undrawn,
+            "file": site.file,
+            "line": site.line,
+            "text": site.text.strip(),
+            "badges": badges,
+            "state": fate.state,
+            "order": fate.order,
+            "pass": fate.pass_id,
+            "breakpoint": False,
+        }
+
+    def _fates(self, nodes: list[int]) -> list[Fate]:
+        """A leaf saves nothing, so it is never freed."""
+        fates = fates_of(self._growing, self._live.void, np.array(nodes, np.uint64))
+        pairs = zip(nodes, fates, strict=True)
+        return [
+            fate._replace(state="ran") if fate.state == "freed" and self._rows.is_leaf(node) else fate
+            for node, fate in pairs
+        ]
+
+    def _badges(self, leaves: list[int]) -> Iterator[vendor.Badge]:
+        for leaf, fate in zip(leaves, self._fates(leaves), strict=True):
+            yield {"text": self._live.name_of_leaf(leaf) or "leaf", "node": leaf, "state": fate.state}
+
+    def row_of(self, node: int) -> int | None:
+        """The row of a node; of a leaf that of the last node that uses it. None when it has none."""
+        return self._rows.row_of(node)
+
+    def node_at(self, row: int) -> int:
+        """The node of a row."""
+        return self._rows.node_at(row)
+
+    def find(self, text: str, start: int, backwards: bool) -> vendor.FindBody:
+        """The first row from ``start`` on, round the end, that has ``text``: in its op, ``file.py:12``, source line or a
+        leaf's name, or as ``#12`` the number of its node. Case does not count.
+        """
+        row = self._row_numbered(text)
+        if row is None and text and self.total:
+            row = self._rows.find(text, start, backwards, self._leaves_named(text))
+        return {"row": row, "node": None if row is None else self.node_at(row)}
+
+    def _row_numbered(self, text: str) -> int | None:
+        number = text.removeprefix("#")
+        return self.row_of(int(number)) if text != number and number.isdecimal() and len(number) < 20 else None
+
+    def _leaves_named(self, text: str) -> Words:
+        rows = self._growing.rows(Kind.TENSOR)
+        names = self._growing.records[rows, 4] & np.uint64((1 << 32) - 1)
+        wanted = np.array(self._follower.strings.matching(text), np.uint64)
+        producers: Words = self._growing.records[rows[np.isin(names, wanted)], 3] & np.uint64((1 << 48) - 1)
+        named: Words = producers[producers != 0]
+        return named
+
+    # ----- one node -----
+
+    def node(self, node: int, before_row: int | None = None) -> vendor.NodeBody | None:
+        """All that the trace tells about a node, as of the record ``before_row`` or of the end; None if it was not born."""
+        fact = self._live.node(node)
+        if fact is None:
+            return None
+        before = self.records if before_row is None else before_row
+        return {
+            "node": node,
+            "op": fact.op.name,
+            "row": self.row_of(node),
+            "file": fact.site.file,
+            "line": fact.site.line,
+            "text": fact.site.text.strip(),
+            "state": self._fates([node])[0].state,
+            "sections": Inspection(self._live, fact, before).sections(),
+        }
+
+    def state(self, node: int) -> vendor.State:
+        """What became of a node: ``pending`` for one that was not born."""
+        return next(iter(self._fates([node])), PENDING).state
+
+    # ----- events and findings -----
+
+    def events(self, start: int, count: int) -> vendor.EventsBody:
+        """A page of events; a negative ``start`` counts from the end."""
+        total = len(self._log)
+        first = max(total + start, 0) if start < 0 else start
+        return {"total": total, "start": first, "events": self._log.page(self._live, first, count)}
+
+    def errors(self) -> list[ErrorFact]:
+        """All errors in the order in which they were recorded, predicted ones too."""
+        return [self._live.error_at(row) for row in self._growing.rows(Kind.ERROR).tolist()]
+
+    def last_error(self) -> ErrorFact | None:
+        """The error that was recorded last, predicted or not."""
+        rows = self._growing.rows(Kind.ERROR)
+        return self._live.error_at(int(rows[-1])) if len(rows) else None
+
+    def finding_of(self, error_row: int) -> Finding | None:
+        """The diagnosis of the error in a record; None when there is none."""
+        facts = self.facts()
+        return finding_of(facts, facts.error_at(error_row))
+
+    def facts(self) -> Facts:
+        """The facts of what was read so far; the same object until there is more."""
+        if self._facts is None:
+            self._facts = Facts(self._follower.trace())
+        return self._facts
+
+    def explanation(self) -> Explanation:
+        """What ``agdbg explain`` says of what was read so far."""
+        return explain_facts(self.facts())
+
+    # ----- drawings -----
+
+    def graph(
+        self, start: int, count: int, pass_id: int | None = None, node: int | None = None, hops: int = 2
+    ) -> vendor.GraphBody:
+        """A page of the nodes of a pass, or of a node's neighbourhood, or of all, with the edges that they consume.
+
+        Raises:
+            ValueError: there is no such pass or node.
+        """
+        facts = self.facts()
+        if self._drawing is None or self._drawing[0] is not facts or self._drawing[1].key != (pass_id, node, hops):
+            self._drawing = facts, Drawing(facts, pass_id, node, hops)
+        return self._drawing[1].page(start, count, self._badges)

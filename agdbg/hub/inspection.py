@@ -1,0 +1,136 @@
+"""What a trace tells about one node, in the sections of the inspector. Values live in the program, not in the trace."""
+
+from agdbg.events import ACCUMULATE_SEQUENCE, HookAction, Kind, Provenance, a_of
+from agdbg.hub.wording import at, cut, is_leaf, node_words, pass_words
+from agdbg.protocol.vendor import Entry, Section
+from agdbg.record.facts import BumpFact, EdgeFact, NodeFact, SaveFact
+from agdbg.record.query import Facts
+
+NOT_CAPTURED = "not captured"
+#: Writers, passes and hooks that are named one by one.
+SHOWN = 3
+
+
+class Inspection:
+    """One node at one moment: as it was before the record ``before``."""
+
+    def __init__(self, facts: Facts, node: NodeFact, before: int) -> None:
+        self._facts = facts
+        self._node = node
+        self._before = before
+
+    def sections(self) -> list[Section]:
+        """All sections, those with nothing in them too, in the order in which they are shown."""
+        return [
+            _section("Gradients in", self._gradients_in()),
+            _section("Gradients out", [_entry(str(i), NOT_CAPTURED) for i, e in self._next() if e.node]),
+            _section("Saved tensors", [self._saved(save) for save in self._node.saves]),
+            _section("Next edges", [_entry(str(i), self._edge(edge), "node") for i, edge in self._next()]),
+            _section("Hooks", self._hooks()),
+            _section("Node", self._about()),
+        ]
+
+    def _next(self) -> list[tuple[int, EdgeFact]]:
+        return list(enumerate(self._node.edges))
+
+    def _gradients_in(self) -> list[Entry]:
+        edits: dict[int, int] = {0: 0}
+        for row in self._facts.rows_about(Kind.EDITED, self._node.id):
+            if row < self._before:
+                _, _, pass_id, output, *_ = self._facts.words(row)
+                edits[output] = pass_id
+        return [_entry(str(nr), self._gradient(edits[nr])) for nr in sorted(edits)]
+
+    @staticmethod
+    def _gradient(edited_in: int) -> str:
+        return f"{NOT_CAPTURED}; replaced by hand in pass {edited_in}" if edited_in else NOT_CAPTURED
+
+    # ----- saved tensors -----
+
+    def _saved(self, save: SaveFact) -> Entry:
+        bumps = [bump for bump in self._facts.bumps(save.storage) if bump.row < self._before] if save.storage else []
+        since = [bump for bump in bumps if bump.new > save.version]
+        now = since[-1].new if since else save.version
+        names = ", ".join(self._facts.names(save.storage)) if save.storage else ""
+        words = [f"version {save.version} saved, {now} now"]
+        words += [f"written by {_writers(since)}"] if since else []
+        row, freed = self._facts.freed_at(self._node.id)
+        gone = freed and row < self._before
+        words += [f"freed by {pass_words(self._facts, freed)}"] if gone else []
+        state = "freed" if gone else "modified" if since else "ok"
+        value = f"{names}: {'; '.join(words)}" if names else "; ".join(words)
+        return _entry(save.slot, value + _provenance(save.provenance), "tensor", state)
+
+    # ----- edges and hooks -----
+
+    def _edge(self, edge: EdgeFact) -> str:
+        if not edge.node:
+            return "none: no gradient needed"
+        node = self._facts.node(edge.node)
+        site = at(node.site) if node is not None and not is_leaf(node) else ""
+        output = f", output {edge.nr}" if edge.nr else ""
+        return node_words(self._facts, edge.node) + output + site + _provenance(edge.provenance)
+
+    def _hooks(self) -> list[Entry]:
+        """The hooks that are registered: one that is removed is taken to be the oldest of its kind."""
+        there: list[tuple[str, str]] = []
+        fired: dict[str, int] = {}
+        for row in self._facts.rows_about(Kind.HOOK, self._node.id):
+            if row >= self._before:
+                break
+            head, _, _, where, *_ = self._facts.words(row)
+            site, op = self._facts.site_and_op(where)
+            if a_of(head) == HookAction.REGISTERED:
+                there.append((op.name, f"registered{at(site)}"))
+            elif a_of(head) == HookAction.FIRED:
+                fired[op.name] = fired.get(op.name, 0) + 1
+            elif (oldest := next((each for each in there if each[0] == op.name), None)) is not None:
+                there.remove(oldest)
+        unseen = [(kind, "registered before the recording") for kind in fired if kind not in dict(there)]
+        return [_entry(kind, value + _times(fired.get(kind, 0)), "hook") for kind, value in there + unseen]
+
+    # ----- the node itself -----
+
+    def _about(self) -> list[Entry]:
+        node = self._node
+        sequence = "none, it runs first" if node.seq == ACCUMULATE_SEQUENCE else str(node.seq)
+        where = f" in {node.site.func}" if node.site.func else ""
+        found = [
+            _entry("op", node.op.name),
+            _entry("id", str(node.id)),
+            _entry("sequence number", sequence),
+            _entry("thread", str(node.thread)),
+            _entry("created", (at(node.site).strip() + where).strip() or "place not known"),
+            _entry("ran in", self._ran_in()),
+        ]
+        name = self._facts.name_of_leaf(node.id)
+        return [_entry("name", name), *found] if name else found
+
+    def _ran_in(self) -> str:
+        runs = [run for run in self._facts.runs_of(self._node.id) if run.row < self._before]
+        told = [f"{pass_words(self._facts, run.pass_id)}, place {run.order}" for run in runs[-SHOWN:]]
+        more = [f"{len(runs) - SHOWN:,} passes before"] if len(runs) > SHOWN else []
+        return "; ".join(more + told) or "no pass"
+
+
+def _writers(bumps: list[BumpFact]) -> str:
+    """The last of the writers, each with its line."""
+    told = list(dict.fromkeys(f"{bump.op.name or 'a write'}{at(bump.site)}" for bump in reversed(bumps)))
+    more = [f"{len(told) - SHOWN:,} more"] if len(told) > SHOWN else []
+    return ", ".join(told[:SHOWN] + more)
+
+
+def _times(fired: int) -> str:
+    return f", fired {fired:,} {'time' if fired == 1 else 'times'}" if fired else ""
+
+
+def _provenance(provenance: Provenance) -> str:
+    return "" if provenance == Provenance.OBSERVED else f" ({provenance.name.lower()})"
+
+
+def _section(name: str, entries: list[Entry]) -> Section:
+    return {"name": name, "entries": entries}
+
+
+def _entry(name: str, value: str, type_: str = "", state: str = "") -> Entry:
+    return {"name": cut(name), "value": cut(value), "type": type_, "reference": 0, "state": state}

@@ -1,0 +1,130 @@
+"""All about one node: what the trace tells of it, with the values that the program has of it at a stop."""
+
+from collections.abc import Callable
+from typing import Any
+
+from agdbg.hub.agents import AgentRefused
+from agdbg.hub.call import LATER, Body, Call, Refused
+from agdbg.hub.frames import Place
+from agdbg.hub.references import Elements, References
+
+Entry = dict[str, Any]
+_NOT_YET = "not there yet"
+#: What a trace says of a value, before what else it knows.
+_NOT_CAPTURED = "not captured"
+
+
+def place_of(history: Any, node: int) -> Place:
+    """Where a node was created."""
+    found = history.live.node(node)
+    if found is None:
+        return Place("")
+    return Place(found.op.name, found.site.file, found.site.line, found.site.func)
+
+
+def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[str, Any]], Body]) -> Any:
+    """Answer with what ``finish`` makes of the body of ``agdbg/node`` for a node.
+
+    Args:
+        call: who asks.
+        number: the thread that stands at it; None: the one that stopped last.
+        node: the node.
+        finish: makes the answer.
+    """
+    stops = call.session.stops
+    cursor = stops.cursor if stops.cursor is not None and number in (None, stops.cursor.thread) else None
+    before = cursor.position.row if cursor is not None and cursor.position is not None else None
+    thread = stops.threads.current() if number is None else stops.threads.of(number)
+    link = thread.link if cursor is None and thread is not None and thread.stop is not None else None
+
+    def told(body: dict[str, Any]) -> Any:
+        if link is None or thread is None:
+            return finish(body)
+
+        def answered(values: dict[str, Any], error: AgentRefused | None) -> None:
+            if error is None and values.get("known"):
+                Merged(body, values, thread.number, stops.references).merge()
+            call.run(lambda: finish(body))
+
+        link.ask("values", answered, node=node)
+        return LATER
+
+    def look(history: Any) -> dict[str, Any]:
+        body: dict[str, Any] | None = history.node(node, before)
+        if body is None:
+            raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
+        return body
+
+    return call.session.recorded().ask(call, look, told)
+
+
+class Merged:
+    """Puts the values of a node into what the trace tells of it.
+
+    Args:
+        body: the body of ``agdbg/node``, which is changed.
+        values: what the agent has answered.
+        thread: that of the agent.
+        references: gives references to the elements.
+    """
+
+    def __init__(self, body: dict[str, Any], values: dict[str, Any], thread: int, references: References) -> None:
+        self._body, self._values = body, values
+        self._thread, self._references = thread, references
+
+    def merge(self) -> None:
+        """Do it."""
+        sections = {section["name"]: section["entries"] for section in self._body["sections"]}
+        self._gradients(sections["Gradients in"], "in")
+        self._gradients(sections["Gradients out"], "out")
+        self._saved(sections["Saved tensors"])
+        sections["Hooks"][:] = [
+            _entry(each.get("kind", "hook"), _place(each)) for each in self._values.get("hooks") or []
+        ]
+        if self._values.get("grad") is not None:
+            sections["Node"].insert(0, {**_entry("grad", ""), **self._shown(self._values["grad"], "grad", 0)})
+
+    def _gradients(self, entries: list[Entry], what: str) -> None:
+        """The trace knows only whether one was replaced by hand."""
+        by_name = {entry["name"]: entry for entry in entries}
+        for which, value in enumerate(self._values.get(what) or []):
+            entry = by_name.get(str(which))
+            if entry is None:
+                if value is None:
+                    continue
+                entry = _entry(str(which), _NOT_CAPTURED)
+                entries.append(entry)
+            remark = entry["value"].removeprefix(_NOT_CAPTURED)
+            entry.update({"value": _NOT_YET} if value is None else self._shown(value, what, which))
+            entry["value"] += remark
+
+    def _saved(self, entries: list[Entry]) -> None:
+        by_name = {entry["name"]: entry for entry in entries}
+        for slot, saved in (self._values.get("saved") or {}).items():
+            entry = by_name.get(slot)
+            if entry is None:
+                entry = _entry(slot, f"version {saved.get('version', 0)} saved, {saved.get('now', 0)} now")
+                entries.append(entry)
+            remark, value, state = entry["value"], saved.get("value"), saved.get("state", "ok")
+            if value is not None:
+                entry.update(self._shown(value, "saved", slot))
+                entry["value"] += f"  {remark}"
+            entry["state"] = "" if state == "empty" else state
+
+    def _shown(self, value: dict[str, Any], what: str, which: int | str) -> dict[str, Any]:
+        shape = tuple(value.get("shape") or ())
+        elements = Elements(self._thread, self._body["node"], what, which, shape)
+        return {
+            "value": value.get("summary", ""),
+            "type": value.get("dtype", ""),
+            "reference": self._references.new(self._thread, elements) if value.get("size", 0) else 0,
+        }
+
+
+def _entry(name: str, value: str) -> Entry:
+    return {"name": name, "value": value, "type": "", "reference": 0, "state": ""}
+
+
+def _place(hook: dict[str, Any]) -> str:
+    place = f"{hook['file']}:{hook['line']}" if hook.get("file") else ""
+    return "  ".join(part for part in (str(hook.get("name", "")), place) if part)

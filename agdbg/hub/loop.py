@@ -1,0 +1,140 @@
+"""The hub's event loop: sockets, timers, and what other threads have to say. It never wakes up without a reason.
+
+It is not asyncio because a step goes through it twice: a callback is called here some 20 us after its bytes came.
+"""
+
+import heapq
+import os
+import selectors
+import time
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from agdbg.hub.log import log_error
+
+Callback = Callable[[], object]
+
+_READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+
+
+class Timer:
+    """A callback that is called once, later."""
+
+    def __init__(self, callback: Callback) -> None:
+        self.callback: Callback | None = callback
+
+    def cancel(self) -> None:
+        """Do not call it."""
+        self.callback = None
+
+
+class Loop:
+    """Calls callbacks when their time has come. All of it is for one thread, except :meth:`post`."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._timers: list[tuple[float, int, Timer]] = []
+        self._number = count()
+        self._posted: deque[Callback] = deque()
+        self._running = True
+        self._wakeup_read, self.wakeup = os.pipe()
+        for fd in (self._wakeup_read, self.wakeup):
+            os.set_blocking(fd, False)
+        self.watch(self._wakeup_read, self._drain)
+
+    # ----- files -----
+
+    def watch(self, fd: int, readable: Callback | None = None, writable: Callback | None = None) -> None:
+        """Call ``readable`` and ``writable`` when the file is so; this takes the place of what was said before."""
+        events = (_READ if readable else 0) | (_WRITE if writable else 0)
+        known = fd in self._selector.get_map()
+        if not events:
+            if known:
+                self._selector.unregister(fd)
+        elif known:
+            self._selector.modify(fd, events, (readable, writable))
+        else:
+            self._selector.register(fd, events, (readable, writable))
+
+    def unwatch(self, fd: int) -> None:
+        """Forget a file; do this before it is closed."""
+        self.watch(fd)
+
+    # ----- times and threads -----
+
+    def after(self, seconds: float, callback: Callback) -> Timer:
+        """Call ``callback`` once, in so many seconds."""
+        timer = Timer(callback)
+        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._number), timer))
+        return timer
+
+    def post(self, callback: Callback) -> None:
+        """Call ``callback`` in the thread of the loop, soon. Any thread may ask for this."""
+        self._posted.append(callback)
+        try:
+            os.write(self.wakeup, b"\0")
+        except (BlockingIOError, OSError):  # it is full, so the loop wakes up anyway; or the loop has ended
+            return
+
+    def _drain(self) -> None:
+        try:
+            os.read(self._wakeup_read, 4096)
+        except BlockingIOError:
+            return
+
+    # ----- running -----
+
+    def stop(self) -> None:
+        """End :meth:`run` after the callbacks of this round."""
+        self._running = False
+
+    def run(self) -> None:
+        """Call callbacks until :meth:`stop`. One that raises is logged, and the others are called all the same."""
+        while self._running:
+            for key, events in self._selector.select(self._patience()):
+                self._dispatch(key.fd, key.data, events)
+            self._call_posted()
+            if self._timers:
+                self._call_timers()
+
+    def close(self) -> None:
+        """Let go of the files of the loop itself."""
+        self._selector.close()
+        os.close(self._wakeup_read)
+        os.close(self.wakeup)
+
+    def _patience(self) -> float | None:
+        if self._posted:
+            return 0
+        while self._timers and self._timers[0][2].callback is None:
+            heapq.heappop(self._timers)
+        return max(self._timers[0][0] - time.monotonic(), 0) if self._timers else None
+
+    def _dispatch(self, fd: int, callbacks: Any, events: int) -> None:
+        readable, writable = callbacks
+        if events & _WRITE and writable:
+            _call(writable)
+            if fd not in self._selector.get_map():
+                return
+        if events & _READ and readable:
+            _call(readable)
+
+    def _call_posted(self) -> None:
+        for _ in range(len(self._posted)):
+            _call(self._posted.popleft())
+
+    def _call_timers(self) -> None:
+        now = time.monotonic()
+        while self._timers and self._timers[0][0] <= now:
+            callback = heapq.heappop(self._timers)[2].callback
+            if callback is not None:
+                _call(callback)
+
+
+def _call(callback: Callback) -> None:
+    try:
+        callback()
+    except Exception:
+        log_error("a callback failed")

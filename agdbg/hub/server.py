@@ -1,0 +1,209 @@
+"""The hub's sockets: clients and agents come in here, and every request goes to its handler."""
+
+import hmac
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agdbg.errors import InputError
+from agdbg.hub.agents import AgentLink
+from agdbg.hub.call import HANDLERS, Call
+from agdbg.hub.connection import Connection
+from agdbg.hub.log import log, log_error
+from agdbg.hub.loop import Loop
+from agdbg.hub.place import Runtime
+from agdbg.hub.program import Program
+from agdbg.hub.session import MakeProgram, Session
+from agdbg.protocol.check import check_arguments, check_request
+from agdbg.protocol.messages import failure
+from agdbg.protocol.wire import ProtocolError
+
+#: What a client may do before it has shown the token.
+_OPEN = frozenset({"initialize", "launch", "attach", "disconnect"})
+_WITH_TOKEN = frozenset({"launch", "attach"})
+#: How long a hub waits for its first client, in seconds.
+PATIENCE_S = 60.0
+_BACKLOG = 64
+
+
+class Server:
+    """A hub: serves until its last client is gone and there is nothing left to watch.
+
+    Args:
+        runtime: where the sockets are made.
+        listen: the host and port of a second socket for clients, who must show the token there; None: none.
+        token: what they must show.
+        make: makes programs.
+        patience: how long to wait for the first client, in seconds.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        listen: tuple[str, int] | None = None,
+        token: str = "",
+        make: MakeProgram = Program,
+        patience: float = PATIENCE_S,
+    ) -> None:
+        import agdbg.hub.handlers
+
+        assert agdbg.hub.handlers
+        self.loop = Loop()
+        self.address = ""
+        self._runtime, self._token = runtime, token
+        self._sockets: list[socket.socket] = []
+        self._links: set[AgentLink] = set()
+        self.session = Session(self.loop, runtime, self.loop.stop, make)
+        self._listen(_at(runtime.client_socket), lambda found: self._client(found, True))
+        self._listen(_at(runtime.agent_socket), self._agent)
+        if listen is not None:
+            tcp = _at_port(*listen)
+            self._listen(tcp, lambda found: self._client(found, False))
+            host, port = tcp.getsockname()[:2]
+            self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self.loop.after(patience, self._give_up)
+
+    def serve(self) -> None:
+        """Serve until all is over, and clean up."""
+        try:
+            self.loop.run()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close all sockets and remove the runtime directory. A program that runs goes on."""
+        try:
+            self.session.close()
+        except Exception:
+            log_error("the hub could not end cleanly")
+        for each in (*self._links, *self.session.clients, *self._sockets):
+            each.close()
+        self.loop.close()
+        self._runtime.remove()
+
+    # ----- who comes in -----
+
+    def _listen(self, listening: socket.socket, accept: Callable[[socket.socket], object]) -> None:
+        listening.setblocking(False)
+        listening.listen(_BACKLOG)
+        self._sockets.append(listening)
+
+        def ready() -> None:
+            try:
+                accepted, _ = listening.accept()
+            except OSError as error:  # it is gone again, or there are too many files open
+                log(f"a connection was lost: {error}")
+                return
+            accept(accepted)
+
+        self.loop.watch(listening.fileno(), ready)
+
+    def _client(self, accepted: socket.socket, trusted: bool) -> None:
+        if not trusted:
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        client = Connection(accepted, self.loop, trusted, self._asked, _refuse_stream, self.session.client_gone)
+        client.on_drained = self._drained
+        self.session.clients.append(client)
+
+    def _agent(self, accepted: socket.socket) -> None:
+        self._links.add(AgentLink(accepted, self.loop, self.session.stops.agent_said, self._agent_gone))
+
+    def _agent_gone(self, link: AgentLink) -> None:
+        self._links.discard(link)
+        self.session.stops.agent_gone(link)
+
+    def _drained(self, client: Connection) -> None:
+        if self.session.outlet is not None:
+            self.session.outlet.drained(client)
+
+    def _give_up(self) -> None:
+        """Nobody has come for whom the hub was started."""
+        if not self.session.clients and self.session.trace is None:
+            log("no client came")
+            self.loop.stop()
+
+    # ----- what they want -----
+
+    def _asked(self, client: Connection, message: dict[str, Any]) -> None:
+        """Answer a request, whatever it is."""
+        try:
+            request = check_request(message)
+        except ProtocolError as error:
+            client.send(failure(client.next_seq(), _as_request(message), str(error)))
+            return
+        command = request["command"]
+        call = Call(self.session, client, request, {})
+        try:
+            call.arguments = check_arguments(command, message.get("arguments"))
+            self._authorise(client, command, call.arguments)
+        except (ProtocolError, PermissionError) as error:
+            call.fail(str(error))
+            if isinstance(error, PermissionError) and command in _WITH_TOKEN:
+                client.leave()
+            return
+        self.session.heard(client)
+        handler = HANDLERS[command]
+        call.run(lambda: handler(call))
+
+    def _authorise(self, client: Connection, command: str, arguments: dict[str, Any]) -> None:
+        """A client that came over the network may do nothing until it has shown the token.
+
+        Raises:
+            PermissionError: it has not.
+        """
+        if client.trusted or command not in _OPEN:
+            if not client.trusted:
+                raise PermissionError(
+                    f"{command}: this hub wants its token first, in the arguments of attach or launch"
+                )
+            return
+        if command in _WITH_TOKEN:
+            shown = str(arguments.get("token", ""))
+            if not hmac.compare_digest(shown.encode(errors="replace"), self._token.encode()):
+                raise PermissionError(f"{command}: the token is not the one that this hub has printed at its start")
+            client.trusted = True
+
+
+def _refuse_stream(client: Connection, problem: str) -> None:
+    """The stream cannot be understood from here on: say so, and close it."""
+    client.send(failure(client.next_seq(), _as_request({}), problem))
+    client.leave()
+
+
+def _as_request(message: dict[str, Any]) -> Any:
+    """What is enough of a request to answer it."""
+    number, command = message.get("seq"), message.get("command")
+    return {
+        "seq": number if type(number) is int else 0,
+        "command": command if isinstance(command, str) else "",
+    }
+
+
+def _at(path: Path) -> socket.socket:
+    """A socket at a path, for this user alone."""
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listening.bind(str(path))
+    finally:
+        os.umask(before)
+    return listening
+
+
+def _at_port(host: str, port: int) -> socket.socket:
+    """A socket at a host and port; port 0 takes a free one.
+
+    Raises:
+        InputError: it cannot be had.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"--listen {host}:{port}: {reason}; name another host and port, port 0 for any") from None
+    return listening

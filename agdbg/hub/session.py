@@ -1,0 +1,273 @@
+"""What all clients of a hub share: the program, its trace, the breakpoints, the stops and the cursor."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agdbg.agent.control import ControlWriter
+from agdbg.hub.breakpoints import Breakpoints
+from agdbg.hub.call import Refused
+from agdbg.hub.connection import Connection
+from agdbg.hub.cursor import Cursor
+from agdbg.hub.growth import Growth
+from agdbg.hub.loop import Loop
+from agdbg.hub.outlet import Outlet
+from agdbg.hub.output import OutputLog
+from agdbg.hub.place import Runtime
+from agdbg.hub.program import LaunchSpec, Program
+from agdbg.hub.reading import Reading
+from agdbg.hub.running import Running
+from agdbg.hub.stops import Stops
+from agdbg.hub.tracedir import TraceDirectory
+from agdbg.hub.worker import Worker
+from agdbg.protocol.messages import event
+
+if TYPE_CHECKING:
+    from agdbg.hub.replay import Position
+
+MakeProgram = Callable[[LaunchSpec, Runtime, Path], Program]
+
+
+class Session:
+    """The state of a hub. It is idle until a client launches a program or opens a trace.
+
+    Attributes:
+        clients: all connections; those that have joined are told what happens.
+        stops: the threads of the program, and where they stand.
+        running: the program; None before it was launched, and for a trace.
+        trace: the directory of the trace; None before there is one.
+        reading, outlet: of that trace.
+        worker: reads other files.
+        launcher: the client that has launched the program.
+        argv, cwd: the program's.
+        was_orphaned: the last client went while the program ran, and its breakpoints were dropped.
+    """
+
+    def __init__(self, loop: Loop, runtime: Runtime, on_end: Callable[[], object], make: MakeProgram) -> None:
+        self.loop, self.runtime = loop, runtime
+        self.log_path = runtime.directory / "log"
+        self.clients: list[Connection] = []
+        self._control = ControlWriter(runtime.control)
+        self.breakpoints = Breakpoints(self._control)
+        self.stops = Stops(self.breakpoints, self.tell)
+        self.stops.is_abandoned = lambda: self._is_abandoned
+        self.running: Running | None = None
+        self.trace: TraceDirectory | None = None
+        self.reading: Reading | None = None
+        self.outlet: Outlet | None = None
+        self.worker = Worker(loop, "files")
+        self.launcher: Connection | None = None
+        self.argv: list[str] = []
+        self.cwd = ""
+        self.was_orphaned = False
+        self._waits_for_client = self._is_over = False
+        self._make, self._on_end = make, on_end
+        self._growth = Growth(self)
+        self.stops.on_stop = self.stops.on_resume = self._growth.soon
+
+    # ----- what there is -----
+
+    @property
+    def joined(self) -> Iterator[Connection]:
+        """The clients that are told what happens."""
+        return (client for client in self.clients if client.joined)
+
+    @property
+    def state(self) -> str:
+        """As ``agdbg/status`` has it; empty while the hub is idle."""
+        if self.running is None:
+            return "trace" if self.trace else ""
+        if self.running.is_alive:
+            return "stopped" if self.stops.threads.stopped else "running"
+        return "ended" if self.running.has_ended else "waiting"
+
+    @property
+    def is_live(self) -> bool:
+        """True while the program runs or stands."""
+        return self.running is not None and self.running.is_alive
+
+    def recorded(self) -> Reading:
+        """The trace.
+
+        Raises:
+            Refused: there is none.
+        """
+        if self.reading is None:
+            raise Refused("there is no program and no trace here: launch a program, or attach to a trace")
+        return self.reading
+
+    def program(self) -> Program:
+        """The program, which runs.
+
+        Raises:
+            Refused: it does not.
+        """
+        if self.running is None or not self.running.is_alive:
+            raise Refused(f"there is no program to talk to: {self._why_no_program()}")
+        return self.running.program
+
+    def _why_no_program(self) -> str:
+        reasons = {
+            "": "launch one",
+            "waiting": "it starts at configurationDone",
+            "ended": "it has ended",
+            "trace": "this is a trace; launch the program to run it again",
+        }
+        return reasons.get(self.state, "it is about to end")
+
+    # ----- telling the clients -----
+
+    def tell(self, name: str, body: Any = None, but: Connection | None = None) -> None:
+        """Send an event to all clients that have joined."""
+        for client in self.clients:
+            if client.joined and client is not but:
+                client.send(event(client.next_seq(), name, body))
+
+    # ----- beginning -----
+
+    def launch(self, spec: LaunchSpec, trace: TraceDirectory, waits_for_client: bool) -> None:
+        """Get a program ready; it starts when the client has said all that it has to say."""
+        self._open(trace)
+        self._waits_for_client = waits_for_client
+        self.argv = [spec.target, *spec.args]
+        program = self._make(spec, self.runtime, trace.path)
+        self.running = Running(self.loop, program, spec.target, self._output_grew, self._ended)
+        self._describe(str(spec.cwd or os.getcwd()))
+
+    def open_trace(self, trace: TraceDirectory, argv: list[str], cwd: str) -> None:
+        """Serve a trace that is there already."""
+        self._open(trace)
+        self.argv = argv
+        self.stops.cursor = Cursor(1)
+        self._describe(cwd)
+
+    def _open(self, trace: TraceDirectory) -> None:
+        self.trace = trace
+        self.reading = Reading(trace.path, self.loop)
+        self.outlet = Outlet(OutputLog(trace.output), self.loop, lambda: self.joined)
+
+    def _describe(self, cwd: str) -> None:
+        assert self.trace is not None
+        self.cwd = cwd
+        self.runtime.describe(argv=self.argv, cwd=cwd, trace=str(self.trace.path), started=time.time())
+
+    def start(self) -> None:
+        """Start the program.
+
+        Raises:
+            InputError: it cannot be started; the hub is idle again.
+        """
+        assert self.running is not None
+        try:
+            self.running.start()
+        except Exception:
+            self._forget_launch()
+            raise
+        self.stops.pid = self.running.program.pid
+        body = {
+            "name": self.running.name,
+            "systemProcessId": self.running.program.pid,
+            "isLocalProcess": True,
+            "startMethod": "launch",
+        }
+        self.tell("process", body)
+        self._growth.begin()
+
+    def welcome(self, client: Connection) -> None:
+        """Tell a client that has joined where all stands."""
+        if self.was_orphaned:
+            self.was_orphaned = False
+            client.send(event(client.next_seq(), "agdbg/orphaned"))
+        for body in self.stops.all_bodies():
+            client.send(event(client.next_seq(), "stopped", body))
+        if self.stops.cursor is not None and self.reading is not None:
+            self._show_cursor(client, self.stops.cursor, self.reading)
+        self._growth.begin()
+
+    def _show_cursor(self, client: Connection, cursor: Cursor, reading: Reading) -> None:
+        def found(position: "Position | None", error: Exception | None) -> None:
+            if position is not None and self.stops.cursor is cursor:
+                cursor.position = cursor.position or position
+                client.send(event(client.next_seq(), "stopped", self.stops.cursor_body(cursor)))
+
+        reading.peek(lambda history: None if history is None else cursor.where(history), found)
+
+    def _forget_launch(self) -> None:
+        """The program did not start: all is as before it was launched."""
+        if self.trace is not None:
+            self.trace.tidy(was_seen=True)
+        if self.reading is not None:
+            self.reading.close()
+        self.running = self.trace = self.reading = self.outlet = None
+        self.argv = []
+
+    # ----- clients that go -----
+
+    def heard(self, client: Connection) -> None:
+        """A client has asked for something; if the program has ended, it knows that, and what was printed."""
+        if client.joined and self.trace is not None and self.running is not None and self.running.was_told:
+            self.trace.was_seen = True
+
+    def client_gone(self, client: Connection) -> None:
+        """A connection is closed. When it was the last client, the program is on its own, or the hub is done."""
+        if client in self.clients:
+            self.clients.remove(client)
+        if self._is_over:
+            return
+        if client.joined and not any(self.joined):
+            self._abandoned()
+        elif client.introduced and self.trace is None and not self.clients:
+            self._on_end()
+
+    @property
+    def _is_abandoned(self) -> bool:
+        return self.was_orphaned and not any(self.joined)
+
+    def _abandoned(self) -> None:
+        if not self.is_live:
+            self._on_end()
+        elif not self._waits_for_client:
+            self.was_orphaned = True
+            self.release()
+
+    def release(self) -> None:
+        """Drop all breakpoints, and let all threads run."""
+        self.breakpoints.clear()
+        for thread in self.stops.threads.stopped:
+            self.stops.resume(thread, "continue")
+
+    # ----- the end of the program -----
+
+    def _output_grew(self) -> None:
+        if self.outlet is not None:
+            self.outlet.grew()
+
+    def _ended(self) -> None:
+        """The program has ended, and all that it printed is there."""
+        assert self.running is not None and self.trace is not None and self.outlet is not None
+        self.outlet.finish()
+        self.stops.end()
+        found = self.running.exit
+        self.tell("exited", {"exitCode": found.code})
+        trace = str(self.trace.path) if self.trace.holds_something else ""
+        self.tell("agdbg/ended", {"exit": found.status, "signal": found.signal, "trace": trace})
+        self.tell("terminated")
+        self._growth.last()
+        if not any(self.joined):
+            self._on_end()
+
+    def close(self) -> None:
+        """The hub ends; a program that runs goes on."""
+        self._is_over = True
+        if self.is_live:
+            self.release()
+        if self.running is not None:
+            self.running.close()
+        if self.reading is not None:
+            self.reading.close()
+        if self.trace is not None and not self.is_live:
+            self.trace.tidy(was_seen=self.trace.was_seen or self.state == "waiting")
+        self.worker.close()
+        self._control.close()

@@ -1,0 +1,246 @@
+"""Where the program stands, thread by thread, and where a client stands in the recording instead."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from agdbg.hub.agents import AgentLink, AgentRefused, Answer
+from agdbg.hub.breakpoints import Breakpoints
+from agdbg.hub.call import Refused
+from agdbg.hub.connection import Connection
+from agdbg.hub.cursor import Cursor
+from agdbg.hub.log import log
+from agdbg.hub.references import References
+from agdbg.hub.threads import ProgramThread, Stop, Threads
+
+#: By the name of a request: what the agent is asked for.
+HOW = {
+    "next": "next",
+    "stepIn": "in",
+    "stepOut": "out",
+    "continue": "continue",
+    "stepBack": "back",
+    "reverseContinue": "reverse",
+}
+
+
+class Tell(Protocol):
+    """Sends an event to all clients that have joined, but for one."""
+
+    def __call__(self, name: str, body: Any = None, but: Connection | None = None) -> None:
+        """Send it."""
+
+
+class Stops:
+    """All stops.
+
+    Args:
+        breakpoints: those that there are.
+        tell: tells the clients.
+
+    Attributes:
+        threads: the threads of the program.
+        references: what clients may ask for, until its thread goes on.
+        cursor: where they stand in the recording; None: they stand where the program does.
+        pid: the program's process number: nobody else may stop here.
+        is_abandoned: says whether a thread that stops is to go on at once.
+        on_stop, on_resume: called when a thread has stopped or goes on.
+    """
+
+    def __init__(self, breakpoints: Breakpoints, tell: Tell) -> None:
+        self.threads = Threads()
+        self.references = References()
+        self.cursor: Cursor | None = None
+        self.pid = 0
+        self.is_abandoned: Callable[[], bool] = lambda: False
+        self.on_stop: Callable[[], object] = lambda: None
+        self.on_resume: Callable[[], object] = lambda: None
+        self._breakpoints, self._tell = breakpoints, tell
+
+    # ----- what the agents say -----
+
+    def agent_said(self, link: AgentLink, what: str, value: Any) -> None:
+        """News from a thread of the program."""
+        if what == "hello":
+            self._hello(link, value)
+        elif what == "stopped":
+            self._stopped(link, value)
+        elif what == "resumed":
+            self._resumed(link)
+        elif what == "recording":
+            log(f"the program records: {value}")
+
+    def _hello(self, link: AgentLink, value: Any) -> None:
+        if not isinstance(value, dict) or value.get("pid") != self.pid or type(value.get("thread")) is not int:
+            log(f"a process that is not the program said hello: {value}")
+            link.close()
+            return
+        link.thread = value["thread"]
+        thread, is_new = self.threads.add(link.thread, str(value.get("name") or ""), link)
+        if is_new:
+            self._tell("thread", {"reason": "started", "threadId": thread.number})
+
+    def agent_gone(self, link: AgentLink) -> None:
+        """A thread of the program has ended, or the program has."""
+        thread = self.threads.lost(link)
+        if thread is not None:
+            self._moved_on(thread)
+            self._tell("thread", {"reason": "exited", "threadId": thread.number})
+
+    def _stopped(self, link: AgentLink, stop: Any) -> None:
+        thread = self.threads.of(link.thread)
+        if thread is None or thread.link is not link or not isinstance(stop, dict):
+            log(f"a thread stopped that has not said hello: {stop}")
+            link.close()
+            return
+        thread.stop = stop
+        self.threads.selected = thread.number
+        if self.is_abandoned():
+            self.resume(thread, "continue")
+            return
+        self._tell("stopped", self.body(thread))
+        self.on_stop()
+
+    def _resumed(self, link: AgentLink) -> None:
+        thread = self.threads.of(link.thread)
+        if thread is not None and thread.stop is not None:
+            self._moved_on(thread)
+            self._tell("continued", {"threadId": thread.number, "allThreadsContinued": False})
+
+    def _moved_on(self, thread: ProgramThread) -> None:
+        """A thread does not stand any more where it stood."""
+        thread.stop = None
+        self.references.forget(thread.number)
+        if self.cursor is not None and self.cursor.thread == thread.number:
+            self.cursor = None
+
+    # ----- going on -----
+
+    def resume(self, thread: ProgramThread, how: str, requester: Connection | None = None) -> None:
+        """Let a thread that stands go on; if it cannot, it stands again, and the clients are told why."""
+        stop, link = thread.stop, thread.link
+        if stop is None or link is None:
+            return
+
+        def answered(_: dict[str, Any], error: AgentRefused | None) -> None:
+            if error is not None and error.code != "gone" and thread.stop is None:
+                thread.stop = stop
+                self._tell("stopped", {**self.body(thread), "text": f"it cannot go on: {error}"})
+
+        link.ask("resume", answered, how=how, force=False)
+        self._goes(thread, requester)
+
+    def go_back(self, thread: ProgramThread, how: str, force: bool, requester: Connection, then: Answer) -> None:
+        """Let a thread that stands go back; if it cannot, it stands where it stood, and ``then`` gets to know."""
+        if thread.link is None:
+            return
+
+        def answered(body: dict[str, Any], error: AgentRefused | None) -> None:
+            then(body, error)
+            if error is None:
+                self._goes(thread, requester)
+
+        thread.link.ask("resume", answered, how=how, force=force)
+
+    def _goes(self, thread: ProgramThread, requester: Connection | None) -> None:
+        self._moved_on(thread)
+        self._tell("continued", {"threadId": thread.number, "allThreadsContinued": False}, but=requester)
+        self.on_resume()
+
+    # ----- what is told of a stop -----
+
+    def body(self, thread: ProgramThread) -> dict[str, Any]:
+        """The ``stopped`` event of a thread that stands."""
+        stop = thread.stop or {}
+        hit, error = stop.get("breakpoints") or [], stop.get("error")
+        reason = stop.get("reason", "pause")
+        if reason == "breakpoint" and any(map(self._breakpoints.is_on_name, hit)):
+            reason = "function breakpoint"
+        body = {
+            "reason": reason,
+            "description": stop.get("description", ""),
+            "threadId": thread.number,
+            "allThreadsStopped": False,
+        }
+        if hit:
+            body["hitBreakpointIds"] = hit
+        if error:
+            body["text"] = str(error.get("text", ""))
+        return body
+
+    def all_bodies(self) -> list[dict[str, Any]]:
+        """The ``stopped`` events of all threads that stand in the program, that of the selected one last."""
+        standing = sorted(self.threads.stopped, key=lambda thread: thread.number == self.threads.selected)
+        return [self.body(thread) for thread in standing]
+
+    def is_in_recording(self, number: int) -> bool:
+        """True when what a client sees of a thread is a place in the recording."""
+        return self.cursor is not None and self.cursor.thread == number
+
+    @property
+    def has_place(self) -> bool:
+        """True when there is a cursor, and it is known where it stands."""
+        return self.cursor is not None and self.cursor.position is not None
+
+    def stop_of(self, number: int) -> Stop:
+        """Where a thread stands, in the program or in the recording.
+
+        Raises:
+            Refused: it does not.
+        """
+        if self.cursor is not None and (self.cursor.thread == number or not self.pid):
+            if self.cursor.position is None:
+                raise Refused("nothing was recorded, so there is no place to look at")
+            stop: Stop = self.cursor.position.as_stop()
+            return stop
+        return self.threads.standing(number)[2]
+
+    def next_node(self, number: int | None) -> int:
+        """The node at which a thread stands; without a number the thread that stopped last. 0: none."""
+        if self.cursor is not None and number in (None, self.cursor.thread):
+            return self.cursor.position.node if self.cursor.position is not None else 0
+        thread = self.threads.current() if number is None else self.threads.of(number)
+        if thread is None or thread.stop is None:
+            return 0
+        return int(thread.stop.get("node") or 0)
+
+    # ----- the recording -----
+
+    def cursor_moved(self, cursor: Cursor, position: Any) -> None:
+        """The cursor stands somewhere else; at the end of the recording of a program that stands, it stands there."""
+        thread = self.threads.of(cursor.thread)
+        self.references.forget(cursor.thread)
+        if position.at_end and thread is not None and thread.stop is not None:
+            self.leave_recording()
+            return
+        cursor.position = position
+        self.cursor = cursor
+        self._tell("stopped", self.cursor_body(cursor))
+
+    @staticmethod
+    def cursor_body(cursor: Cursor) -> dict[str, Any]:
+        """The ``stopped`` event of the cursor."""
+        stop = {} if cursor.position is None else cursor.position.as_stop()
+        body = {
+            "reason": stop.get("reason", "step"),
+            "description": stop.get("description", "in the recording"),
+            "threadId": cursor.thread,
+            "allThreadsStopped": False,
+        }
+        return {**body, "text": stop["error"]["text"]} if stop.get("error") else body
+
+    def leave_recording(self) -> None:
+        """Stand where the program stands."""
+        cursor, self.cursor = self.cursor, None
+        thread = self.threads.current() if cursor is None else self.threads.of(cursor.thread)
+        if thread is not None and thread.stop is not None:
+            self.references.forget(thread.number)
+            self._tell("stopped", self.body(thread))
+
+    def end(self) -> None:
+        """The program has ended: only the recording is left."""
+        number = self.threads.selected or 1
+        for thread in list(self.threads):
+            if thread.link is not None:
+                thread.link.close()
+        self.pid = 0
+        self.cursor = Cursor(number)

@@ -1,0 +1,76 @@
+"""The directory of a run's trace: where it goes, and whether it is worth keeping."""
+
+import shutil
+import time
+from pathlib import Path
+
+from agdbg.errors import InputError
+from agdbg.hub.output import OUTPUT_FILE
+from agdbg.launch import place
+
+
+class TraceDirectory:
+    """A directory with a trace, or for one.
+
+    Args:
+        path: the directory.
+        is_ours: the user has not named it, so that it goes when there is nothing in it.
+
+    Attributes:
+        was_seen: a client was still there after the program had ended, so that what it printed was seen.
+    """
+
+    def __init__(self, path: Path, is_ours: bool) -> None:
+        self.path = path
+        self.was_seen = False
+        self._is_ours = is_ours
+
+    @classmethod
+    def for_launch(cls, cwd: Path, stem: str, name: str | None) -> "TraceDirectory":
+        """Make the directory for a new run.
+
+        Args:
+            cwd: where the program is started.
+            stem: its name.
+            name: what the user named, below ``cwd`` if it is relative; None: nothing.
+
+        Raises:
+            InputError: it cannot be made or is not empty.
+        """
+        if name is not None:
+            return cls(place.named(str(cwd / name) if name else ""), is_ours=False)
+        try:
+            return cls(place.reserved(cwd, stem, time.time()), is_ours=True)
+        except OSError:
+            pass
+        try:
+            return cls(place.temporary(stem), is_ours=True)
+        except OSError as error:
+            raise InputError(
+                f"trace: cannot make a directory below {cwd / place.FOLDER} or for temporary files "
+                f"({error.strerror}); name one as trace"
+            ) from None
+
+    @property
+    def output(self) -> Path:
+        """The file with what the program prints."""
+        return self.path / OUTPUT_FILE
+
+    @property
+    def holds_something(self) -> bool:
+        """True when something was recorded."""
+        return place.holds_trace(self.path)
+
+    def tidy(self, was_seen: bool) -> None:
+        """When nothing was recorded, remove the directory, unless the user named it, or has not seen the output."""
+        if not self._is_ours or self.holds_something:
+            return
+        if was_seen or not _has_content(self.output):
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _has_content(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except OSError:
+        return False

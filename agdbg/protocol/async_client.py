@@ -1,0 +1,147 @@
+"""A client for asyncio: for a user interface that has a loop of its own.
+
+Events are handed to a callback as they come, in the order in which the hub sent them. A request's waiter goes on in
+a later turn of the loop: a ``stopped`` that follows the response to ``next`` at once may be handed over before that.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from os import PathLike, fspath
+from typing import Any, Self
+
+from agdbg.protocol.address import place_of, unreachable
+from agdbg.protocol.calls import Calls, answered_by, body_of, gone, is_event, timed_out
+from agdbg.protocol.errors import Disconnected, ProtocolError, RequestFailed
+from agdbg.protocol.wire import Decoder
+
+__all__ = ["AsyncClient", "Disconnected", "ProtocolError", "RequestFailed"]
+
+Body = dict[str, Any]
+OnEvent = Callable[[dict[str, Any]], object]
+
+
+class AsyncClient(asyncio.Protocol):
+    """One connection to a hub; make it by :meth:`connect`, and use it on the loop that it was made on.
+
+    Attributes:
+        on_event: called with each event, a whole message whose ``body`` is always there.
+        closed: done when the connection has ended: with None when :meth:`close` was called, else with the error.
+        timeout: seconds that a request is waited for.
+    """
+
+    def __init__(
+        self, address: str, token: str | None = None, timeout: float = 10.0, on_event: OnEvent | None = None
+    ) -> None:
+        self.on_event, self.timeout = on_event, timeout
+        self._loop = asyncio.get_running_loop()
+        self.closed: asyncio.Future[Disconnected | None] = self._loop.create_future()
+        self._address = address
+        self._calls, self._decoder = Calls(token), Decoder()
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._transport: asyncio.Transport | None = None
+
+    @classmethod
+    async def connect(
+        cls,
+        address: str | PathLike[str],
+        token: str | None = None,
+        timeout: float = 10.0,
+        on_event: OnEvent | None = None,
+    ) -> Self:
+        """Connect to the hub at the path of a Unix socket, or at ``host:port``.
+
+        Raises:
+            Disconnected: nothing answers there.
+        """
+        loop = asyncio.get_running_loop()
+        client = cls(fspath(address), token, timeout, on_event)
+        try:
+            place = place_of(address)
+            async with asyncio.timeout(timeout):
+                if isinstance(place, tuple):
+                    await loop.create_connection(lambda: client, *place)
+                else:
+                    await loop.create_unix_connection(lambda: client, place)
+        except (OSError, ValueError) as error:
+            raise Disconnected(unreachable(address, error)) from error
+        return client
+
+    async def request(self, command: str, /, **arguments: Any) -> Body:
+        """Send a request and wait for its body.
+
+        Raises:
+            RequestFailed: the hub refused it, and says why.
+            TimeoutError: no answer came in time; the connection can still be used.
+            Disconnected: the hub is gone, or this client is closed.
+        """
+        if self.closed.done() or self._transport is None:
+            raise self._reason()
+        number, data = self._calls.make(command, arguments)
+        answer = self._waiting[number] = self._loop.create_future()
+        self._transport.write(data)
+        try:
+            async with asyncio.timeout(self.timeout):
+                return body_of(await answer)
+        except TimeoutError:
+            raise timed_out(command, self.timeout) from None
+        finally:
+            self._waiting.pop(number, None)
+
+    def close(self) -> None:
+        """Close the connection. The hub and the program go on; ``disconnect`` and ``terminate`` are requests."""
+        self._finish(None)
+
+    # ----- what the loop calls -----
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Ready to send."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        connection = transport.get_extra_info("socket")
+        if connection.family != socket.AF_UNIX:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in what the hub sent."""
+        try:
+            self._sort(self._decoder.feed(data))
+        except ProtocolError as error:
+            self._sort(error.messages)
+            self._finish(gone(self._address, f"it sent what is no message: {error}"))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The hub has gone."""
+        cut = "in the middle of a message" if self._decoder.pending else ""
+        self._finish(gone(self._address, error or cut))
+
+    def _sort(self, messages: list[dict[str, Any]]) -> None:
+        for message in messages:
+            if is_event(message):
+                self._hand_over(message)
+            elif (answer := self._waiting.get(answered_by(message))) is not None and not answer.done():
+                answer.set_result(message)
+
+    def _hand_over(self, message: dict[str, Any]) -> None:
+        if self.on_event is None or self.closed.done():
+            return
+        try:
+            self.on_event(message)
+        except Exception as error:  # the callback's own fault must not end the connection
+            said = f"the callback for the event {message['event']} failed"
+            self._loop.call_exception_handler({"message": said, "exception": error})
+
+    def _finish(self, error: Disconnected | None) -> None:
+        """The connection has ended; only the first reason counts. Whoever waits is told."""
+        if self.closed.done():
+            return
+        self.closed.set_result(error)
+        if self._transport is not None:
+            self._transport.close()
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(self._reason())
+
+    def _reason(self) -> Disconnected:
+        error = self.closed.result() if self.closed.done() else None
+        return Disconnected(str(error or f"this client of the hub at {self._address} is closed"))

@@ -1,0 +1,79 @@
+"""The bodies of the standard events."""
+
+from typing import Any, Literal, Required, TypedDict
+
+from agdbg.protocol.things import Breakpoint, Capabilities, Source
+
+
+class StoppedBody(TypedDict, total=False):
+    """A thread has stopped; ``description`` says where and why in one line, ``text`` tells more."""
+
+    reason: Required[Literal["entry", "step", "breakpoint", "function breakpoint", "exception", "pause", "goto"]]
+    description: str
+    threadId: int
+    preserveFocusHint: bool
+    text: str
+    allThreadsStopped: bool
+    hitBreakpointIds: list[int]
+
+
+class ContinuedBody(TypedDict, total=False):
+    """A thread runs on."""
+
+    threadId: Required[int]
+    allThreadsContinued: bool
+
+
+class ExitedBody(TypedDict):
+    """The program has ended."""
+
+    exitCode: int
+
+
+class TerminatedBody(TypedDict, total=False):
+    """There is no program any more; its trace is still served."""
+
+    restart: Any
+
+
+class ThreadBody(TypedDict):
+    """A thread is new, or has ended."""
+
+    reason: Literal["started", "exited"]
+    threadId: int
+
+
+class OutputBody(TypedDict, total=False):
+    """Output of the program (``stdout``), or words of the hub (``console``, ``important``)."""
+
+    category: Literal["console", "important", "stdout", "stderr", "telemetry"]
+    output: Required[str]
+    group: Literal["start", "startCollapsed", "end"]
+    variablesReference: int
+    source: Source
+    line: int
+    column: int
+    data: Any
+
+
+class ProcessBody(TypedDict, total=False):
+    """The program has started."""
+
+    name: Required[str]
+    systemProcessId: int
+    isLocalProcess: bool
+    startMethod: Literal["launch", "attach", "attachForSuspendedLaunch"]
+    pointerSize: int
+
+
+class BreakpointBody(TypedDict):
+    """A breakpoint is not what it was."""
+
+    reason: Literal["changed", "new", "removed"]
+    breakpoint: Breakpoint
+
+
+class CapabilitiesBody(TypedDict):
+    """What the hub can do has changed."""
+
+    capabilities: Capabilities

@@ -1,0 +1,340 @@
+"""The requests and events of agdbg's own, all under the prefix ``agdbg/``, and what they are made of.
+
+An id of a node is at least 1 and never used again. A file is an absolute path, and empty when it is not known; a
+line counts from 1, and is 0 when it is not known.
+"""
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from agdbg.protocol.limits import CELLS, OUTPUT_PAGE, PAGE, Between
+
+PREFIX = "agdbg/"
+
+Count = Annotated[int, Between(0, PAGE)]
+Start = Annotated[int, Between(0)]
+State = Literal["pending", "ran", "freed", "failed", "next"]
+
+_Pass = TypedDict("_Pass", {"pass": int})
+_MaybePass = TypedDict("_MaybePass", {"pass": NotRequired[int]})
+
+
+# ----- what is drawn -----
+
+
+class Badge(TypedDict):
+    """A leaf at a node that uses it: a parameter, a constant."""
+
+    text: str
+    node: int
+    state: str
+
+
+class Row(_Pass):
+    """A node as a row of the lane view. ``pass`` and ``order`` are those of its last run: 0 and null before it."""
+
+    row: int
+    node: int
+    op: str
+    cells: str
+    undrawn: list[int]
+    file: str
+    line: int
+    text: str
+    badges: list[Badge]
+    state: State
+    order: int | None
+    breakpoint: bool
+
+
+class RowsArguments(TypedDict):
+    """Rows in the order in which their nodes were built."""
+
+    start: Start
+    count: Count
+    threadId: NotRequired[int]
+
+
+class RowsBody(TypedDict):
+    """A page of rows; ``pc`` is the row of the node that runs next. For a leaf that is the last node that uses it."""
+
+    total: int
+    start: int
+    rows: list[Row]
+    pc: int | None
+    pcNode: int | None
+
+
+class FindArguments(TypedDict):
+    """Text to look for in ops, places, source lines and names, from a row on, round the end."""
+
+    text: str
+    start: Start
+    backwards: bool
+
+
+class FindBody(TypedDict):
+    """The row found, or null."""
+
+    row: int | None
+    node: int | None
+
+
+class LocateArguments(TypedDict):
+    """A node whose row is asked for."""
+
+    node: int
+
+
+class LocateBody(TypedDict):
+    """The row of the node, or null when it has none."""
+
+    row: int | None
+
+
+class Entry(TypedDict):
+    """A line of the inspector; ``state`` marks a saved tensor: ``ok``, ``modified``, ``freed``; else it is empty."""
+
+    name: str
+    value: str
+    type: str
+    reference: int
+    state: str
+
+
+class Section(TypedDict):
+    """A part of the inspector."""
+
+    name: str
+    entries: list[Entry]
+
+
+class NodeArguments(TypedDict):
+    """A node to inspect, on the thread that is stopped at it."""
+
+    node: int
+    threadId: NotRequired[int]
+
+
+class NodeBody(TypedDict):
+    """All about a node."""
+
+    node: int
+    op: str
+    row: int | None
+    file: str
+    line: int
+    text: str
+    state: State
+    sections: list[Section]
+
+
+class GraphArguments(_MaybePass):
+    """A pass, or the neighbourhood of a node; with neither, the whole graph."""
+
+    node: NotRequired[int]
+    hops: NotRequired[Start]
+    start: Start
+    count: Count
+
+
+class GraphNode(TypedDict):
+    """A node of a drawing."""
+
+    id: int
+    op: str
+    file: str
+    line: int
+    text: str
+    state: str
+    badges: list[Badge]
+
+
+class GraphEdge(TypedDict):
+    """A consumer uses an output of a producer; in backward the gradient goes the same way."""
+
+    consumer: int
+    producer: int
+    output: int
+    input: int
+
+
+class GraphBody(TypedDict):
+    """A page of nodes, and the edges that they are consumers of."""
+
+    title: str
+    total: int
+    start: int
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+class ExportArguments(_MaybePass):
+    """A drawing to write to a file, whose suffix says the format."""
+
+    path: str
+    full: NotRequired[bool]
+    overwrite: NotRequired[bool]
+
+
+class ExportBody(TypedDict):
+    """Where the drawing is, and how many nodes it has."""
+
+    path: str
+    nodes: int
+
+
+# ----- what happened -----
+
+
+class TraceEvent(TypedDict):
+    """A rare event of the trace; ``node`` is 0 when it is about none."""
+
+    index: int
+    time_ns: int
+    kind: str
+    text: str
+    node: int
+    file: str
+    line: int
+
+
+class EventsArguments(TypedDict):
+    """A page of events; a negative start counts from the end."""
+
+    start: int
+    count: Count
+
+
+class EventsBody(TypedDict):
+    """A page of events."""
+
+    total: int
+    start: int
+    events: list[TraceEvent]
+
+
+class Evidence(TypedDict):
+    """A line of code that shows why a finding is true."""
+
+    role: str
+    note: str
+    file: str
+    line: int
+    end_line: int
+    col: int
+    end_col: int
+    func: str
+    text: str
+
+
+class Finding(TypedDict):
+    """A diagnosis."""
+
+    kind: str
+    cause: str
+    certainty: str
+    fix: str
+    caught: bool | None
+    ended: str | None
+    predicted: bool
+    nodes: list[int]
+    evidence: list[Evidence]
+
+
+class Undiagnosed(TypedDict):
+    """A recorded error of which no finding speaks."""
+
+    kind: str
+    text: str
+    count: int
+    caught: bool | None
+    ended: str | None
+    file: str
+    line: int
+
+
+class FindingsBody(TypedDict):
+    """What ``agdbg explain --json`` prints, and as ``rendered`` what it prints without ``--json``."""
+
+    format: str
+    version: int
+    trace: str
+    nodes: int
+    passes: int
+    problems: list[str]
+    state: str
+    ending: str
+    uncaught: str
+    undiagnosed: list[Undiagnosed]
+    findings: list[Finding]
+    rendered: str
+
+
+# ----- the program and its terminal -----
+
+
+class OutputArguments(TypedDict):
+    """A piece of the program's output, in bytes."""
+
+    start: Start
+    length: Annotated[int, Between(0, OUTPUT_PAGE)]
+
+
+class OutputPage(TypedDict):
+    """The text of the piece; ``total`` is how many bytes there are."""
+
+    start: int
+    total: int
+    text: str
+
+
+class InputArguments(TypedDict):
+    """Text to type into the program's terminal."""
+
+    text: str
+
+
+class ResizeArguments(TypedDict):
+    """The new size of the program's terminal."""
+
+    columns: Annotated[int, Between(1, CELLS)]
+    rows: Annotated[int, Between(1, CELLS)]
+
+
+class StatusThread(TypedDict):
+    """A thread, and whether it is stopped."""
+
+    id: int
+    name: str
+    stopped: bool
+
+
+class StatusBody(TypedDict):
+    """How the program is; ``idle`` are the seconds since its last record. A trace has no program: its pid is null."""
+
+    state: Literal["waiting", "running", "stopped", "ended", "trace"]
+    pid: int | None
+    trace: str
+    idle: float
+    argv: list[str]
+    exit: int | None
+    signal: str | None
+    threads: list[StatusThread]
+
+
+# ----- events -----
+
+
+class GrewBody(TypedDict):
+    """The trace has grown to so many nodes and records; at most ten times a second."""
+
+    nodes: int
+    records: int
+
+
+class EndedBody(TypedDict):
+    """The program has ended: with an exit status, or by a signal."""
+
+    exit: int | None
+    signal: str | None
+    trace: str

@@ -1,0 +1,168 @@
+"""Indexes over records that keep coming: what is new is sorted by itself, and merged only once it has some size.
+
+A :class:`GrowingIndex` is a few sorted runs, each more than twice as long as the next, so that adding ``n`` entries one
+by one moves each of them about ``log2(n)`` times, and looking one up searches as many runs.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agdbg.events import Kind
+from agdbg.record.index import Rows
+from agdbg.record.reader import Records
+
+Words = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_NODE = np.uint64((1 << 48) - 1)
+_KINDS = 256
+
+
+class Grown:
+    """A column of numbers that grows at its end; its room doubles."""
+
+    def __init__(self, dtype: type[np.generic] = np.int64) -> None:
+        self._room: npt.NDArray[Any] = np.empty(16, dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def now(self) -> npt.NDArray[Any]:
+        """All of it: a view that may be written to, until something is added."""
+        return self._room[: self._size]
+
+    def add(self, numbers: npt.NDArray[Any]) -> None:
+        """Put ``numbers`` at the end."""
+        needed = self._size + len(numbers)
+        if needed > len(self._room):
+            room = np.empty(max(needed, 2 * len(self._room)), self._room.dtype)
+            room[: self._size] = self.now
+            self._room = room
+        self._room[self._size : needed] = numbers
+        self._size = needed
+
+
+class GrowingIndex:
+    """Values by id, as sparse as ids may be; what is added last stands last."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[Words, Numbers]] = []
+        self._ids: Words | None = None
+
+    def add(self, ids: Words, values: Numbers) -> None:
+        """Add a value for each id."""
+        if not len(ids):
+            return
+        self._ids = None
+        order = np.argsort(ids, kind="stable")
+        self._runs.append((ids[order], values[order]))
+        while len(self._runs) > 1 and len(self._runs[-2][0]) <= 2 * len(self._runs[-1][0]):
+            newer, older = self._runs.pop(), self._runs.pop()
+            self._runs.append(_merged(older, newer))
+
+    @property
+    def ids(self) -> Words:
+        """All ids, each once, ascending."""
+        if self._ids is None:
+            runs = [ids for ids, _ in self._runs]
+            self._ids = np.unique(np.concatenate(runs)) if runs else np.empty(0, np.uint64)
+        return self._ids
+
+    def rows(self, number: int) -> list[int]:
+        """The values of an id, in the order in which they were added."""
+        if not 0 <= number < 1 << 64:
+            return []
+        _, values = self.all(np.array([number], np.uint64))
+        found: list[int] = values.tolist()
+        return found
+
+    def last(self, number: int) -> int:
+        """The value that was added last for an id, or -1."""
+        return int(self.find(np.array([number], np.uint64))[0]) if 0 <= number < 1 << 64 else -1
+
+    def find(self, ids: Words) -> Numbers:
+        """For each id the value that was added last, -1 where there is none."""
+        found = np.full(len(ids), -1, np.int64)
+        for keys, values in self._runs:
+            at = np.searchsorted(keys, ids, "right") - 1
+            hit = (at >= 0) & (keys[at] == ids)
+            found[hit] = values[at[hit]]
+        return found
+
+    def all(self, ids: Words) -> tuple[Numbers, Numbers]:
+        """All values of these ids: the place in ``ids`` that each belongs to, ascending, and the value."""
+        owners, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for keys, held in self._runs:
+            starts = np.searchsorted(keys, ids, "left")
+            counts = np.searchsorted(keys, ids, "right") - starts
+            owners.append(np.repeat(np.arange(len(ids)), counts))
+            values.append(held[np.repeat(starts, counts) + _within(counts)])
+        owner, value = np.concatenate(owners), np.concatenate(values)
+        order = np.argsort(owner, kind="stable")
+        return owner[order], value[order]
+
+
+def _merged(older: tuple[Words, Numbers], newer: tuple[Words, Numbers]) -> tuple[Words, Numbers]:
+    ids = np.concatenate([older[0], newer[0]])
+    order = np.argsort(ids, kind="stable")
+    return ids[order], np.concatenate([older[1], newer[1]])[order]
+
+
+def _within(counts: Numbers) -> Numbers:
+    """0, 1, ... for each count, one after the other."""
+    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _whole(words: Words) -> Words:
+    return words
+
+
+def _node_of(words: Words) -> Words:
+    return words & _NODE
+
+
+#: Columns other than the id by which records are found, and what of the word counts: of an EDGE word the node.
+COLUMNS: dict[tuple[Kind, int], Callable[[Words], Words]] = {(Kind.TENSOR, 3): _node_of}
+
+
+class Growing:
+    """The rows of each kind and indexes over them, for records that keep coming.
+
+    Attributes:
+        records: all records so far.
+    """
+
+    def __init__(self) -> None:
+        self.records: Records = np.empty((0, 8), np.uint64)
+        self._rows = [Grown() for _ in range(_KINDS)]
+        self._indexes: dict[tuple[Kind, int], GrowingIndex] = {}
+        self._indexed: dict[tuple[Kind, int], int] = {}
+
+    def grow(self, records: Records) -> None:
+        """``records`` are those that there were, and more after them."""
+        start = len(self.records)
+        self.records = records
+        kinds = records[start:, 0].astype(np.uint8)
+        order = np.argsort(kinds, kind="stable")
+        ends = np.cumsum(np.bincount(kinds, minlength=_KINDS))
+        for kind in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+            self._rows[kind].add(order[ends[kind - 1] if kind else 0 : ends[kind]] + start)
+
+    def rows(self, kind: int) -> Rows:
+        """The rows of a kind, ascending."""
+        return self._rows[kind].now
+
+    def index(self, kind: Kind, column: int = 1) -> GrowingIndex:
+        """The rows of a kind by what stands in a column; without one by the id of their main entity."""
+        key = kind, column
+        index = self._indexes.setdefault(key, GrowingIndex())
+        rows = self.rows(kind)[self._indexed.get(key, 0) :]
+        index.add(COLUMNS.get(key, _whole)(self.records[rows, column]), rows.copy())
+        self._indexed[key] = len(self.rows(kind))
+        return index

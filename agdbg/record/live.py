@@ -1,0 +1,46 @@
+"""The facts of a trace that grows: :class:`LiveFacts` answers like :class:`Facts`, from indexes that grow with it."""
+
+from functools import cached_property
+
+from agdbg.events import Kind
+from agdbg.record.facts import TensorFact
+from agdbg.record.growing import Growing, GrowingIndex
+from agdbg.record.index import Rows
+from agdbg.record.query import Facts, names_of
+from agdbg.record.reader import Trace
+
+
+class LiveFacts(Facts):
+    """The facts of a trace as far as ``growing`` has read it.
+
+    What was asked once is remembered, so a trace that has grown needs a new object, which is cheap: only the growing
+    indexes live on. Meant for questions about single nodes; what asks for all passes or all tensors builds them all.
+    """
+
+    def __init__(self, trace: Trace, growing: Growing) -> None:
+        self.trace = trace
+        self._growing = growing
+
+    def rows(self, kind: Kind) -> Rows:
+        """The row numbers of all records of a kind, ascending."""
+        return self._growing.rows(kind)
+
+    def index(self, kind: Kind) -> GrowingIndex:
+        """The records of a kind by the id of their main entity."""
+        return self._growing.index(kind)
+
+    def names(self, storage: int) -> list[str]:
+        """The names of the tensors on a storage, each once: parameters, then buffers, then variables."""
+        return names_of(self._named(2, storage))
+
+    def name_of_leaf(self, node: int) -> str | None:
+        """The name of the leaf whose gradient a node accumulates, or None when it has none."""
+        names = names_of(self._named(3, node)) if node else []
+        return names[0] if names else None
+
+    def _named(self, column: int, number: int) -> list[TensorFact]:
+        return [self.tensor(row) for row in self._growing.index(Kind.TENSOR, column).rows(number)]
+
+    @cached_property
+    def _runs_by_pass(self) -> GrowingIndex:
+        return self._growing.index(Kind.RAN, 2)

@@ -1,0 +1,109 @@
+"""Fixtures for the tests of the terminal UI: a made-up hub, and the app on it."""
+
+import asyncio
+import importlib.util
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from agdbg_ui.app import AgdbgApp
+
+HERE = Path(__file__).parent
+PATIENCE_S = 30.0
+
+
+def _load(name):
+    """Load a helper module that lies beside this file; tests import it as ``agdbg_tests_<name>``."""
+    spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", HERE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+fake_hub = _load("fake_hub")
+
+
+class Screen:
+    """The app on a made-up hub, and how to wait for it."""
+
+    def __init__(self, app, pilot):
+        self.app, self.pilot = app, pilot
+
+    @property
+    def hub(self):
+        return self.app.hub
+
+    async def until(self, condition, what=""):
+        """Wait until something is so."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                await self.pilot.pause()
+
+    async def settle(self):
+        """Wait until nothing is in flight any more, as far as the screen knows."""
+        for _ in range(5):
+            await self.pilot.pause()
+
+    async def press(self, *keys):
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def stop(self, row, **how):
+        self.hub.stop(row, **how)
+        await self.until(lambda: self.app.session.view.stop and self.app.session.view.stop.frames)
+        await self.until(lambda: self.app.lanes.pages.counter == row)
+        await self.settle()
+
+    @property
+    def title(self):
+        return self.app.query_one("#title").text
+
+    def lines(self):
+        """What the terminal shows, line by line."""
+        strips = self.app.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip) for strip in strips]
+
+    @property
+    def text(self):
+        return "\n".join(self.lines())
+
+
+def make_app(command="launch", arguments=None, clock=lambda: 0.0, **hub):
+    """An app whose hub is made up; `app.hub` is there once it has connected."""
+
+    async def connect():
+        app.hub = fake_hub.FakeHub(**hub)
+        for change in app.prepare:
+            change(app.hub)
+        return app.hub
+
+    app = AgdbgApp(connect, command, arguments or {"program": fake_hub.SCRIPT}, clock)
+    app.prepare = []
+    return app
+
+
+@pytest.fixture
+def new_app():
+    """Make an app on a made-up hub."""
+    return make_app
+
+
+@pytest.fixture
+def shown():
+    """Run the app without a terminal; it has connected when the block begins."""
+
+    @asynccontextmanager
+    async def show(size=(80, 24), prepare=None, **how):
+        app = make_app(**how)
+        if prepare is not None:
+            app.prepare.append(prepare)
+        async with app.run_test(size=size) as pilot:
+            screen = Screen(app, pilot)
+            await screen.until(lambda: app.session is not None and app.session.view.life != "starting")
+            await screen.settle()
+            yield screen
+
+    return show

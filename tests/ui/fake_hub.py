@@ -1,0 +1,296 @@
+"""A hub that is made up: it answers as the real one does, remembers what it was asked, and sends events when told."""
+
+import asyncio
+
+from agdbg.protocol.errors import Disconnected, RequestFailed
+
+SCRIPT = "/work/train.py"
+TRACE = "/work/agdbg-traces/train-1"
+SOURCE = "\n".join(
+    [
+        "import agdbg_engine as ag",
+        "from agdbg_engine import nn",
+        "",
+        "model = nn.Sequential(nn.Linear(64, 48), nn.ReLU(), nn.Linear(48, 10))",
+        "x, y = ag.randn(32, 64), ag.randn(32, 10)",
+        "",
+        "hidden = model[1](model[0](x))",
+        "scores = model[2](hidden)",
+        "error = scores - y",
+        "loss = (error * error).mean() + 0.01 * (hidden * hidden).mean()",
+        "loss.backward()",
+        'print("loss", loss.item())',
+    ]
+)
+#: op, cells, line, badges (name, id), producers that are not drawn
+_SMALL = [
+    ("TBackward0", "●", 7, [("0.weight", 101)]),
+    ("AddmmBackward0", "●", 7, [("0.bias", 102)]),
+    ("ReluBackward0", "●", 7, []),
+    ("TBackward0", "│ ●", 8, [("2.weight", 103)]),
+    ("AddmmBackward0", "├─●", 8, [("2.bias", 104)]),
+    ("SubBackward0", "│ ●", 9, []),
+    ("MulBackward0", "│ ●", 10, []),
+    ("MeanBackward0", "│ ●", 10, []),
+    ("MulBackward0", "● │", 10, []),
+    ("MeanBackward0", "● │", 10, []),
+    ("MulBackward0", "● │", 10, []),
+    ("AddBackward0", "●─╯", 10, []),
+]
+RULES = {
+    "next": "step",
+    "stepIn": "step",
+    "stepOut": "step",
+    "stepBack": "step",
+    "reverseContinue": "breakpoint",
+}
+
+
+class FakeHub:
+    """A program with one backward pass over a small graph, or over `size` rows of one chain."""
+
+    def __init__(self, size=None, state="running"):
+        loop = asyncio.get_running_loop()
+        self.closed = loop.create_future()
+        self.on_event = None
+        self.requests = []
+        self.size = len(_SMALL) if size is None else size
+        self.is_small = size is None
+        self.state, self.exit, self.signal = state, None, None
+        self.counter = None
+        self.recorded = ""
+        self.lines, self.names = {}, []
+        self.findings, self.rendered = [], "No problem was found."
+        self.refuse = {}
+        self.held = {}
+        self.exception = {
+            "exceptionId": "backward-twice",
+            "breakMode": "always",
+            "description": "headline",
+            "details": {"message": "headline\nand the whole story"},
+        }
+        self.text = ""
+        self.hits = {}
+        self.trace = TRACE
+
+    # ----- a connection -----
+
+    async def request(self, command, /, **arguments):
+        self.requests.append((command, arguments))
+        await asyncio.sleep(0)
+        if command in self.held:
+            await self.held[command].wait()
+        if self.closed.done():
+            raise Disconnected("the hub is gone")
+        if command in self.refuse:
+            raise self.refuse[command]
+        name = command.removeprefix("agdbg/")
+        answer = getattr(self, f"do_{name}", None)
+        return answer(**arguments) if answer is not None else {}
+
+    def close(self):
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+    def asked(self, command):
+        """The arguments of all requests of a kind."""
+        return [arguments for name, arguments in self.requests if name == command]
+
+    def send(self, event, **body):
+        if self.on_event is not None:
+            self.on_event({"seq": 0, "type": "event", "event": event, "body": body})
+
+    def die(self, why="the connection to the hub ended"):
+        self.closed.set_result(Disconnected(why))
+
+    # ----- what happens to the program -----
+
+    def stop(self, row, reason="step", text="", recorded=False):
+        self.state = self.state if recorded else "stopped"
+        self.counter = row
+        where = f"before {self.op(row)}" if row is not None else "at the end of the pass"
+        self.send(
+            "stopped",
+            reason=reason,
+            threadId=1,
+            description=f"in the recording: {where}" if recorded else f"{reason}: {where}, pass 1",
+            text=text,
+        )
+
+    def end(self, exit=0, signal=None):
+        self.state, self.exit, self.signal, self.counter = "ended", exit, signal, None
+        self.send("agdbg/ended", exit=exit, signal=signal, trace=self.trace)
+
+    # ----- requests -----
+
+    def do_initialize(self, **_):
+        asyncio.get_running_loop().call_soon(self.send, "initialized")
+        filters = [
+            {"filter": "backward-twice", "label": "twice", "default": True},
+            {"filter": "any", "label": "any"},
+        ]
+        return {"exceptionBreakpointFilters": filters}
+
+    def do_status(self):
+        threads = [{"id": 1, "name": "MainThread", "stopped": self.counter is not None}]
+        pid = 4242 if self.state != "trace" else None
+        facts = {"state": self.state, "pid": pid, "trace": self.trace, "idle": 0.0, "argv": [SCRIPT]}
+        return facts | {"exit": self.exit, "signal": self.signal, "threads": threads}
+
+    def op(self, row):
+        return _SMALL[row][0] if self.is_small else f"Op{row}Backward0"
+
+    def row(self, index):
+        op, cells, line, leaves = _SMALL[index] if self.is_small else (self.op(index), "●", index % 12 + 1, [])
+        done = self.counter is not None and index > self.counter
+        state = "next" if index == self.counter else "ran" if done else "pending"
+        return {
+            "row": index,
+            "node": index + 1,
+            "op": op,
+            "cells": cells,
+            "undrawn": [],
+            "file": SCRIPT,
+            "line": line,
+            "text": SOURCE.split("\n")[line - 1],
+            "badges": [{"text": name, "node": node, "state": "ran" if done else "pending"} for name, node in leaves],
+            "state": state,
+            "order": self.size - index if done else None,
+            "pass": 1 if done else 0,
+            "breakpoint": line in self.lines.get(SCRIPT, ()),
+        }
+
+    def do_rows(self, start, count, threadId=None):
+        rows = [self.row(index) for index in range(start, min(start + count, self.size))]
+        node = None if self.counter is None else self.counter + 1
+        return {"total": self.size, "start": start, "rows": rows, "pc": self.counter, "pcNode": node}
+
+    def do_find(self, text, start, backwards):
+        step = -1 if backwards else 1
+        for away in range(self.size):
+            index = (start + step * away) % self.size
+            if text.lower() in self.op(index).lower():
+                return {"row": index, "node": index + 1}
+        return {"row": None, "node": None}
+
+    def do_locate(self, node):
+        return {"row": node - 1 if 0 < node <= self.size else None}
+
+    def do_node(self, node, threadId=None):
+        row = self.row(min(node - 1, self.size - 1))
+        grad = _entry("input 0", "float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6")
+        saved = [
+            _entry("self", "float64 [32, 10]; version 0 saved, 0 now", "ok"),
+            _entry("other", "float64 [32, 10]; version 0 saved, 1 now", "modified"),
+        ]
+        sections = [
+            {"name": "Gradients in", "entries": [grad]},
+            {"name": "Gradients out", "entries": []},
+            {"name": "Saved tensors", "entries": saved},
+            {"name": "Next edges", "entries": [_entry("0", f"{self.op(max(node - 2, 0))} #{max(node - 1, 1)}")]},
+            {"name": "Hooks", "entries": []},
+            {"name": "Node", "entries": [_entry("sequence number", str(node))]},
+        ]
+        keys = ("node", "op", "row", "file", "line", "text", "state")
+        return {key: row[key] for key in keys} | {"sections": sections}
+
+    def do_events(self, start, count):
+        events = [_event(index) for index in range(max(start, 0), min(start + count, 5))]
+        return {"total": 5, "start": start, "events": events}
+
+    def do_findings(self):
+        return {"findings": self.findings, "rendered": self.rendered}
+
+    def do_exceptionInfo(self, threadId):
+        return self.exception
+
+    def do_source(self, source, sourceReference):
+        return {"content": SOURCE}
+
+    def do_output(self, start, length):
+        return {"start": start, "total": len(self.text), "text": self.text[start : start + length]}
+
+    def do_export(self, path, overwrite):
+        with open(path, "w" if overwrite else "x") as file:
+            file.write("<svg/>")
+        return {"path": path, "nodes": self.size}
+
+    def do_evaluate(self, expression, context, frameId=None):
+        if expression == "boom":
+            raise RequestFailed("NameError: name 'boom' is not defined")
+        return {"result": f"<{expression}>", "type": "str", "variablesReference": 0}
+
+    def do_scopes(self, frameId):
+        return {"scopes": [{"name": "Gradients in", "variablesReference": 77, "expensive": False}]}
+
+    def do_setVariable(self, variablesReference, name, value):
+        return {"value": f"float64 [] {value}"}
+
+    def do_setBreakpoints(self, source, breakpoints):
+        self.lines[source["path"]] = [each["line"] for each in breakpoints]
+        return {"breakpoints": [{"verified": True, **each} for each in breakpoints]}
+
+    def do_setFunctionBreakpoints(self, breakpoints):
+        self.names = [each["name"] for each in breakpoints]
+        return {"breakpoints": [{"verified": True} for _ in breakpoints]}
+
+    def do_threads(self):
+        return {"threads": [{"id": 1, "name": "MainThread"}]}
+
+    def do_stackTrace(self, threadId, levels):
+        if self.counter is None:
+            return {"stackFrames": []}
+        name = f"{self.op(self.counter)}, {self.size - self.counter} of {self.size}"
+        source = {"path": SCRIPT}
+        frames = [
+            {"id": 10000, "name": name, "line": 9, "column": 1, "source": source},
+            {"id": 10001, "name": "created in <module>", "line": 9, "column": 1, "presentationHint": "label"},
+            {"id": 10002, "name": "<module>", "line": 11, "column": 1, "source": source},
+        ]
+        return {"stackFrames": frames, "totalFrames": 3}
+
+    def _step(self, to, reason="step"):
+        if self.counter is None and self.state not in ("ended", "trace"):
+            raise RequestFailed("the thread is not stopped")
+        recorded = self.state in ("ended", "trace")
+        asyncio.get_running_loop().call_soon(lambda: self.stop(to, reason, recorded=recorded))
+        return {}
+
+    def do_next(self, threadId):
+        return self._step(self.size - 1 if self.counter is None else max(self.counter - 1, 0))
+
+    def do_stepIn(self, threadId):
+        return self._step(self.counter)
+
+    def do_stepOut(self, threadId):
+        return self._step(0)
+
+    def do_stepBack(self, threadId, force=False):
+        return self._step(min((self.counter or 0) + 1, self.size - 1))
+
+    def do_reverseContinue(self, threadId):
+        return self._step(self.size - 1, "breakpoint")
+
+    def do_continue(self, threadId):
+        self.state, self.counter = "running", None
+        self.send("continued", threadId=1)
+        return {"allThreadsContinued": False}
+
+    def do_pause(self, threadId):
+        asyncio.get_running_loop().call_soon(self.stop, self.size // 2, "pause")
+        return {}
+
+    def do_terminate(self):
+        asyncio.get_running_loop().call_soon(lambda: self.end(None, "SIGTERM"))
+        return {}
+
+
+def _entry(name, value, state=""):
+    return {"name": name, "value": value, "type": "", "reference": 0, "state": state}
+
+
+def _event(index):
+    kind = ("backward", "hook", "bump", "error", "freed")[index]
+    text = f"event {index} [red]of[/red] the trace"
+    facts = {"index": index, "time_ns": index * 1_000_000, "kind": kind, "text": text}
+    return facts | {"node": index * 2, "file": SCRIPT, "line": 10}

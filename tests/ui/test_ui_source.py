@@ -1,0 +1,190 @@
+"""The source pane: the current line, marks, breakpoints, big and missing files."""
+
+import asyncio
+
+from textual.app import App
+
+from agdbg_ui.highlight import COLUMNS, STRETCH, Highlighter
+from agdbg_ui.widgets.source import BREAKPOINT, SourcePane
+
+SOURCE = "".join(f"def function_{n}(x):\n    return x * {n}\n\n" for n in range(100))
+
+
+class Host(App[None]):
+    def __init__(self, pane):
+        super().__init__()
+        self.pane = pane
+        self.got = []
+
+    def compose(self):
+        yield self.pane
+
+    def on_source_pane_breakpoint_toggled(self, message):
+        self.got.append((message.path, message.line))
+
+
+def drive(pane, script, size=(60, 20)):
+    async def main():
+        app = Host(pane)
+        async with app.run_test(size=size) as pilot:
+            pane.focus()
+            await pilot.pause()
+            await script(app, pilot)
+
+    asyncio.run(main())
+
+
+def seen(pane):
+    return [pane.render_line(y).text.rstrip() for y in range(pane.size.height)]
+
+
+def test_the_current_line_is_in_the_middle_with_an_arrow():
+    async def script(app, pilot):
+        app.pane.show("/a/b/model.py", 150, SOURCE, {})
+        await pilot.pause()
+        lines = seen(app.pane)
+        assert lines[0] == "/a/b/model.py:150"
+        assert [at for at, line in enumerate(lines) if "▶" in line] == [10]
+        assert lines[10].split()[:2] == ["150", "▶"]
+
+    drive(SourcePane(), script)
+
+
+def test_marks_and_notes_are_shown():
+    async def script(app, pilot):
+        app.pane.show("/m.py", 1, SOURCE, {1: f"{BREAKPOINT}\nbackward() called here", 2: BREAKPOINT, 4: "a note"})
+        lines = seen(app.pane)
+        assert lines[1].startswith("●   1 ▶ def function_0(x):")
+        assert lines[1].endswith("◆ backward() called here")
+        assert lines[2].startswith("●   2   ")
+        assert lines[4].startswith("◆   4 ") and lines[4].endswith("◆ a note")
+        app.pane.set_marks({})
+        assert not any("●" in line or "◆" in line for line in seen(app.pane))
+
+    drive(SourcePane(), script)
+
+
+def test_b_and_a_click_on_the_number_toggle_a_breakpoint():
+    async def script(app, pilot):
+        app.pane.show("/m.py", 1, SOURCE, {})
+        await pilot.press("down", "down", "b")
+        await pilot.click(SourcePane, offset=(3, 5))
+        await pilot.click(SourcePane, offset=(20, 7))
+        await pilot.pause()
+        assert app.got == [("/m.py", 3), ("/m.py", 5)]
+        assert app.pane.cursor == 6
+
+    drive(SourcePane(), script)
+
+
+def test_the_same_place_again_leaves_the_view_alone():
+    async def script(app, pilot):
+        app.pane.show("/m.py", 150, SOURCE, {})
+        await pilot.press("pageup", "pageup")
+        cursor, top = app.pane.cursor, app.pane.top_row
+        app.pane.show("/m.py", 150, SOURCE, {150: BREAKPOINT})
+        assert (app.pane.cursor, app.pane.top_row) == (cursor, top)
+        app.pane.show("/m.py", 151, SOURCE, {150: BREAKPOINT})
+        assert app.pane.cursor == 150
+
+    drive(SourcePane(), script)
+
+
+def test_of_a_missing_file_the_recorded_line_is_shown():
+    async def script(app, pilot):
+        app.pane.show("/gone/model.py", 14, None, {14: BREAKPOINT}, known="y = x * w")
+        lines = seen(app.pane)
+        assert lines[0] == "/gone/model.py:14"
+        assert lines[1].startswith("the file cannot be read")
+        assert lines[2] == "● 14 ▶ y = x * w"
+        await pilot.press("b")
+        await pilot.pause()
+        assert app.got == [("/gone/model.py", 14)]
+        app.pane.show("/gone/model.py", 15, None, {})
+        assert seen(app.pane)[2] == "the source line of this is not known"
+        app.pane.show("", 0, None, {})
+        assert seen(app.pane)[0] == "the source line of this is not known"
+
+    drive(SourcePane(), script)
+
+
+def test_the_work_for_a_big_file_is_bounded(monkeypatch):
+    lexed = []
+    coloured = Highlighter._coloured
+    monkeypatch.setattr(
+        Highlighter, "_coloured", lambda self, lexer, start: lexed.append(start) or coloured(self, lexer, start)
+    )
+
+    async def script(app, pilot):
+        app.pane.show("/big.py", 15_000, "x = [1, 2]\n" * 20_000, {})
+        await pilot.pause()
+        await pilot.press("home")
+        await pilot.pause()
+        assert "x = [1, 2]" in seen(app.pane)[1]
+        assert 0 < len(lexed) <= 4
+
+    drive(SourcePane(), script)
+
+
+def test_a_very_long_line_and_hostile_text_do_no_harm():
+    async def script(app, pilot):
+        app.pane.show("/m.py", 2, "x = 1\ny = '" + "(" * 5_000_000 + "'\nz\x1b[31m\x00\u202e\tq\r\n", {})
+        lines = seen(app.pane)
+        assert all(line.isprintable() and len(line) <= 38 for line in lines)
+        assert lines[2].endswith("…")
+        assert "z␛[31m␀\ufffd" in lines[3]
+
+    drive(SourcePane(), script, size=(38, 5))
+
+
+def test_left_and_right_show_more_of_long_lines():
+    async def script(app, pilot):
+        app.pane.show("/m.py", 1, "value = '" + "abcdefgh" * 10 + "'\nshort\n", {})
+        await pilot.press("right")
+        assert seen(app.pane)[1].startswith("  1 ▶ 'abcdefgh")
+        await pilot.press("left", "left")
+        assert seen(app.pane)[1].startswith("  1 ▶ value = ")
+
+    drive(SourcePane(), script, size=(38, 5))
+
+
+def text_of(pieces):
+    return "".join(text for text, _ in pieces)
+
+
+def test_a_highlighter_gives_back_every_line():
+    lines = [
+        '"""A string',
+        "over lines",
+        '"""',
+        "",
+        "def f():",
+        "\treturn 1  # one",
+        "",
+        *["x = 1"] * 2 * STRETCH,
+        "",
+        "'open",
+    ]
+    highlighter = Highlighter(lines)
+    assert [text_of(highlighter.line(at)) for at in range(len(lines))] == [line.expandtabs(4) for line in lines]
+
+
+def test_a_string_that_began_in_an_earlier_stretch_is_still_a_string():
+    lines = ["def f():", '    """Doc', *["    text"] * (STRETCH + 20), '    """', "    return 1"]
+    pieces = Highlighter(lines).line(STRETCH + 5)
+    assert [style for text, style in pieces if text.strip()] == ["$text-success"]
+
+
+def test_only_python_is_coloured_and_lines_are_cut():
+    assert Highlighter(["def f():"], python=False).line(0) == [("def f():", "")]
+    assert len(text_of(Highlighter(["x" * (COLUMNS + 1)]).line(0))) == COLUMNS
+
+
+def test_what_is_shown_before_the_pane_is_mounted_is_in_the_middle():
+    pane = SourcePane()
+    pane.show("/m.py", 150, SOURCE, {})
+
+    async def script(app, pilot):
+        assert "▶" in seen(pane)[10]
+
+    drive(pane, script)

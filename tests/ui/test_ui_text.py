@@ -1,0 +1,63 @@
+"""Text cut to cells: never wider than asked, never dangerous."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agdbg_ui.text import cells, crop, fit, pad, safe, shorten, shorten_start, width_of, wrap
+
+WIDTHS = st.integers(0, 30)
+
+
+@given(st.text(), WIDTHS)
+def test_nothing_is_wider_than_asked(text, width):
+    for made in (shorten(text, width), shorten_start(text, width), crop(safe(text), width)):
+        assert cells(made) <= width
+        assert made.isprintable()
+
+
+@given(st.text(), WIDTHS)
+def test_padded_text_is_exactly_as_wide_as_asked(text, width):
+    assert cells(pad(text, width)) == width
+
+
+@given(st.text(), st.integers(2, 30))
+def test_wrapped_lines_hold_all_that_takes_room(text, width):
+    line = safe(text)
+    lines = wrap(line, width)
+    assert all(cells(part) <= width for part in lines)
+    assert line.startswith("".join(lines))
+
+
+@given(st.lists(st.tuples(st.text(), st.just(""))), WIDTHS)
+def test_a_line_of_pieces_is_cut_to_the_width(pieces, width):
+    safe_pieces = [(safe(text), style) for text, style in pieces]
+    fitted = fit(safe_pieces, width)
+    assert width_of(fitted) <= width
+    if width_of(safe_pieces) <= width and all(text for text, _ in safe_pieces):
+        assert fitted == safe_pieces
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("abcdef", 6, "abcdef"),
+        ("abcdef", 4, "abc…"),
+        ("漢字漢字", 5, "漢字…"),
+        ("漢字漢字", 4, "漢…"),
+        ("a\x1b[31mb\nc", 20, "a␛[31mb␊c"),
+        ("\u202eevil\udc80", 20, "\ufffdevil\ufffd"),
+    ],
+)
+def test_the_end_is_cut(text, width, shown):
+    assert shorten(text, width) == shown
+
+
+def test_the_beginning_is_cut():
+    assert shorten_start("/home/me/train/model.py:14", 12) == "…model.py:14"
+    assert shorten_start("漢字漢字", 5) == "…漢字"
+
+
+def test_a_cut_is_marked_in_the_style_of_what_it_cuts():
+    assert fit([("abc", "bold"), ("def", "dim")], 5) == [("abc", "bold"), ("d…", "dim")]
+    assert fit([("abc", "bold"), ("def", "dim")], 3) == [("ab…", "bold")]

@@ -1,0 +1,38 @@
+"""How a client introduces itself to a hub, and what it has to catch up with."""
+
+import asyncio
+from typing import Any
+
+from agdbg_ui.backend import Backend
+from agdbg_ui.queries import Queries
+
+#: Output fetched when joining a program that has printed already, in bytes.
+HISTORY = 262_144
+
+
+async def begin(backend: Backend, command: str, arguments: dict[str, Any], initialized: asyncio.Event) -> None:
+    """Initialize, launch or attach, set the breakpoints that are the default, and let the program start.
+
+    Args:
+        backend: the connection.
+        command: ``launch`` or ``attach``.
+        arguments: its arguments; the hub refuses those that are no good.
+        initialized: set when the hub takes breakpoints.
+    """
+    request = backend.request
+    who = {"clientID": "agdbg", "clientName": "agdbg", "adapterID": "agdbg", "pathFormat": "path"}
+    abilities = await request("initialize", **who)
+    await request(command, **arguments)
+    await initialized.wait()
+    filters = abilities.get("exceptionBreakpointFilters", [])
+    await request("setExceptionBreakpoints", filters=[each["filter"] for each in filters if each.get("default")])
+    await request("configurationDone")
+
+
+async def printed_before(ask: Queries) -> str:
+    """The end of what the program has printed until now."""
+    total = (await ask.output(0, 0))["total"]
+    if not total:
+        return ""
+    text: str = (await ask.output(max(0, total - HISTORY), HISTORY))["text"]
+    return text

@@ -1,0 +1,82 @@
+"""The banner, and the page behind it: why the program stands still, or what went wrong in it."""
+
+from typing import Any
+
+from agdbg_ui.session import Session
+from agdbg_ui.view import Stop, View
+from agdbg_ui.widgets.banner import Banner
+from agdbg_ui.wording import banner
+
+NOTHING = "Nothing is known to have gone wrong."
+_RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 40
+
+
+class Explaining:
+    """Says in the banner what the view says, and the diagnosis as soon as it is there."""
+
+    def __init__(self, session: Session, widget: Banner) -> None:
+        self._session, self._banner = session, widget
+        self._diagnosis = ""
+        self._about: object = None
+
+    async def refresh(self) -> None:
+        """Say what is so now."""
+        view = self._session.view
+        about = (view.life, _cause(view.stop), view.exit, view.signal, view.why)
+        if about == self._about:
+            return
+        self._about, self._diagnosis = about, ""
+        said = banner(view)
+        if said is None and view.life != "trace":
+            self._banner.clear()
+            return
+        if view.stop is not None and view.stop.reason == "exception":
+            await self._diagnose(view.stop)
+        elif view.stop is None and view.life in ("ended", "trace"):
+            await self._conclude(view)
+        elif said is not None:
+            self._banner.show(*said)
+
+    async def page(self) -> tuple[str, str]:
+        """Heading and text of the whole explanation."""
+        view = self._session.view
+        parts = [self._diagnosis]
+        if view.stop is not None and not self._diagnosis:
+            parts.append(_told(view.stop))
+        if view.life != "lost":
+            rendered = str((await self._session.ask.findings()).get("rendered") or "").strip()
+            if rendered and rendered not in self._diagnosis:
+                parts.append(rendered)
+        text = f"\n\n{_RULE}\n\n".join(part for part in parts if part)
+        return "Explanation", text or view.why or NOTHING
+
+    async def _diagnose(self, stop: Stop) -> None:
+        info = await self._session.ask.exception(stop.thread)
+        headline = str(info.get("description") or "").strip().partition("\n")[0]
+        self._diagnosis = str((info.get("details") or {}).get("message") or info.get("description") or "").strip()
+        self._banner.show("error", headline or stop.description, stop.description if headline else "")
+
+    async def _conclude(self, view: View) -> None:
+        """The program is over: the first finding is what matters most."""
+        said = banner(view)
+        findings = (await self._session.ask.findings()).get("findings") or []
+        if findings:
+            ending = said[1] if said is not None else ""
+            self._banner.show("error", _headline(findings), ending)
+        elif said is not None:
+            self._banner.show(*said)
+        else:
+            self._banner.clear()
+
+
+def _headline(findings: list[dict[str, Any]]) -> str:
+    more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+    return str(findings[0]["cause"]).partition("\n")[0] + more
+
+
+def _cause(stop: Stop | None) -> object:
+    return stop and (stop.thread, stop.reason, stop.description, stop.text, stop.serial)
+
+
+def _told(stop: Stop) -> str:
+    return "\n".join(part for part in (stop.description, stop.text) if part)

@@ -1,0 +1,67 @@
+"""The ways into the UI: run a program, open a trace, attach to a hub."""
+
+import os
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from agdbg_ui.result import TuiResult
+
+if TYPE_CHECKING:
+    from agdbg_ui.backend import Backend
+
+__all__ = ["TuiResult", "attach", "open_trace", "run_tui"]
+
+
+def run_tui(launch_arguments: dict[str, Any], *, address: str | None = None) -> TuiResult:
+    """Run a program in the debugger on this terminal, until the user quits.
+
+    Args:
+        launch_arguments: those of the protocol's ``launch``.
+        address: of a hub that waits for a program; None starts one.
+    """
+    return _show("launch", launch_arguments, address)
+
+
+def open_trace(path: str | os.PathLike[str]) -> TuiResult:
+    """Show a recording: the same screen, without a program."""
+    return _show("attach", {"trace": os.path.abspath(path)}, None)
+
+
+def attach(address: str) -> TuiResult:
+    """Join what a hub runs."""
+    return _show("attach", {}, address)
+
+
+def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiResult:
+    """A hub takes as long to start as the UI to be loaded, so both are done at once."""
+    with ThreadPoolExecutor(1) as beside:
+        found = beside.submit(_address, address)
+        from agdbg_ui.app import AgdbgApp
+
+        app = AgdbgApp(_connector(found), command, arguments)
+        return app.run() or TuiResult(error=_crash(app.return_code))
+
+
+def _address(address: str | None) -> str:
+    if address is not None:
+        return address
+    from agdbg.hub.starting import start_hub
+
+    return start_hub().client_socket
+
+
+def _connector(found: "Future[str]") -> "Callable[[], Awaitable[Backend]]":
+    async def connect() -> "Backend":
+        from asyncio import wrap_future
+
+        from agdbg.protocol.async_client import AsyncClient
+
+        address: str = await wrap_future(found)
+        return await AsyncClient.connect(address)
+
+    return connect
+
+
+def _crash(code: int | None) -> str:
+    return f"the terminal UI ended by a mistake of its own (code {code})" if code else ""

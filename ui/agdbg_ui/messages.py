@@ -1,0 +1,44 @@
+"""What the session tells the app."""
+
+from typing import Any
+
+from textual.message import Message
+
+
+class ViewChanged(Message):
+    """The program or its stop is another one: `Session.view` has it."""
+
+
+class Moved(Message):
+    """A thread stopped somewhere, went on, or its breakpoints changed: states of nodes are others now."""
+
+
+class Grew(Message):
+    """The trace has more nodes."""
+
+
+class Printed(Message):
+    """The program has printed something since the last one of these."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Refused(Message):
+    """The hub refused a request; the text says why and what to do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Barrier(Message):
+    """Stepping back would cross a node that cannot be undone whole; the text says what would not be restored."""
+
+    def __init__(self, command: str, text: str) -> None:
+        super().__init__()
+        self.command, self.text = command, text
+
+
+Body = dict[str, Any]

@@ -1,0 +1,40 @@
+"""One job at a time: asking again while it runs makes it run once more, however often it was asked."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+
+class Newest:
+    """Keeps one run of a job in flight; whoever asks meanwhile is served by the one run after it.
+
+    Args:
+        job: what to do; it reads what is wanted when it starts, so that the newest wish wins.
+        keep: called with each task, which must be kept from the garbage collector and its errors shown.
+    """
+
+    def __init__(self, job: Callable[[], Awaitable[None]], keep: Callable[[asyncio.Task[None]], object]) -> None:
+        self._job, self._keep = job, keep
+        self._running = self._again = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is in flight."""
+        return self._running
+
+    def ask(self) -> None:
+        """Run the job now, or once more when the run in flight is done."""
+        if self._running:
+            self._again = True
+            return
+        self._running = True
+        self._keep(asyncio.get_running_loop().create_task(self._run()))
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                self._again = False
+                await self._job()
+                if not self._again:
+                    return
+        finally:
+            self._running = False

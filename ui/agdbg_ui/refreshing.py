@@ -1,0 +1,91 @@
+"""Keeps the panes up to date: each has one request in flight, and the newest wish wins."""
+
+from collections.abc import Callable
+from typing import Any
+
+from textual.app import App
+
+from agdbg_ui.messages import Refused
+from agdbg_ui.newest import Newest
+from agdbg_ui.session import Session
+from agdbg_ui.widgets.events import EventsPane
+from agdbg_ui.widgets.inspector import Inspector
+from agdbg_ui.widgets.lanes import Lanes
+from agdbg_ui.widgets.source import BREAKPOINT, SourcePane
+
+#: Texts of source files that are kept.
+_FILES = 50
+
+
+class Refreshing:
+    """Fetches rows, the selected node with its source, and events for the panes.
+
+    Args:
+        app: where errors go, and where the panes are.
+        session: whom to ask.
+    """
+
+    def __init__(self, app: App[Any], session: Session) -> None:
+        self._app, self._session = app, session
+        self._lanes, self._inspector = app.query_one(Lanes), app.query_one(Inspector)
+        self._source, self._events = app.query_one(SourcePane), app.query_one(EventsPane)
+        self._texts: dict[str, str | None] = {}
+        self.rows = Newest(self._told(self._fetch_rows), session.keep)
+        self.node = Newest(self._told(self._fetch_node), session.keep)
+        self.total = Newest(self._told(self._fetch_total), session.keep)
+
+    def all(self) -> None:
+        """Everything may be different now."""
+        self._lanes.outdate()
+        self.rows.ask()
+        self.total.ask()
+
+    async def events(self, start: int, count: int) -> None:
+        """A page of events."""
+        body = await self._session.ask.events(start, count)
+        self._events.set_events(body["start"], body["events"])
+
+    async def show_source(self, path: str, line: int, known: str = "") -> None:
+        """A line of a file, or what is known of it."""
+        text = await self._text_of(path) if path else None
+        marks = dict.fromkeys(self._session.breakpoints.lines.get(path, ()), BREAKPOINT)
+        if (row := self._lanes.selected) is not None and row["breakpoint"] and row["file"] == path:
+            marks[row["line"]] = BREAKPOINT
+        self._source.show(path, line, text, marks, known)
+
+    async def _fetch_rows(self) -> None:
+        if (wanted := self._lanes.wanted) is not None:
+            start, count, age = wanted
+            self._lanes.put(await self._session.ask.rows(start, count, self._session.stopped_thread), age)
+
+    async def _fetch_node(self) -> None:
+        node = self._lanes.selected_node
+        if node is None:
+            self._inspector.show(None)
+            return
+        body = await self._session.ask.node(node, self._session.stopped_thread)
+        self._inspector.show(body)
+        await self.show_source(body["file"], body["line"], body["text"])
+
+    async def _fetch_total(self) -> None:
+        self._events.set_total((await self._session.ask.events(0, 0))["total"])
+
+    async def _text_of(self, path: str) -> str | None:
+        if path not in self._texts:
+            if len(self._texts) >= _FILES:
+                self._texts.pop(next(iter(self._texts)))
+            try:
+                self._texts[path] = await self._session.ask.source(path)
+            except Exception:  # the pane says that the file cannot be read
+                self._texts[path] = None
+        return self._texts[path]
+
+    def _told(self, job: Callable[[], Any]) -> Callable[[], Any]:
+        async def run() -> None:
+            try:
+                await job()
+            except Exception as error:
+                if self._session.connected:
+                    self._app.post_message(Refused(str(error)))
+
+        return run

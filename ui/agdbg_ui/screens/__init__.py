@@ -1,0 +1,1 @@
+"""What lies over the main screen: help, explanation, export, quit."""

@@ -1,0 +1,102 @@
+"""Where to write the graph."""
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label, Static
+
+from agdbg_ui.text import safe
+
+#: Writes the graph to an absolute path, over an old file when that is True, and returns what to say.
+Write = Callable[[str, bool], Awaitable[str]]
+HINT = "Enter writes   Esc leaves"
+
+
+class ExportScreen(ModalScreen[str | None]):
+    """Asks for a file name, and again before an old file is replaced; returns what was written.
+
+    Args:
+        name: the file name to begin with.
+        write: writes.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Leave", show=False)]
+
+    DEFAULT_CSS = """
+    ExportScreen { align: center middle; }
+    ExportScreen > Vertical {
+        width: 76; max-width: 100%; height: auto; max-height: 100%; background: $surface; border: round $primary;
+        padding: 0 1;
+    }
+    ExportScreen .heading { width: 100%; text-style: bold; }
+    ExportScreen .hint { width: 100%; color: $text-muted; }
+    ExportScreen Static { height: auto; max-height: 6; }
+    ExportScreen Static.-bad { color: $text-error; }
+    ExportScreen Static.-warn { color: $text-warning; text-style: bold; }
+    """
+
+    def __init__(self, name: str, write: Write) -> None:
+        super().__init__()
+        self._name, self._write = name, write
+        self._agreed = ""
+        self._busy = False
+
+    def compose(self) -> ComposeResult:
+        """A line for the file name."""
+        with Vertical():
+            yield Label("Write the graph as SVG to", classes="heading", markup=False)
+            line = Input(self._name, compact=True, select_on_focus=False)
+            line.cursor_blink = False
+            yield line
+            yield Static("", markup=False, id="export-said")
+            yield Label(HINT, classes="hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Type at once."""
+        self.query_one(Input).focus()
+
+    def on_input_changed(self) -> None:
+        """Another name: the old answer does not count for it."""
+        self._agreed = ""
+
+    async def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Write, or ask before an old file is replaced."""
+        event.stop()
+        if not event.value.strip() or self._busy:
+            return
+        path = os.path.abspath(os.path.expanduser(event.value.strip()))
+        if os.path.lexists(path) and self._agreed != path:
+            self._agreed = path
+            self._say(f"{path} exists. Enter again replaces it.", "-warn")
+            return
+        self._busy = True
+        self._say("writing …", "")
+        self.run_worker(self._export(path))
+
+    async def _export(self, path: str) -> None:
+        try:
+            said = await self._write(path, self._agreed == path)
+        except Exception as error:
+            self._say(str(error), "-bad")
+        else:
+            self.dismiss(said)
+        finally:
+            self._busy = False
+
+    def _say(self, text: str, kind: str) -> None:
+        static = self.query_one("#export-said", Static)
+        static.remove_class("-bad", "-warn")
+        if kind:
+            static.add_class(kind)
+        static.update(Text("\n".join(map(safe, text.split("\n")))))
+
+    @property
+    def said(self) -> str:
+        """What is said about the name."""
+        return str(self.query_one("#export-said", Static).content)

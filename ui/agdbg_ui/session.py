@@ -1,0 +1,325 @@
+"""The debugging session: the only thing in the UI that talks the protocol.
+
+It keeps what everyone has to know in one frozen `View`, and tells the app by messages when that changes. Refreshes
+are coalesced: one is in flight, and what happens meanwhile is fetched by the one after it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from textual.message import Message
+
+from agdbg_ui.backend import Backend
+from agdbg_ui.beginning import begin, printed_before
+from agdbg_ui.breakpoints import Breakpoints
+from agdbg_ui.messages import Barrier, Body, Grew, Moved, Printed, Refused, ViewChanged
+from agdbg_ui.newest import Newest
+from agdbg_ui.printed import OutputGate
+from agdbg_ui.queries import Queries
+from agdbg_ui.steps import Steps
+from agdbg_ui.view import Life, Stop, View, frame_of
+
+#: Frames asked for at a stop: enough to see the node, its origin and who called backward.
+FRAMES = 50
+#: How long a step may run before the screen says that the program runs, in seconds: most steps end before that.
+HUSH_S = 0.1
+#: The scope with the incoming gradients.
+GRADIENTS = "Gradients in"
+
+
+class Session:
+    """A connection to a hub and what is known about its program.
+
+    Args:
+        backend: the connection; its events come here.
+        post: takes the messages for the app.
+        clock: seconds, for telling how long nothing happened.
+
+    Attributes:
+        view: how things are.
+        ask: the queries about the graph and the program.
+        breakpoints: those set here.
+    """
+
+    def __init__(
+        self, backend: Backend, post: Callable[[Message], object], clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._backend, self._post, self.clock = backend, post, clock
+        self.view = View(idle_from=clock())
+        self.ask = Queries(backend)
+        self.breakpoints = Breakpoints(backend)
+        self._ready = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._stops: dict[int, Stop] = {}
+        self._thread = 1
+        self._output = OutputGate(lambda text: post(Printed(text)))
+        self._hushed: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._moving = False
+        self._serial = 0
+        self._frames = Newest(self._fetch_frames, self.keep)
+        self._steps = Steps(self._send_step, self.keep)
+        self._handlers: dict[str, Callable[[Body], None]] = {
+            "initialized": lambda _: self._ready.set(),
+            "stopped": self._on_stopped,
+            "continued": self._on_continued,
+            "output": self._on_output,
+            "breakpoint": self._on_breakpoint,
+            "agdbg/grew": self._on_grew,
+            "agdbg/ended": self._on_ended,
+        }
+        backend.on_event = self._on_event
+        backend.closed.add_done_callback(self._on_closed)
+
+    # ----- beginning -----
+
+    async def launch(self, arguments: Body) -> None:
+        """Start a program; raises what the hub says about arguments that are no good."""
+        await begin(self._backend, "launch", arguments, self._ready)
+        await self.fetch_status()
+
+    async def attach(self, arguments: Body) -> None:
+        """Join the program of the hub, or show a trace."""
+        await begin(self._backend, "attach", arguments, self._ready)
+        await self.fetch_status()
+        try:
+            self._output.restart(await printed_before(self.ask))
+        except Exception as error:
+            self._refused(error)
+
+    async def fetch_status(self) -> None:
+        """Ask how the program is."""
+        status = await self.ask.status()
+        life: Life = status["state"]
+        threads = status.get("threads") or []
+        if threads and self._thread not in self._stops:
+            self._thread = threads[0]["id"]
+        if life == "stopped" and not self._stops:
+            life = "running"  # its `stopped` event comes yet
+        if self._stops and life == "running":
+            life = "stopped"
+        self._set(
+            life=life,
+            argv=tuple(status.get("argv") or ()),
+            trace=status.get("trace") or "",
+            pid=status.get("pid"),
+            exit=status.get("exit"),
+            signal=status.get("signal"),
+            idle_from=self.clock() - (status.get("idle") or 0.0),
+        )
+
+    # ----- what the person does -----
+
+    @property
+    def thread(self) -> int:
+        """The thread that steps are for: the one that stopped last."""
+        return self._thread
+
+    @property
+    def stopped_thread(self) -> int | None:
+        """The same, or None when it is not stopped."""
+        return self._thread if self._thread in self._stops else None
+
+    @property
+    def connected(self) -> bool:
+        """Whether the hub is there."""
+        return not self._backend.closed.done()
+
+    @property
+    def frame(self) -> int | None:
+        """The innermost frame of the stop, or None."""
+        stop = self.view.stop
+        return stop.frames[0].id if stop is not None and stop.frames else None
+
+    def step(self, command: str) -> None:
+        """Step, after the steps that wait; ``next``, ``stepIn``, ``stepOut``, ``stepBack``, ``continue`` ..."""
+        self._steps.add(command)
+
+    def force(self, command: str) -> None:
+        """Step back across a barrier all the same."""
+        self.keep(asyncio.get_running_loop().create_task(self._forced(command)))
+
+    async def pause(self) -> None:
+        """Stop at the next node."""
+        await self._backend.request("pause", threadId=self._thread)
+
+    def other_thread(self) -> bool:
+        """Turn to the next of the stopped threads; False when there is no other."""
+        threads = sorted(self._stops)
+        if len(threads) < 2:
+            return False
+        later = [thread for thread in threads if thread > self._thread]
+        self._thread = (later or threads)[0]
+        self._show_stop()
+        return True
+
+    async def set_gradient(self, name: str, expression: str) -> Body:
+        """Replace an incoming gradient of the node that runs next; `name` is its entry in the inspector."""
+        scopes = (await self._backend.request("scopes", frameId=self.frame))["scopes"]
+        reference = next(scope["variablesReference"] for scope in scopes if scope["name"] == GRADIENTS)
+        arguments = {"variablesReference": reference, "name": name, "value": expression}
+        body = await self._backend.request("setVariable", **arguments)
+        self._post(Moved())
+        return body
+
+    async def part(self, kill: bool, patience: float) -> None:
+        """Say good-bye to the hub; `kill` ends the program first, else it goes on. Errors do not matter any more."""
+        with suppress(Exception):
+            if kill:
+                async with asyncio.timeout(patience):
+                    await self._backend.request("terminate")
+                    await self._ended.wait()
+        with suppress(Exception):
+            async with asyncio.timeout(patience):
+                await self._backend.request("disconnect", terminateDebuggee=kill)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._output.close()
+        self._unhush()
+        self._backend.close()
+
+    async def _send_step(self, command: str) -> bool:
+        self._moving = True
+        try:
+            await self._backend.request(command, threadId=self._thread)
+        except Exception as error:
+            self._moving = False
+            self._post(Barrier(command, str(error))) if is_barrier(error) else self._refused(error)
+            return False
+        self._hush()
+        return True
+
+    async def _forced(self, command: str) -> None:
+        try:
+            await self._backend.request(command, threadId=self._thread, force=True)
+        except Exception as error:
+            self._refused(error)
+
+    def _hush(self) -> None:
+        """Say only in a while that the program runs: most steps have ended by then."""
+        if self._moving and self._hushed is None and self.view.alive:
+            self._hushed = asyncio.get_running_loop().call_later(HUSH_S, self._say_running)
+
+    def _unhush(self) -> None:
+        if self._hushed is not None:
+            self._hushed.cancel()
+            self._hushed = None
+
+    def _say_running(self) -> None:
+        self._hushed = None
+        if self._moving and self.view.alive:
+            self._stops.pop(self._thread, None)
+            self._show_stop()
+            self._post(Moved())
+
+    # ----- what the hub says -----
+
+    def _on_event(self, message: Body) -> None:
+        if (handler := self._handlers.get(message["event"])) is not None:
+            handler(message.get("body") or {})
+
+    def _on_stopped(self, body: Body) -> None:
+        thread = body.get("threadId") or self._thread
+        self._serial += 1
+        description, text = body.get("description") or "", body.get("text") or ""
+        self._stops[thread] = Stop(thread, body["reason"], description, text, serial=self._serial)
+        self._thread = thread
+        self._settle()
+        self._frames.ask()
+        self._post(Moved())
+
+    def _on_continued(self, body: Body) -> None:
+        if body["threadId"] == self._thread:
+            self._moving = True
+            self._hush()
+        else:
+            self._stops.pop(body["threadId"], None)
+            self._show_stop()
+
+    def _on_breakpoint(self, body: Body) -> None:
+        self._post(Moved())
+
+    def _on_output(self, body: Body) -> None:
+        text = body["output"]
+        self._output.add(text if body.get("category", "console") in ("stdout", "stderr") else f"[{text.strip()}]\n")
+
+    def _on_grew(self, body: Body) -> None:
+        self.view = replace(self.view, nodes=body["nodes"], idle_from=self.clock())
+        self._post(Grew())
+
+    def _on_ended(self, body: Body) -> None:
+        self._stops.clear()
+        self._settle()
+        self._ended.set()
+        trace = body.get("trace") or self.view.trace
+        self._set(life="ended", stop=None, stopped=(), exit=body["exit"], signal=body["signal"], trace=trace)
+        self._post(Moved())
+
+    def _on_closed(self, closed: "asyncio.Future[Any]") -> None:
+        if closed.cancelled() or (error := closed.result()) is None:
+            return
+        self._stops.clear()
+        self._settle()
+        self._ended.set()
+        self._ready.set()
+        self._set(life="lost", stop=None, stopped=(), why=str(error))
+
+    def _settle(self) -> None:
+        self._moving = False
+        self._unhush()
+        self._steps.settle()
+
+    # ----- refreshing -----
+
+    async def _fetch_frames(self) -> None:
+        if (stop := self._stops.get(self._thread)) is None:
+            return
+        try:
+            body = await self._backend.request("stackTrace", threadId=stop.thread, levels=FRAMES)
+        except Exception as error:
+            if self._stops.get(stop.thread) is stop:
+                self._refused(error)
+            body = {"stackFrames": []}
+        if self._stops.get(stop.thread) is stop:
+            self._stops[stop.thread] = replace(stop, frames=tuple(map(frame_of, body["stackFrames"])))
+            self._show_stop()
+
+    def _show_stop(self) -> None:
+        stop = self._stops.get(self._thread)
+        life: Life = self.view.life
+        if self.view.alive or life == "starting":
+            life = "stopped" if stop is not None else "running"
+        idle_from = self.view.idle_from if stop is not None else self.clock()
+        self._set(life=life, stop=stop, stopped=tuple(sorted(self._stops)), idle_from=idle_from)
+
+    def _set(self, **changes: Any) -> None:
+        view = replace(self.view, **changes)
+        if view != self.view:
+            self.view = view
+            self._post(ViewChanged())
+
+    # ----- errors -----
+
+    def _refused(self, error: BaseException) -> None:
+        self._post(Refused(str(error) or type(error).__name__))
+
+    def keep(self, task: "asyncio.Task[None]") -> None:
+        """Hold a task until it is done, and tell when it failed."""
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._refused(error)
+
+
+def is_barrier(error: BaseException) -> bool:
+    """Whether the hub would step back only when forced: not everything can be taken back there."""
+    details = getattr(error, "body", {}).get("error") or {}
+    return bool((details.get("variables") or {}).get("code") == "barrier")

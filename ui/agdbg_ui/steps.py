@@ -1,0 +1,55 @@
+"""Steps wait for one another: keys pressed faster than the program stops are not lost, and do not pile up."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+#: Steps that wait; more is a key held down.
+MOST_WAITING = 16
+#: How long a step may take until those that wait are forgotten, in seconds: the program runs on then.
+PATIENCE_S = 0.5
+
+
+class Steps:
+    """A queue of step commands, each sent when the one before has led to a stop.
+
+    Args:
+        send: sends a command and returns when the hub took it.
+        keep: called with each task (see `Newest`).
+        patience: seconds until a step that does not stop makes those behind it void.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[str], Awaitable[bool]],
+        keep: Callable[[asyncio.Task[None]], object],
+        patience: float = PATIENCE_S,
+    ) -> None:
+        self._send, self._keep, self._patience = send, keep, patience
+        self._waiting: deque[str] = deque()
+        self._settled = asyncio.Event()
+        self._running = False
+
+    def add(self, command: str) -> None:
+        """Send a command after those that wait."""
+        if len(self._waiting) < MOST_WAITING:
+            self._waiting.append(command)
+        if not self._running:
+            self._running = True
+            self._keep(asyncio.get_running_loop().create_task(self._run()))
+
+    def settle(self) -> None:
+        """The program stands still again, or is gone."""
+        self._settled.set()
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                self._settled.clear()
+                if await self._send(self._waiting.popleft()):
+                    async with asyncio.timeout(self._patience):
+                        await self._settled.wait()
+        except TimeoutError:
+            self._waiting.clear()
+        finally:
+            self._running = False

@@ -1,0 +1,97 @@
+"""Text of the program made fit for the screen: harmless, on one line, and cut to terminal cells.
+
+Cells are counted as Textual counts them (wide characters take two, combining ones none), so that columns line up.
+"""
+
+from collections.abc import Iterable
+
+from rich.cells import cell_len, chop_cells
+
+from agdbg.render.clean import ELLIPSIS, printable
+
+#: Characters looked at for one cell: more than any real text has (base and combining characters).
+_CHARACTERS_PER_CELL = 8
+
+#: Text and the style it is shown in, in the words of Textual's styles ("bold $text-error"); "" is the pane's own.
+Piece = tuple[str, str]
+#: One line of the screen.
+Pieces = list[Piece]
+
+
+def cells(text: str) -> int:
+    """Terminal cells that text takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def safe(text: str) -> str:
+    """The text on one line: controls as their pictures, surrogates and bidi marks as U+FFFD."""
+    return text if text.isprintable() else printable(text)
+
+
+def crop(text: str, width: int) -> str:
+    """The longest beginning of safe text that takes at most `width` cells."""
+    if width <= 0:
+        return ""
+    text = text[: width * _CHARACTERS_PER_CELL]
+    if cells(text) <= width:
+        return text
+    if text.isascii():
+        return text[:width]
+    first = chop_cells(text, width)[0]
+    return first if cell_len(first) <= width else ""
+
+
+def shorten(text: str, width: int) -> str:
+    """Any text as one safe line of at most `width` cells; an ellipsis marks a cut at the end."""
+    line = safe(text[: max(width, 0) * _CHARACTERS_PER_CELL + 1])
+    if cells(line) <= width:
+        return line
+    return crop(line, width - 1) + ELLIPSIS if width > 0 else ""
+
+
+def shorten_start(text: str, width: int) -> str:
+    """As `shorten`, but the beginning is cut: the end of a path says most."""
+    line = safe(text[-max(width, 1) * _CHARACTERS_PER_CELL - 1 :])
+    if cells(line) <= width:
+        return line
+    if width <= 0:
+        return ""
+    tail = line[-(width - 1) :] if width > 1 else ""
+    while cells(tail) >= width and tail:
+        tail = tail[1:]
+    return ELLIPSIS + tail
+
+
+def pad(text: str, width: int) -> str:
+    """Safe text shortened or filled with blanks to exactly `width` cells."""
+    text = shorten(text, width)
+    return text + " " * (width - cells(text))
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Safe text as lines of at most `width` cells, broken anywhere, as a terminal does; at least one line."""
+    width = max(width, 1)
+    if text.isascii():
+        return [text[at : at + width] for at in range(0, len(text), width)] or [""]
+    return chop_cells(text, max(width, 2)) or [""]
+
+
+def width_of(pieces: Iterable[Piece]) -> int:
+    """Cells that a line takes."""
+    return sum(cells(text) for text, _ in pieces)
+
+
+def fit(pieces: Iterable[Piece], width: int) -> Pieces:
+    """A line cut to `width` cells; an ellipsis in the style of what it cuts marks the cut."""
+    shown: Pieces = []
+    room = width
+    pieces = list(pieces)
+    for at, (text, style) in enumerate(pieces):
+        taken = cells(text)
+        if taken > room or (taken == room and any(rest for rest, _ in pieces[at + 1 :])):
+            if room > 0:
+                shown.append((crop(text, room - 1) + ELLIPSIS, style))
+            break
+        shown.append((text, style))
+        room -= taken
+    return shown

@@ -1,0 +1,102 @@
+"""What a person has to know at a glance: how the program is, and where backward stands."""
+
+from dataclasses import dataclass, field
+from signal import Signals
+from typing import Any, Literal
+
+Life = Literal["starting", "waiting", "running", "stopped", "ended", "trace", "lost"]
+
+IN_THE_RECORDING = "in the recording"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame of a stopped thread; `is_label` is the place where the node was created."""
+
+    id: int
+    name: str
+    file: str
+    line: int
+    is_label: bool
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a thread stands and why; the frames come a little later than the rest. `serial` counts stops."""
+
+    thread: int
+    reason: str
+    description: str
+    text: str = ""
+    frames: tuple[Frame, ...] = ()
+    serial: int = 0
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether this is a place in the recording, with the program elsewhere or gone."""
+        return self.description.startswith(IN_THE_RECORDING)
+
+    @property
+    def node(self) -> str:
+        """The node that runs next, or ""."""
+        return self._head[0]
+
+    @property
+    def position(self) -> str:
+        """Where in its pass it stands, such as "3 of 12", or ""."""
+        return self._head[1]
+
+    @property
+    def _head(self) -> tuple[str, str]:
+        if not self.frames:
+            return "", ""
+        if self.frames[0].is_label:  # it stands at the end of a pass, and the label says so
+            return "", self.frames[0].name
+        node, _, position = self.frames[0].name.partition(", ")
+        return node, position
+
+
+@dataclass(frozen=True)
+class View:
+    """How things are. `idle_from` is when, on the session's clock, the last record was made."""
+
+    life: Life = "starting"
+    argv: tuple[str, ...] = ()
+    trace: str = ""
+    pid: int | None = None
+    exit: int | None = None
+    signal: str | None = None
+    stop: Stop | None = None
+    stopped: tuple[int, ...] = field(default=())
+    idle_from: float = 0.0
+    nodes: int = 0
+    why: str = ""
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a program that could be ended or left behind."""
+        return self.life in ("waiting", "running", "stopped")
+
+    @property
+    def script(self) -> str:
+        """The program's name, without its directory."""
+        return self.argv[0].rsplit("/", 1)[-1] if self.argv and self.argv[0] else ""
+
+    def ending(self) -> str:
+        """How the program ended, in words."""
+        if self.signal:
+            return f"ended by {self.signal}"
+        return "ended" if self.exit is None else f"ended with status {self.exit}"
+
+    def status(self) -> int | None:
+        """The exit status a shell would show, or None while there is none."""
+        if self.signal:
+            return 128 + getattr(Signals, self.signal, 0)
+        return self.exit
+
+
+def frame_of(frame: dict[str, Any]) -> Frame:
+    """A frame out of a protocol message."""
+    path = (frame.get("source") or {}).get("path") or ""
+    is_label = frame.get("presentationHint") == "label"
+    return Frame(frame["id"], frame["name"], path, frame.get("line") or 0, is_label)

@@ -1,0 +1,1 @@
+"""The panes of the terminal UI: plain data goes in, messages come out, none of them knows the protocol."""

@@ -1,0 +1,250 @@
+"""All about one node: its gradients, what it saved and what became of that, its edges and hooks."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_start, wrap
+from agdbg_ui.themes import ASIDE, FAINT, LABEL, TITLE, Look, node_look, saved_look
+from agdbg_ui.widgets.rows import Rows
+
+GRADIENTS_IN = "Gradients in"
+NEXT_EDGES = "Next edges"
+_EMPTY = "no node is selected"
+_NAME_CELLS = 24
+_VALUE_ROWS = 12
+_VERSION = re.compile(r"version \d+ saved, \d+ now")
+_NODE = re.compile(r"#(\d+)")
+
+_TOLD = (saved_look("modified"), saved_look("freed"))
+
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of the list: a section's heading, an entry, or a further line of an unfolded value."""
+
+    section: str
+    entry: Entry | None = None
+    text: str = ""
+    count: int = 0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Names it in another node as well."""
+        return self.section, str(self.entry["name"]) if self.entry else ""
+
+
+class Inspector(Rows):
+    """Shows the body of an ``agdbg/node`` response.
+
+    | Key | Does |
+    | --- | --- |
+    | left, right | fold and unfold a section, or the value of an entry that is too long for its line |
+    | enter | on a section: fold, unfold; on an incoming gradient that may be changed: change it; on an edge: go there |
+
+    Sections stay folded from node to node.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "fold", "Fold", show=False),
+        Binding("right", "unfold", "Unfold", show=False),
+    ]
+
+    @dataclass
+    class SetWanted(Message):
+        """The user wants to replace an incoming gradient of the node."""
+
+        entry: Entry
+
+    @dataclass
+    class Goto(Message):
+        """The user wants to see another node."""
+
+        node: int
+
+    def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(name=name, id=id, classes=classes, header=0)
+        self._body: Mapping[str, Any] | None = None
+        self._list: list[_Row] = []
+        self._folded: set[str] = set()
+        self._opened: set[tuple[str, str]] = set()
+
+    def show(self, body: Mapping[str, Any] | None) -> None:
+        """Show a node, or none."""
+        if body == self._body:
+            return
+        here = self._list[self.cursor].key if self._list else ("", "")
+        if body is None or self._body is None or body.get("node") != self._body.get("node"):
+            self._opened.clear()
+        self._body = body
+        self.header = 0 if body is None else 2
+        self._rebuild(here)
+
+    @property
+    def body(self) -> Mapping[str, Any] | None:
+        """What is shown."""
+        return self._body
+
+    # ----- the list -----
+
+    @property
+    def row_count(self) -> int:
+        """Headings, entries that are not folded, and lines of unfolded values."""
+        return len(self._list)
+
+    @property
+    def empty_text(self) -> str:
+        """What is said when no node is shown."""
+        return _EMPTY if self._body is None else "nothing is known about this node"
+
+    def _rebuild(self, here: tuple[str, str]) -> None:
+        """Make the rows anew; the cursor stays on the entry it was on, or else on its section."""
+        self._list = []
+        for section in self._body["sections"] if self._body else ():
+            name, entries = section["name"], section["entries"]
+            self._list.append(_Row(name, count=len(entries)))
+            if name not in self._folded:
+                for entry in entries:
+                    self._list += self._rows_of(name, entry)
+        keys = [row.key for row in self._list]
+        found = next((keys.index(key) for key in (here, (here[0], "")) if key in keys), 0)
+        self.set_reactive(Rows.cursor, found)
+        self.rows_changed()
+        self.show_row(found)
+
+    def _rows_of(self, section: str, entry: Entry) -> list[_Row]:
+        row = _Row(section, entry)
+        if row.key not in self._opened:
+            return [row]
+        width = max(self.inner_width - 6, 10)
+        lines = wrap(safe(_value(entry)[: width * (_VALUE_ROWS + 1)]), width)
+        if len(lines) > _VALUE_ROWS:
+            lines = [*lines[: _VALUE_ROWS - 1], shorten(lines[_VALUE_ROWS - 1] + "     ", width - 1) + "…"]
+        return [row, *(_Row(section, entry, line) for line in lines)]
+
+    # ----- drawing -----
+
+    def header_row(self, index: int, width: int) -> Pieces:
+        """The node and its state; where it was made."""
+        body = self._body or {}
+        look = node_look(body.get("state", ""))
+        if index == 0:
+            tail = f"  #{body.get('node', 0)}  {look.mark} {look.word}"
+            return [(shorten(body.get("op", ""), width - cells(tail)), TITLE), (tail, look.style or ASIDE)]
+        return _place(body, width)
+
+    def row(self, index: int, width: int) -> Pieces:
+        """A heading or an entry."""
+        row = self._list[index]
+        if row.entry is None:
+            fold = "▸" if row.section in self._folded else "▾"
+            return [(f"{fold} {safe(row.section)}", LABEL), (f"  {row.count}" if row.count else "  none", FAINT)]
+        if row.text:
+            return [("      ", ""), (row.text, ASIDE)]
+        return self._entry(row, width)
+
+    def _entry(self, row: _Row, width: int) -> Pieces:
+        assert row.entry is not None
+        look = saved_look(row.entry.get("state", ""))
+        names = self._name_width(row.section, width)
+        name = f"{pad(str(row.entry['name']), names)}  "
+        act = " ✎" if self.editable(row.section) else " →" if self._target(row) else ""
+        room = width - 4 - names - 2 - cells(act)
+        value = "" if row.key in self._opened else _shown(_told(_value(row.entry), look), room)
+        pieces = [("  ", ""), (f"{look.mark} ", look.style), (name, ASIDE), (value, look.style)]
+        return [*pieces, (act, LABEL)] if act else pieces
+
+    def _name_width(self, section: str, width: int) -> int:
+        names = [row.key[1] for row in self._list if row.section == section and row.entry is not None]
+        longest = max((cells(safe(name[: 2 * _NAME_CELLS])) for name in names), default=0)
+        return min(longest, _NAME_CELLS, max(width // 3, 4))
+
+    # ----- acting -----
+
+    def editable(self, section: str) -> bool:
+        """Whether entries of the section can be replaced: the incoming gradients of the node that runs next."""
+        return section == GRADIENTS_IN and (self._body or {}).get("state") == "next"
+
+    def on_row_chosen(self, index: int) -> None:
+        """Act on an entry, or fold or unfold."""
+        row = self._list[index]
+        if row.entry is not None and self.editable(row.section):
+            self.post_message(self.SetWanted(row.entry))
+        elif target := self._target(row):
+            self.post_message(self.Goto(target))
+        else:
+            self._toggle(row)
+
+    def action_fold(self) -> None:
+        """Fold the value of the entry, or else its section."""
+        if row := self._row_of_cursor():
+            if row.entry is None or row.key not in self._opened:
+                self._folded.add(row.section)
+            else:
+                self._opened.discard(row.key)
+            self._rebuild(row.key)
+
+    def action_unfold(self) -> None:
+        """Unfold the section, or the value of the entry."""
+        if row := self._row_of_cursor():
+            if row.entry is None:
+                self._folded.discard(row.section)
+            else:
+                self._opened.add(row.key)
+            self._rebuild(row.key)
+
+    def _toggle(self, row: _Row) -> None:
+        if row.entry is None:
+            self._folded ^= {row.section}
+        else:
+            self._opened ^= {row.key}
+        self._rebuild(row.key)
+
+    def _row_of_cursor(self) -> _Row | None:
+        return self._list[self.cursor] if self._list else None
+
+    def _target(self, row: _Row) -> int:
+        """The node that an edge leads to; 0: none."""
+        if row.entry is None or row.section != NEXT_EDGES:
+            return 0
+        if node := row.entry.get("node"):
+            return int(node)
+        found = _NODE.search(_value(row.entry)) or _NODE.search(str(row.entry["name"]))
+        return int(found[1]) if found else 0
+
+    def on_resize(self) -> None:
+        """Wrap unfolded values anew."""
+        if self._opened and (row := self._row_of_cursor()):
+            self._rebuild(row.key)
+        super().on_resize()
+
+
+def _value(entry: Entry) -> str:
+    return str(entry.get("value", ""))
+
+
+def _told(value: str, look: Look) -> str:
+    """A value that says in words, too, what became of it."""
+    return value if look not in _TOLD or look.word in value or _VERSION.search(value) else f"{look.word}  {value}"
+
+
+def _shown(value: str, room: int) -> str:
+    """A value in `room` cells; what happened to a saved tensor comes first where not all can be shown."""
+    if len(value) > room and (version := _VERSION.search(value)):
+        value = f"{version[0]}  {value[: version.start()].rstrip(' ,;')}{value[version.end() :]}"
+    return shorten(value, room)
+
+
+def _place(body: Mapping[str, Any], width: int) -> Pieces:
+    """The forward line: its end says most, and the source text where there is room."""
+    if not body.get("file"):
+        return [("made at an unknown line", ASIDE)]
+    place = shorten_start(f"{body['file'].rsplit('/', 1)[-1]}:{body.get('line', 0)}", width)
+    text = str(body.get("text", "")).strip()
+    return [(place, ASIDE), (f"  {shorten(text, width - cells(place) - 2)}" if text else "", "")]

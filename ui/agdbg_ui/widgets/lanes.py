@@ -1,0 +1,192 @@
+"""The graph as lanes: one row a node, and an arrow where backward stands."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from rich.segment import Segment
+from textual.message import Message
+from textual.strip import Strip
+
+from agdbg.protocol.vendor import Row
+from agdbg_ui.pages import Pages
+from agdbg_ui.text import Pieces, cells
+from agdbg_ui.themes import HERE, NOTICE
+from agdbg_ui.widgets.lane_row import Columns, row_pieces, row_placeholder
+from agdbg_ui.widgets.painting import colour
+from agdbg_ui.widgets.rows import Rows
+
+#: Rows that stay in sight above and below the program counter.
+MARGIN = 2
+
+
+class Lanes(Rows):
+    """Rows are asked for when they are seen, by `Lanes.Wanted`; `put` takes the answers.
+
+    The view follows the program counter, or the newest node while there is none, as long as that is in sight; whoever
+    scrolls away is left in peace, and told where the program stands and which key leads there.
+    """
+
+    @dataclass
+    class Wanted(Message):
+        """Rows are seen that are not known, or that may have changed: see `Lanes.wanted`."""
+
+    @dataclass
+    class Selected(Message):
+        """The cursor is on another row, or on one that has become known."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.pages = Pages()
+        self._followed: int | None = None
+        self._columns = Columns()
+        self._said: tuple[int, int] | None = None
+        self.note = ""
+
+    # ----- data -----
+
+    @property
+    def wanted(self) -> tuple[int, int, int] | None:
+        """Start, count and age of the rows that are seen and not known, or None."""
+        top = min(self.top_row, max(self.pages.total - 1, 0))
+        span = self.pages.wanted(top, top + self.visible_rows - 1)
+        return (*span, self.pages.age) if span is not None else None
+
+    def outdate(self) -> None:
+        """What is known may have changed: ask again for what is seen, and show the old until it comes."""
+        self.pages.outdate()
+        self.post_message(self.Wanted())
+
+    def put(self, body: dict[str, Any], age: int) -> None:
+        """Take in the body of ``agdbg/rows``, asked for at `age`."""
+        was_at_end, followed = self.at_end, self._is_followed()
+        self.pages.put(body, age)
+        for row in body["rows"]:
+            self._columns.widen(row)
+        self.rows_changed()
+        counter = self.pages.counter
+        if counter is not None:
+            if followed and counter != self._followed:
+                self.go_to(counter)
+            self._followed = counter
+        elif was_at_end and self._followed is None and self.pages.total:
+            self.cursor = self.pages.total - 1
+        self._want()
+        self._say_selected()
+
+    def to_counter(self) -> bool:
+        """Go where the program stands; False when it stands nowhere."""
+        if self.pages.counter is None:
+            return False
+        self.go_to(self.pages.counter)
+        return True
+
+    def go_to(self, row: int) -> None:
+        """Select a row and show it, in the middle if it was out of sight."""
+        row = max(0, min(row, self.pages.total - 1))
+        top, height = self.top_row, self.visible_rows
+        margin = MARGIN if height > 2 * MARGIN + 1 else 0
+        is_above = row < top + margin and top > 0
+        is_below = row >= top + height - margin and top + height < self.pages.total
+        if is_above or is_below:
+            self.middle(row)
+        self.cursor = row
+        self._want()
+
+    @property
+    def selected(self) -> Row | None:
+        """The row of the cursor, if it is known."""
+        return self.pages.row(self.cursor)
+
+    @property
+    def selected_node(self) -> int | None:
+        """The node of the cursor: the leaf that runs next, where the program counter is at one of the row's leaves."""
+        row = self.selected
+        if row is None:
+            return None
+        return self.pages.counter_node if self.cursor == self.pages.counter else row["node"]
+
+    def set_note(self, note: str) -> None:
+        """What is said while there are no rows."""
+        if note != self.note:
+            self.note = note
+            if not self.row_count:
+                self.refresh()
+
+    # ----- rows -----
+
+    @property
+    def row_count(self) -> int:
+        """One a node that is no leaf."""
+        return self.pages.total
+
+    @property
+    def empty_text(self) -> str:
+        """Why there are no rows."""
+        return self.note
+
+    def row(self, index: int, width: int) -> Pieces:
+        """A node, or its place."""
+        row = self.pages.row(index)
+        if row is None:
+            return row_placeholder(index)
+        is_next = index == self.pages.counter
+        return row_pieces(row, self.pages.counter_node, is_next, self._columns)
+
+    def row_background(self, index: int) -> str:
+        """The line of the program counter."""
+        return HERE if index == self.pages.counter else ""
+
+    def render_line(self, y: int) -> Strip:
+        """A row; where the program counter is out of sight, the edge towards it says so."""
+        strip = super().render_line(y)
+        counter, last = self.pages.counter, self.visible_rows - 1
+        if counter is None or y not in (0, last):
+            return strip
+        if y == 0 and counter < self.top_row:
+            return self._pointed(strip, f" \N{UPWARDS ARROW} stands at row {counter + 1:,}: . ")
+        if y == last and counter > self.top_row + last:
+            return self._pointed(strip, f" \N{DOWNWARDS ARROW} stands at row {counter + 1:,}: . ")
+        return strip
+
+    def _pointed(self, strip: Strip, text: str) -> Strip:
+        width = self.size.width
+        if cells(text) > width:
+            return strip
+        sign = Segment(text, colour(self, f"{NOTICE} {HERE}"))
+        return Strip.join([strip.crop(0, width - cells(text)), Strip([sign])])
+
+    # ----- moving -----
+
+    def on_row_chosen(self, index: int) -> None:
+        """Enter: back to where the program stands is another key; here the row is told once more."""
+        self.post_message(self.Selected())
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Show it and tell."""
+        super().watch_cursor(old, new)
+        self._say_selected()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Ask for what came into sight."""
+        super().watch_scroll_y(old_value, new_value)
+        self._want()
+
+    def on_resize(self) -> None:
+        """Ask for what came into sight; the base keeps the cursor there."""
+        self._want()
+
+    def _is_followed(self) -> bool:
+        at = self._followed
+        return at is None or self.top_row <= at < self.top_row + self.visible_rows
+
+    def _want(self) -> None:
+        if self.wanted is not None:
+            self.post_message(self.Wanted())
+
+    def _say_selected(self) -> None:
+        """Tell of the cursor's row once for each state of it."""
+        node = self.selected_node
+        said = None if node is None else (node, self.pages.age)
+        if said is not None and said != self._said:
+            self._said = said
+            self.post_message(self.Selected())

@@ -1,0 +1,134 @@
+"""The program's terminal: what it writes, and a line to type into it."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Label
+
+from agdbg_ui.terminal import LINES
+from agdbg_ui.widgets.output_lines import OutputLines
+from agdbg_ui.widgets.program_input import ProgramInput
+
+LABEL = "input to the program, Esc leaves"
+
+
+class OutputPane(Vertical):
+    """The last lines of the program's output, and on demand an input line below them.
+
+    | Key | Does |
+    | --- | --- |
+    | up, down, page up, page down, home, end | scroll |
+    | i, enter | input mode |
+
+    Args:
+        limit: lines that are kept; of older ones the pane says how many there were, and where they are.
+    """
+
+    DEFAULT_CSS = """
+    OutputPane {
+        background: $surface;
+        & > Label {
+            display: none;
+            width: 100%;
+            height: 1;
+            background: $panel;
+            color: $text-warning;
+            text-style: bold;
+        }
+        & > ProgramInput { display: none; }
+        &.-input > Label { display: block; }
+        &.-input > ProgramInput { display: block; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("i,enter", "input", "Input to the program", show=False)]
+
+    @dataclass
+    class Submitted(Message):
+        """The user typed this for the program: a line with its line end, or one control character."""
+
+        text: str
+
+    @dataclass
+    class InputModeChanged(Message):
+        """The input line was opened or left."""
+
+        active: bool
+
+    def __init__(
+        self, *, limit: int = LINES, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._lines = OutputLines(limit)
+        self._input = ProgramInput()
+
+    def compose(self) -> ComposeResult:
+        """Lines above, the input below."""
+        yield self._lines
+        yield Label(LABEL, markup=False)
+        yield self._input
+
+    def feed(self, text: str) -> None:
+        """Show a piece of the output; it may begin and end anywhere."""
+        if text:
+            self._lines.feed(text)
+
+    def clear(self) -> None:
+        """Forget all output."""
+        self._lines.clear()
+
+    def set_log_path(self, path: str) -> None:
+        """Where the whole output is, also that which is no longer kept."""
+        self._lines.log_path = path
+        self._lines.refresh()
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that are kept, the unfinished one last."""
+        self._lines.flush()
+        terminal = self._lines.terminal
+        return [line.text for line in terminal.lines] + [terminal.partial.text]
+
+    @property
+    def input_mode(self) -> bool:
+        """Whether keys go to the program."""
+        return self.has_class("-input")
+
+    def focus(self, scroll_visible: bool = True) -> "OutputPane":
+        """Focus the input line in input mode, else the lines."""
+        (self._input if self.input_mode else self._lines).focus(scroll_visible)
+        return self
+
+    def enter_input_mode(self) -> None:
+        """Open the input line and type into it; the output goes to its end, where the prompt is."""
+        if not self.input_mode:
+            self.add_class("-input")
+            self.post_message(self.InputModeChanged(True))
+        self._lines.to_end()
+        self._input.focus()
+
+    def leave_input_mode(self) -> None:
+        """Close the input line; what was typed in it stays for the next time."""
+        if self.input_mode:
+            self.remove_class("-input")
+            self.post_message(self.InputModeChanged(False))
+            self._lines.focus()
+
+    def action_input(self) -> None:
+        """Go to input mode."""
+        self.enter_input_mode()
+
+    def on_program_input_sent(self, message: ProgramInput.Sent) -> None:
+        """Pass on what was typed."""
+        message.stop()
+        self._lines.to_end()
+        self.post_message(self.Submitted(message.text))
+
+    def on_program_input_left(self, message: ProgramInput.Left) -> None:
+        """Leave the input."""
+        message.stop()
+        self.leave_input_mode()

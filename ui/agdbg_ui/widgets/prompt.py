@@ -1,0 +1,143 @@
+"""A line to type into above the keys: search, evaluate, break on a name, set a gradient."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Input, Label, Static
+
+from agdbg_ui.text import safe
+
+_ANSWER_LINES = 8
+_ANSWER_CHARACTERS = 4000
+
+
+class Prompt(Vertical):
+    """Asks for a line of text; stays open, shows answers above the line, and remembers lines by kind.
+
+    | Key | Does |
+    | --- | --- |
+    | enter | `Prompt.Entered` |
+    | up, down | `Prompt.Arrow` in a search; else earlier and later lines |
+    | escape | closes |
+    """
+
+    DEFAULT_CSS = """
+    Prompt {
+        display: none;
+        height: auto;
+        background: $boost;
+        & > Static { height: auto; max-height: 8; padding: 0 1; display: none; }
+        & > Static.-shown { display: block; }
+        & > Static.-bad { color: $text-error; }
+        & > Horizontal { height: 1; }
+        & > Horizontal > Label { width: auto; padding: 0 1; color: $text-accent; text-style: bold; }
+        & > Horizontal > Input { width: 1fr; height: 1; border: none; padding: 0; background: $boost; }
+        & > Horizontal > Input:focus { border: none; }
+    }
+    Prompt.-open { display: block; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", "Close", show=False),
+        Binding("up", "arrow(-1)", "Before", show=False),
+        Binding("down", "arrow(1)", "After", show=False),
+    ]
+
+    @dataclass
+    class Entered(Message):
+        """A line was entered."""
+
+        kind: str
+        text: str
+
+    @dataclass
+    class Arrow(Message):
+        """Up or down in a search: by is -1 or 1."""
+
+        text: str
+        by: int
+
+    class Closed(Message):
+        """The prompt is gone."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.kind = ""
+        self._history: dict[str, list[str]] = {}
+        self._at = 0
+
+    def compose(self) -> ComposeResult:
+        """Answers above the line."""
+        yield Static("", markup=False)
+        with Horizontal():
+            yield Label("", markup=False)
+            line = Input(compact=True, select_on_focus=True)
+            line.cursor_blink = False
+            yield line
+
+    @property
+    def line(self) -> Input:
+        """Where one types."""
+        return self.query_one(Input)
+
+    def open(self, kind: str, label: str, text: str = "", hint: str = "") -> None:
+        """Ask for a line; `text` is there to begin with, `hint` while there is none."""
+        self.kind = kind
+        self.query_one(Label).update(Text(safe(label)))
+        self._at = len(self._history.get(kind, []))
+        self.line.placeholder = hint
+        self.line.value = text
+        self.answer("")
+        self.add_class("-open")
+        self.line.focus()
+
+    def answer(self, text: str, bad: bool = False) -> None:
+        """Show what came of it; "" shows nothing."""
+        lines = [safe(line) for line in text[:_ANSWER_CHARACTERS].expandtabs().split("\n")]
+        if len(lines) > _ANSWER_LINES:
+            lines = [*lines[: _ANSWER_LINES - 1], f"… {len(lines) - _ANSWER_LINES + 1} more lines"]
+        static = self.query_one(Static)
+        static.set_class(bool(text), "-shown").set_class(bad, "-bad")
+        static.update(Text("\n".join(lines)))
+
+    @property
+    def answered(self) -> str:
+        """The answer that is shown."""
+        static = self.query_one(Static)
+        return str(static.content) if static.has_class("-shown") else ""
+
+    def close(self) -> None:
+        """Go away."""
+        if self.has_class("-open"):
+            self.remove_class("-open")
+            self.post_message(self.Closed())
+
+    def action_close(self) -> None:
+        """Go away."""
+        self.close()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Pass on a line and remember it."""
+        event.stop()
+        if event.value.strip():
+            lines = self._history.setdefault(self.kind, [])
+            if lines[-1:] != [event.value]:
+                lines.append(event.value)
+            self._at = len(lines)
+            self.post_message(self.Entered(self.kind, event.value))
+
+    def action_arrow(self, by: int) -> None:
+        """The match before or after; or earlier and later lines."""
+        if self.kind == "find":
+            if self.line.value.strip():
+                self.post_message(self.Arrow(self.line.value, by))
+            return
+        lines = self._history.get(self.kind, [])
+        self._at = max(0, min(self._at + by, len(lines)))
+        self.line.value = lines[self._at] if self._at < len(lines) else ""
+        self.line.cursor_position = len(self.line.value)

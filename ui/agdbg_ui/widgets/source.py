@@ -1,0 +1,194 @@
+"""The source file of a node, with the line that the program stands at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from agdbg_ui.highlight import Highlighter
+from agdbg_ui.text import Pieces, cells, fit, safe, shorten, shorten_start, width_of
+from agdbg_ui.themes import (
+    ARROW,
+    BREAKPOINT_MARK,
+    BREAKPOINT_STYLE,
+    FAINT,
+    HERE,
+    NOTE_MARK,
+    NOTE_STYLE,
+    NOTICE,
+    TITLE,
+)
+from agdbg_ui.widgets.rows import Rows
+
+#: The mark of a line with a breakpoint; any other mark is a note that is shown at the end of the line.
+BREAKPOINT = "breakpoint"
+_SHIFT = 8
+
+
+class SourcePane(Rows):
+    """A source file; the current line is in the middle, with an arrow.
+
+    | Key | Does |
+    | --- | --- |
+    | b, click on the line number | toggle a breakpoint at the line of the cursor |
+    | left, right | see more of long lines |
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("b", "toggle_breakpoint", "Breakpoint", show=False),
+        Binding("left", "shift(-1)", "Left", show=False),
+        Binding("right", "shift(1)", "Right", show=False),
+    ]
+
+    @dataclass
+    class BreakpointToggled(Message):
+        """The user wants a breakpoint at a line, or wants it no longer."""
+
+        path: str
+        line: int
+
+    def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self.path = ""
+        self.line = 0
+        self._text: str | None = None
+        self._lines: list[str] = []
+        self._first = 1  # the number of the first line: of a file that is missing only one line is known
+        self._marks: dict[int, str] = {}
+        self._highlighter = Highlighter([], python=False)
+        self._shifted = 0
+
+    def show(self, path: str, line: int, text: str | None, marks: Mapping[int, str], known: str = "") -> None:
+        """Show a line of a file.
+
+        Args:
+            path: the file; "" when it is not known.
+            line: the current line, from 1; 0: none.
+            text: the content of the file; None when it cannot be read.
+            marks: by line number, `BREAKPOINT`, a note, or several of them on lines of their own.
+            known: the text of the current line as the recording has it, for a file that cannot be read.
+        """
+        moved = (path, line) != (self.path, self.line)
+        if path != self.path or text != self._text or text is None:
+            self._load(path, line, text, known)
+        self.path, self.line, self._marks = path, line, dict(marks)
+        self.header = 0 if not path else 1 if text is not None else 2
+        self.rows_changed()
+        if moved and line:
+            self.set_reactive(Rows.cursor, self.validate_cursor(line - self._first))
+            self.middle(line - self._first)
+
+    def set_marks(self, marks: Mapping[int, str]) -> None:
+        """Other marks in the same file."""
+        if dict(marks) != self._marks:
+            self._marks = dict(marks)
+            self.rows_changed()
+
+    def _load(self, path: str, line: int, text: str | None, known: str) -> None:
+        self._text = text
+        self._shifted = 0
+        self._first = 1 if text is not None else max(line, 1)
+        self._lines = text.split("\n") if text is not None else [known] if known else []
+        if text is not None and text.endswith("\n"):
+            self._lines.pop()
+        self._lines = [line.removesuffix("\r") for line in self._lines]
+        self._highlighter = Highlighter(self._lines, python=path.endswith((".py", ".pyi", ".pyw")))
+
+    # ----- drawing -----
+
+    @property
+    def row_count(self) -> int:
+        """The lines of the file, or the one that is known of it."""
+        return len(self._lines)
+
+    @property
+    def empty_text(self) -> str:
+        """What is said when no line can be shown."""
+        return "the source line of this is not known" if not self.path or self._text is None else "the file is empty"
+
+    def header_row(self, index: int, width: int) -> Pieces:
+        """The file, and that it is missing."""
+        if index == 1:
+            return [(shorten("the file cannot be read; this is from the recording", width), NOTICE)]
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return [(shorten_start(place, width), TITLE)]
+
+    def row(self, index: int, width: int) -> Pieces:
+        """Mark, number, arrow and code; notes at the right."""
+        number = index + self._first
+        gutter = self._gutter(number)
+        code = _shifted(self._highlighter.line(index), self._shifted)
+        note = "".join(f"  {NOTE_MARK} {safe(text)}" for text in self._notes(number))
+        if not note:
+            return [*gutter, *code]
+        note = shorten(note, max(width // 2, 12))
+        return [*_cut(gutter + code, width - cells(note)), (note, NOTE_STYLE)]
+
+    def row_background(self, index: int) -> str:
+        """The current line stands out."""
+        return HERE if index + self._first == self.line else ""
+
+    def _gutter(self, number: int) -> Pieces:
+        if BREAKPOINT in self._marks.get(number, "").split("\n"):
+            mark = (f"{BREAKPOINT_MARK} ", BREAKPOINT_STYLE)
+        else:
+            mark = (f"{NOTE_MARK} " if self._notes(number) else "  ", NOTE_STYLE)
+        here = number == self.line
+        digits = f"{number:>{self._digits}} "
+        return [mark, (digits, NOTICE if here else FAINT), (f"{ARROW} " if here else "  ", NOTICE)]
+
+    @property
+    def _digits(self) -> int:
+        return len(str(len(self._lines) + self._first - 1))
+
+    def _notes(self, number: int) -> list[str]:
+        return [text for text in self._marks.get(number, "").split("\n") if text and text != BREAKPOINT]
+
+    # ----- acting -----
+
+    def action_toggle_breakpoint(self) -> None:
+        """A breakpoint at the line of the cursor, or none."""
+        if self._lines:
+            self.post_message(self.BreakpointToggled(self.path, self.cursor + self._first))
+
+    def action_shift(self, by: int) -> None:
+        """See more of long lines."""
+        longest = max((len(line) for line in self._seen_lines()), default=0)
+        self._shifted = max(0, min(self._shifted + by * _SHIFT, longest - _SHIFT))
+        self.rows_changed()
+
+    def _seen_lines(self) -> list[str]:
+        return self._lines[self.top_row : self.top_row + self.visible_rows]
+
+    def on_row_clicked(self, index: int, x: int) -> bool:
+        """A click on the gutter toggles."""
+        if x >= 2 + self._digits + 1:
+            return False
+        self.cursor = index
+        self.action_toggle_breakpoint()
+        return True
+
+    def on_resize(self) -> None:
+        """Keep the current line in the middle while the cursor is on it."""
+        super().on_resize()
+        if self._lines and self.cursor + self._first == self.line:
+            self.middle(self.cursor)
+
+
+def _shifted(pieces: Pieces, by: int) -> Pieces:
+    """A line without its first `by` characters."""
+    if not by:
+        return pieces
+    shown: Pieces = []
+    for text, style in pieces:
+        shown.append((text[by:], style))
+        by = max(by - len(text), 0)
+    return shown
+
+
+def _cut(pieces: Pieces, width: int) -> Pieces:
+    """A line of exactly `width` cells."""
+    pieces = fit(pieces, width)
+    return [*pieces, (" " * (width - width_of(pieces)), "")]

@@ -1,0 +1,105 @@
+"""The title line and the banner in words: how the program is, and where backward stands."""
+
+from agdbg_ui.text import Piece, Pieces, cells, safe, shorten, shorten_start, width_of
+from agdbg_ui.themes import ALERT, ASIDE, FAINT, NOTICE, TITLE
+from agdbg_ui.view import Stop, View
+
+#: Seconds without a record of autograd until that is said.
+QUIET_S = 2
+_GAP = "  "
+_LEAST_TRACE = 16
+
+
+def title(view: View, now: float, width: int) -> Pieces:
+    """Program, state, position and trace, in this order of importance."""
+    name = shorten(view.script or "agdbg", max(width // 4, 8))
+    pieces: Pieces = [(" ", ""), (name, TITLE), (_GAP, ""), *state(view, now)]
+    if view.stop is not None and view.stop.position:
+        pieces += [(_GAP, ""), (safe(view.stop.position), TITLE)]
+    if len(view.stopped) > 1 and view.stop is not None:
+        pieces += [(_GAP, ""), (f"thread {view.stop.thread} of {len(view.stopped)} stopped (t)", ASIDE)]
+    room = width - width_of(pieces) - len(_GAP) - 1
+    if view.trace and room >= _LEAST_TRACE:
+        trace = shorten_start(view.trace, room)
+        pieces += [(" " * (room - cells(trace)) + _GAP, ""), (trace, FAINT)]
+    return pieces
+
+
+def state(view: View, now: float) -> Pieces:
+    """How the program is; a mark says so without colour."""
+    if view.life == "lost":
+        return [("✗ the connection to the hub is gone", ALERT)]
+    if view.stop is not None:
+        return [*_process(view), _standing(view.stop)]
+    if view.life in ("starting", "waiting"):
+        return [("… starting", ASIDE)]
+    if view.life == "running":
+        return [("» running", "bold $text-success"), *_quiet(view, now)]
+    if view.life == "ended":
+        return [_ended(view)]
+    if view.life == "trace":
+        return [("□ recording", "bold $text-primary")]
+    return [("■ stopped", NOTICE)]
+
+
+def quiet_for(view: View, now: float) -> int:
+    """Whole seconds without a record, while the program runs."""
+    return max(0, int(now - view.idle_from)) if view.life == "running" else 0
+
+
+def banner(view: View) -> tuple[str, str, str] | None:
+    """Kind, headline and detail of the banner, before an explanation is known; None: nothing to say."""
+    if view.life == "lost":
+        return "error", "the connection to the hub is gone", view.why
+    if view.stop is not None:
+        return _stop_banner(view.stop)
+    if view.life == "ended":
+        bad = view.signal or view.exit
+        return "error" if bad else "ended", f"the program {view.ending()}", ""
+    return None
+
+
+def emptiness(view: View, now: float) -> str:
+    """What the graph says while there are no nodes."""
+    if view.life == "running":
+        quiet = quiet_for(view, now)
+        return "running; no autograd yet" + (f", no event for {quiet} s" if quiet >= QUIET_S else "")
+    return {
+        "starting": "starting the program …",
+        "waiting": "starting the program …",
+        "stopped": "no node was built yet",
+        "ended": f"the program {view.ending()}; it built no autograd graph",
+        "trace": "this recording has no autograd graph",
+        "lost": "the connection to the hub is gone",
+    }[view.life]
+
+
+def _process(view: View) -> Pieces:
+    if view.life in ("ended", "lost"):
+        return [_ended(view), (", ", ASIDE)]
+    return [("□ recording", "bold $text-primary"), (", ", ASIDE)] if view.life == "trace" else []
+
+
+def _standing(stop: Stop) -> Piece:
+    where = f" before {shorten(stop.node, 40)}" if stop.node else ""
+    if stop.is_recorded:
+        return f"◂ in the recording{where}", "bold $text-accent"
+    return f"■ stopped{where}", NOTICE
+
+
+def _ended(view: View) -> Piece:
+    bad = view.signal or view.exit
+    return f"{'✗' if bad else '□'} {view.ending()}", ALERT if bad else "bold $text-primary"
+
+
+def _quiet(view: View, now: float) -> Pieces:
+    quiet = quiet_for(view, now)
+    return [(f", no event for {quiet} s", ASIDE)] if quiet >= QUIET_S else []
+
+
+def _stop_banner(stop: Stop) -> tuple[str, str, str]:
+    kind = "error" if stop.reason == "exception" else "info" if stop.is_recorded else "stop"
+    headline, _, rest = (stop.text or stop.description or stop.reason).strip().partition("\n")
+    if stop.text and stop.description and stop.description != headline:
+        return kind, headline, stop.description
+    return kind, headline, rest.strip().partition("\n")[0]
