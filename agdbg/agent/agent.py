@@ -148,31 +148,29 @@ class Agent:
             return GO_ON
         requests = Requests(scene, self.internal)
         message = {"stopped": {"thread": thread, **scene.stop(), "frames": requests.frames_described()}}
+        command: Command | None = None
         try:
-            try:
-                channel = self._channel(thread)
-                channel.send(message)
-            except HubGone:  # the program may have closed our descriptor: a new connection
-                self._mine.channel = None
-                channel = self._channel(thread)
-                channel.send(message)
-            return self._serve(channel, requests, thread)
+            channel = self._sent(message, thread)
+            while command is None:
+                command = self._resuming(channel, requests, channel.receive())
+            return command
         except HubGone:
             self._leave()
             return GO_ON
-
-    def _serve(self, channel: Channel, requests: Requests, thread: int) -> Command:
-        told = False
-        try:
-            while True:
-                request = channel.receive()
-                command = self._resuming(channel, requests, request)
-                if command is not None:
-                    told = True
-                    return command
         finally:
-            if not told and not self.gone:  # an interrupt, say: the program's business
-                self._say_resumed(channel, thread)
+            if command is None:  # an interrupt, say: the program's business
+                self.tell({"resumed": {"thread": thread}}, thread)
+
+    def _sent(self, message: dict[str, Any], thread: int) -> Channel:
+        """Send ``message``, by a new connection if the program has closed the one there was."""
+        try:
+            channel = self._channel(thread)
+            channel.send(message)
+        except HubGone:
+            self._mine.channel = None
+            channel = self._channel(thread)
+            channel.send(message)
+        return channel
 
     def _resuming(self, channel: Channel, requests: Requests, request: dict[str, Any]) -> Command | None:
         """Answer one request; the command when it was to go on."""
@@ -188,12 +186,6 @@ class Agent:
             return None
         channel.send({"id": number, "ok": True, "body": {}})
         return command
-
-    def _say_resumed(self, channel: Channel, thread: int) -> None:
-        try:
-            channel.send({"resumed": {"thread": thread}})
-        except HubGone:
-            self._leave()
 
     def _channel(self, thread: int) -> Channel:
         """The running thread's connection, made at its first need."""

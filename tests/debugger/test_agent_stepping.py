@@ -327,7 +327,7 @@ input()
 for _ in range(20000):
     y = y + x
 gate = x * 1
-gate.register_hook(lambda g: input() and None)
+gate.register_hook(lambda g: print("in the hook", flush=True) or input() or None)
 (y * gate).sum().backward()
 print(x.grad.tolist())
 """
@@ -338,12 +338,13 @@ print(x.grad.tolist())
     hub.ask("resume", how="out", force=False)
     assert hub.stopped()["position"] == 0
     hub.ask("resume", how="continue", force=False)
-    hub.publish(pause=2)  # the hook waits for input in the middle of the pass
+    assert hub.program.stdout.readline() == "in the hook\n"  # it waits in the middle of the pass
+    hub.publish(pause=2)
     hub.type("\n")
     stop = hub.stopped()
     assert stop["reason"] == "pause"
     assert 0 < stop["position"] < stop["planned"]
-    assert hub.end()[1] == "[40001.0]\n"
+    assert hub.end()[1] == "[40002.0]\n"
 
 
 def test_threads_stop_on_their_own(run_agent):

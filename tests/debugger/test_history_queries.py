@@ -1,16 +1,21 @@
 """What the hub tells of a trace: rows, one node, events, drawings, search, while the trace grows."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import agdbg_engine as ag
 from agdbg.engines import native
 from agdbg.events import Kind, Provenance, head, pack_edge
 from agdbg.hub.history import History
+from agdbg.hub.replay import Replay
 from agdbg.protocol import vendor
 from agdbg.protocol.checkers import checker
 from agdbg.record import Facts, Recorder, Trace
+from agdbg.record.format import HEADER, RECORD
 from agdbg_engine import nn
 
 
@@ -305,6 +310,32 @@ def test_facts_that_come_late(new_recorder):
     history.poll()
     assert [badge["node"] for badge in history.rows(1, 1)["rows"][0]["badges"]] == [20]
     assert history.row_of(20) == 1 and history.total == 2 and history.nodes == 3
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 25), st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 9), min_size=7, max_size=7))
+    )
+)
+def test_records_of_nonsense_are_answered_for(records):
+    with TemporaryDirectory() as directory:
+        data = [RECORD.pack(kind | words[0] << 8 & 2**64 - 1, *words) for kind, words in records]
+        (Path(directory) / "records.bin").write_bytes(HEADER + b"".join(data))
+        history = History(directory)
+        rows = history.rows(0, 1000)["rows"]
+        assert [row["row"] for row in rows] == list(range(history.total))
+        for number in [*(row["node"] for row in rows), *range(10), 2**64 - 1]:
+            history.node(number), history.row_of(number), history.node(number, before_row=2)
+        events = history.events(0, 1000)
+        assert len(events["events"]) == events["total"]
+        assert history.find("b", 0, False)["row"] in (None, *range(history.total))
+        for error in history.errors():
+            history.finding_of(error.row)
+        assert len(history.graph(0, 1000)["nodes"]) <= history.graph(0, 1000)["total"]
+        cursor = Replay(history)
+        for move in (cursor.back, cursor.reverse, cursor.next, cursor.out, cursor.forward_to_end, cursor.to_end):
+            assert move().as_stop()["node"] >= 0
 
 
 def test_a_trace_that_is_not_there_yet(tmp_path, new_recorder):

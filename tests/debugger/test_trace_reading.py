@@ -22,7 +22,7 @@ def ask_everything(trace):
         facts.ran(found.id), facts.runs(found.id)
     for number in range(20):
         facts.bumps(number), facts.names(number)
-    assert len(facts.errors) == len(facts.rows(Kind.ERROR))
+    assert len(facts.errors) + len(facts.predicted) == len(facts.rows(Kind.ERROR))
     assert len(facts.tensors) == len(facts.rows(Kind.TENSOR))
     assert len(facts.cuts) <= len(facts.rows(Kind.CUT))
     assert json.loads(json.dumps(summary(trace)))["problems"] == trace.problems

@@ -100,7 +100,7 @@ def shown():
         app = make_app(**how)
         if prepare is not None:
             app.prepare.append(prepare)
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=True) as pilot:
             screen = Screen(app, pilot)
             await screen.until(lambda: app.session is not None and app.session.view.life != "starting")
             await screen.settle()

@@ -44,9 +44,9 @@ class Explaining:
         if view.stop is not None and not self._diagnosis:
             parts.append(_told(view.stop))
         if view.life != "lost":
-            rendered = str((await self._session.ask.findings()).get("rendered") or "").strip()
-            if rendered and rendered not in self._diagnosis:
-                parts.append(rendered)
+            known = await self._session.ask.findings()
+            if not self._diagnosis or len(known.get("findings") or ()) > 1:
+                parts.append(str(known.get("rendered") or "").strip())
         text = f"\n\n{_RULE}\n\n".join(part for part in parts if part)
         return "Explanation", text or view.why or NOTHING
 

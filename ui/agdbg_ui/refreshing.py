@@ -64,6 +64,9 @@ class Refreshing:
             self._inspector.show(None)
             return
         body = await self._session.ask.node(node, self._session.stopped_thread)
+        stop = self._session.view.stop
+        if node == self._lanes.pages.counter_node and stop is not None and not stop.is_recorded:
+            body = {**body, "state": "next"}
         self._inspector.show(body)
         await self.show_source(body["file"], body["line"], body["text"])
 
@@ -82,10 +85,11 @@ class Refreshing:
 
     def _told(self, job: Callable[[], Any]) -> Callable[[], Any]:
         async def run() -> None:
+            moment = self._session.moment
             try:
                 await job()
             except Exception as error:
-                if self._session.connected:
-                    self._app.post_message(Refused(str(error)))
+                if self._session.connected and moment is not None and moment == self._session.moment:
+                    self._app.post_message(Refused(str(error)))  # else it was about a stop that is over
 
         return run

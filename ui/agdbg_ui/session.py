@@ -59,7 +59,7 @@ class Session:
         self._output = OutputGate(lambda text: post(Printed(text)))
         self._hushed: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._moving = False
+        self._moving = self._parting = False
         self._serial = 0
         self._frames = Newest(self._fetch_frames, self.keep)
         self._steps = Steps(self._send_step, self.keep)
@@ -122,7 +122,12 @@ class Session:
     @property
     def stopped_thread(self) -> int | None:
         """The same, or None when it is not stopped."""
-        return self._thread if self._thread in self._stops else None
+        return self._thread if self._thread in self._stops and not self._moving else None
+
+    @property
+    def moment(self) -> int | None:
+        """A number that is another one after each stop, and None while the program runs to the next one."""
+        return None if self._moving else self._serial
 
     @property
     def connected(self) -> bool:
@@ -168,6 +173,7 @@ class Session:
 
     async def part(self, kill: bool, patience: float) -> None:
         """Say good-bye to the hub; `kill` ends the program first, else it goes on. Errors do not matter any more."""
+        self._parting = True
         with suppress(Exception):
             if kill:
                 async with asyncio.timeout(patience):
@@ -263,6 +269,9 @@ class Session:
     def _on_closed(self, closed: "asyncio.Future[Any]") -> None:
         if closed.cancelled() or (error := closed.result()) is None:
             return
+        if self._parting:
+            self._ended.set()
+            return
         self._stops.clear()
         self._settle()
         self._ended.set()
@@ -282,7 +291,7 @@ class Session:
         try:
             body = await self._backend.request("stackTrace", threadId=stop.thread, levels=FRAMES)
         except Exception as error:
-            if self._stops.get(stop.thread) is stop:
+            if self._stops.get(stop.thread) is stop and not self._moving:
                 self._refused(error)
             body = {"stackFrames": []}
         if self._stops.get(stop.thread) is stop:

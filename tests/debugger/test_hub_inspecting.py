@@ -1,0 +1,453 @@
+"""What clients see at a stop and in a trace: frames, scopes, values, rows, findings, the cursor in the recording."""
+
+import shutil
+
+import pytest
+
+from agdbg.protocol.client import RequestFailed
+
+SOURCE = """
+h = (x * w)
+y = h.sum()
+y.backward()
+y.backward()
+"""
+VALUE = {
+    "summary": "float64 [2, 3]  min 0  max 5",
+    "preview": "[[0., ...]]",
+    "shape": [2, 3],
+    "dtype": "float64",
+    "size": 6,
+    "finite": True,
+}
+VALUES = {
+    "known": True,
+    "in": [VALUE],
+    "out": [None, VALUE],
+    "saved": {"self": {"value": VALUE, "state": "modified", "version": 0, "now": 1}},
+    "grad": None,
+    "hooks": [{"kind": "tensor", "name": "double", "file": "/a/train.py", "line": 3}],
+    "editable": True,
+}
+
+
+@pytest.fixture
+def told(tmp_path, made_up_class):
+    """A recorder of a trace that is there: two passes over one graph, of which the second fails."""
+    program = made_up_class(tmp_path, SOURCE)
+    program.leaf("x", "x")
+    program.leaf("w", "w")
+    program.node("h", "MulBackward0", 1, "x * w", ["x", "w"], self=("x", 0), other=("w", 0))
+    program.node("y", "SumBackward0", 2, "h.sum()", ["h"])
+    program.backward(3, "y", "h", "x", "w", expression="y.backward()")
+    program.twice(4, "y", "h", "y", expression="y.backward()")
+    program.recorder.flush()
+    yield program
+    program.recorder.close()
+
+
+@pytest.fixture
+def at_stop(hub, told, tmp_path):
+    """A client and an agent that stands before the node ``h``, and the nodes by their labels."""
+    client = hub.launched(trace=str(tmp_path / "recorded"))
+    for file in (tmp_path / "trace").iterdir():
+        shutil.copy(file, tmp_path / "recorded" / file.name)
+    agent = hub.stopped(client, node=told.nodes["h"], position=1, planned=4)
+    return client, agent, told.nodes
+
+
+@pytest.fixture
+def in_trace(hub, told):
+    """A client that looks at the trace, and the nodes by their labels."""
+    told.recorder.close()
+    client = hub.client()
+    client.request("attach", trace=str(told.recorder.path))
+    client.request("configurationDone")
+    client.wait_for("stopped")
+    return client, told.nodes
+
+
+def refused(client, command, /, **arguments):
+    with pytest.raises(RequestFailed) as caught:
+        client.request(command, **arguments)
+    return str(caught.value)
+
+
+def asked(client, agent, do, body, command, /, **arguments):
+    """The answer to a request for which the hub asks the agent."""
+    number = client.send(command, **arguments)
+    request = agent.answer(do, body)
+    return client.answer(number), request
+
+
+def scope_named(client, agent, name, values=VALUES):
+    found, _ = asked(client, agent, "values", values, "scopes", frameId=10_000)
+    return next(each for each in found["scopes"] if each["name"] == name)
+
+
+# ----- frames -----
+
+
+def test_frames_are_the_node_its_origin_and_the_functions(at_stop, told):
+    client, _, _ = at_stop
+    frames = client.request("stackTrace", threadId=1)["stackFrames"]
+    assert [each["name"] for each in frames] == ["MulBackward0, 2 of 4", "created in <module>", "main"]
+    assert [each["id"] for each in frames] == [10_000, 10_001, 10_002]
+    assert (frames[0]["source"]["path"], frames[0]["line"]) == (str(told.file), 1)
+    assert frames[1]["presentationHint"] == "label"
+    assert (frames[2]["source"]["path"], frames[2]["line"]) == ("/nowhere/train.py", 7)
+
+
+def test_frames_are_paged(at_stop):
+    client, _, _ = at_stop
+    page = client.request("stackTrace", threadId=1, startFrame=1, levels=1)
+    assert ([each["id"] for each in page["stackFrames"]], page["totalFrames"]) == ([10_001], 3)
+
+
+def test_outer_passes_stand_between(hub, at_stop):
+    client, agent, nodes = at_stop
+    client.request("next", threadId=1)
+    agent.answer("resume")
+    agent.stop(node=nodes["h"], outer=[{"pass": 1, "position": 0, "node": nodes["y"]}], phase="apply")
+    client.wait_for("stopped")
+    names = [each["name"] for each in client.request("stackTrace", threadId=1)["stackFrames"]]
+    assert names == ["MulBackward0, 3 of 12, apply", "created in <module>", "SumBackward0, pass 1", "main"]
+
+
+def test_the_end_of_a_pass_is_a_label(hub):
+    client = hub.launched()
+    hub.stopped(client, node=0, where="end")
+    frames = client.request("stackTrace", threadId=1)["stackFrames"]
+    assert [each["name"] for each in frames] == ["end of pass 1", "main"]
+
+
+def test_frames_are_there_before_anything_was_recorded(hub):
+    client = hub.launched()
+    hub.stopped(client, node=5)
+    frames = client.request("stackTrace", threadId=1)["stackFrames"]
+    assert [each["name"] for each in frames] == ["node 5, 3 of 12", "created somewhere", "main"]
+
+
+# ----- scopes and variables -----
+
+
+def test_values_of_the_program_are_put_into_what_the_trace_knows(at_stop):
+    client, agent, nodes = at_stop
+    body, request = asked(client, agent, "values", VALUES, "agdbg/node", node=nodes["h"], threadId=1)
+    assert request["node"] == nodes["h"]
+    sections = {each["name"]: each["entries"] for each in body["sections"]}
+    assert list(sections) == ["Gradients in", "Gradients out", "Saved tensors", "Next edges", "Hooks", "Node"]
+    assert sections["Gradients in"][0]["value"] == VALUE["summary"]
+    assert [each["value"] for each in sections["Gradients out"]] == ["not there yet", VALUE["summary"]]
+    saved = sections["Saved tensors"][0]
+    assert (saved["name"], saved["state"]) == ("self", "modified")
+    assert saved["value"].startswith(VALUE["summary"])
+    assert "version 0 saved" in saved["value"]
+    assert sections["Hooks"][0]["value"] == "double  /a/train.py:3"
+
+
+def test_a_node_that_the_program_does_not_know_is_told_by_the_trace(at_stop):
+    client, agent, nodes = at_stop
+    body, _ = asked(client, agent, "values", {"known": False}, "agdbg/node", node=nodes["y"])
+    assert (body["op"], body["row"], body["state"]) == ("SumBackward0", 1, "freed")
+    assert body["sections"][0]["entries"][0]["value"].startswith("not captured")
+
+
+def test_a_node_that_is_not_there(at_stop):
+    client, _, _ = at_stop
+    assert "no node 999" in refused(client, "agdbg/node", node=999)
+
+
+def test_big_tensors_are_paged_through_their_elements(at_stop):
+    client, agent, nodes = at_stop
+    scope = scope_named(client, agent, "Gradients in")
+    (gradient,) = client.request("variables", variablesReference=scope["variablesReference"])["variables"]
+    assert gradient["indexedVariables"] == 6
+    page, request = asked(
+        client,
+        agent,
+        "elements",
+        {"elements": ["4.0", "5.0"], "total": 6},
+        "variables",
+        variablesReference=gradient["variablesReference"],
+        start=4,
+        count=2,
+    )
+    wanted = {"node": nodes["h"], "what": "in", "which": 0, "start": 4, "count": 2}
+    assert {name: request[name] for name in wanted} == wanted
+    assert [(each["name"], each["value"]) for each in page["variables"]] == [("[1, 1]", "4.0"), ("[1, 2]", "5.0")]
+
+
+def test_a_page_is_never_longer_than_a_thousand(at_stop):
+    client, agent, _ = at_stop
+    scope = scope_named(client, agent, "Gradients in")
+    (gradient,) = client.request("variables", variablesReference=scope["variablesReference"])["variables"]
+    reference = gradient["variablesReference"]
+    _, request = asked(client, agent, "elements", {"elements": []}, "variables", variablesReference=reference)
+    assert request["count"] == 1000
+    _, request = asked(
+        client, agent, "elements", {"elements": []}, "variables", variablesReference=reference, start=-5, count=10**9
+    )
+    assert (request["start"], request["count"]) == (0, 1000)
+
+
+def test_locals_and_what_is_inside_of_them(at_stop):
+    client, agent, _ = at_stop
+    (scope,) = client.request("scopes", frameId=10_002)["scopes"]
+    assert scope["name"] == "Locals"
+    inner = {"name": "xs", "value": "[1, 2]", "type": "list", "reference": 44}
+    page, request = asked(
+        client, agent, "locals", {"variables": [inner]}, "variables", variablesReference=scope["variablesReference"]
+    )
+    assert request["frame"] == 0
+    reference = page["variables"][0]["variablesReference"]
+    _, request = asked(client, agent, "children", {"variables": []}, "variables", variablesReference=reference)
+    assert request["reference"] == 44
+
+
+def test_references_end_with_the_stop(at_stop):
+    client, agent, nodes = at_stop
+    scope = scope_named(client, agent, "Gradients in")
+    client.request("next", threadId=1)
+    agent.answer("resume")
+    agent.stop(node=nodes["h"])
+    client.wait_for("stopped")
+    assert "out of date" in refused(client, "variables", variablesReference=scope["variablesReference"])
+    assert "never given" in refused(client, "variables", variablesReference=10**6)
+
+
+def test_a_frame_that_is_not_there(at_stop):
+    client, _, _ = at_stop
+    assert "frameId 10099" in refused(client, "scopes", frameId=10_099)
+    assert "threadId 7" in refused(client, "scopes", frameId=70_000)
+    assert client.request("scopes", frameId=10_001) == {"scopes": []}
+
+
+# ----- evaluation and change -----
+
+
+@pytest.mark.parametrize(("frame", "asked_for"), [(None, None), (10_000, None), (10_001, None), (10_002, 0)])
+def test_python_is_evaluated_in_the_frame(at_stop, frame, asked_for):
+    client, agent, _ = at_stop
+    arguments = {} if frame is None else {"frameId": frame}
+    answer = {"result": "2", "type": "int", "reference": 0, "notes": ["x was written to"]}
+    body, request = asked(client, agent, "evaluate", answer, "evaluate", expression="1 + 1", **arguments)
+    assert (request["expression"], request["frame"]) == ("1 + 1", asked_for)
+    assert body == {"result": "2", "type": "int", "variablesReference": 0}
+    note = client.wait_for("output")
+    assert (note["category"], note["output"]) == ("console", "x was written to\n")
+
+
+def test_an_error_in_an_evaluation_is_the_answer(at_stop):
+    client, agent, _ = at_stop
+    number = client.send("evaluate", expression="1 / 0")
+    agent.answer("evaluate", error="ZeroDivisionError: division by zero", code="bad")
+    with pytest.raises(RequestFailed, match="ZeroDivisionError"):
+        client.answer(number)
+
+
+def test_nothing_is_evaluated_while_the_program_runs(hub):
+    assert "the program runs" in refused(hub.launched(), "evaluate", expression="1")
+
+
+def test_a_gradient_is_replaced(at_stop):
+    client, agent, nodes = at_stop
+    scope = scope_named(client, agent, "Gradients in")
+    body, request = asked(
+        client,
+        agent,
+        "set",
+        {"value": VALUE},
+        "setVariable",
+        variablesReference=scope["variablesReference"],
+        name="0",
+        value="grad * 2",
+    )
+    assert (request["node"], request["output"], request["expression"]) == (nodes["h"], 0, "grad * 2")
+    assert body["value"] == VALUE["summary"]
+
+
+def test_what_cannot_be_replaced_says_what_can(at_stop):
+    client, agent, nodes = at_stop
+    saved = scope_named(client, agent, "Saved tensors")["variablesReference"]
+    assert "'Gradients in'" in refused(client, "setVariable", variablesReference=saved, name="self", value="1")
+    gradients = scope_named(client, agent, "Gradients in")["variablesReference"]
+    assert "there are 0" in refused(client, "setVariable", variablesReference=gradients, name="5", value="1")
+
+
+# ----- errors -----
+
+
+def test_the_diagnosis_of_an_error(hub, at_stop):
+    client, agent, nodes = at_stop
+    assert "did not stop for an error" in refused(client, "exceptionInfo", threadId=1)
+    client.request("next", threadId=1)
+    agent.answer("resume")
+    error = {"kind": "backward-twice", "text": "RuntimeError: twice", "predicted": False, "node": nodes["h"]}
+    agent.stop(node=nodes["h"], reason="exception", error=error)
+    assert client.wait_for("stopped")["text"] == "RuntimeError: twice"
+    body = client.request("exceptionInfo", threadId=1)
+    assert (body["exceptionId"], body["breakMode"]) == ("backward-twice", "always")
+    assert body["description"].startswith("`y.backward()`")
+    assert "fix" in body["details"]["message"]
+    assert body["details"]["stackTrace"] == "RuntimeError: twice"
+
+
+def test_an_error_that_no_diagnosis_knows_is_told_as_it_is(at_stop):
+    client, agent, nodes = at_stop
+    client.request("next", threadId=1)
+    agent.answer("resume")
+    agent.stop(node=nodes["h"], reason="exception", error={"kind": "strange", "text": "Strange: so", "node": 0})
+    client.wait_for("stopped")
+    body = client.request("exceptionInfo", threadId=1)
+    assert (body["exceptionId"], body["description"]) == ("strange", "Strange: so")
+
+
+# ----- the graph -----
+
+
+def test_rows_know_the_counter_and_the_breakpoints(at_stop, told):
+    client, _, nodes = at_stop
+    client.request("setBreakpoints", source={"path": str(told.file)}, breakpoints=[{"line": 2}])
+    body = client.request("agdbg/rows", start=0, count=10, threadId=1)
+    assert (body["total"], body["pc"], body["pcNode"]) == (2, 0, nodes["h"])
+    assert [(each["op"], each["state"], each["breakpoint"]) for each in body["rows"]] == [
+        ("MulBackward0", "next", False),
+        ("SumBackward0", "freed", True),
+    ]
+    client.request("setBreakpoints", source={"path": str(told.file)}, breakpoints=[])
+    client.request("setFunctionBreakpoints", breakpoints=[{"name": "w"}])
+    body = client.request("agdbg/rows", start=0, count=1)
+    assert [each["breakpoint"] for each in body["rows"]] == [True]
+
+
+def test_search_place_events_and_drawing(at_stop):
+    client, _, nodes = at_stop
+    assert client.request("agdbg/find", text="sum", start=0, backwards=False) == {"row": 1, "node": nodes["y"]}
+    assert client.request("agdbg/find", text="nowhere", start=0, backwards=False) == {"row": None, "node": None}
+    assert client.request("agdbg/locate", node=nodes["y"]) == {"row": 1}
+    assert client.request("agdbg/locate", node=999) == {"row": None}
+    events = client.request("agdbg/events", start=-100, count=100)
+    assert events["total"] == len(events["events"]) > 0
+    drawing = client.request("agdbg/graph", start=0, count=100)
+    assert {each["op"] for each in drawing["nodes"]} >= {"MulBackward0", "SumBackward0"}
+    assert "no backward pass 77" in refused(client, "agdbg/graph", **{"pass": 77}, start=0, count=1)
+    assert "name one" in refused(client, "agdbg/graph", **{"pass": 1}, node=1, start=0, count=1)
+
+
+def test_findings(at_stop):
+    client, _, _ = at_stop
+    body = client.request("agdbg/findings")
+    assert [each["kind"] for each in body["findings"]] == ["backward-twice"]
+    assert body["rendered"].startswith("1. ")
+
+
+def test_an_export(at_stop, hub):
+    client, _, _ = at_stop
+    body = client.request("agdbg/export", path="graph.svg")
+    assert body == {"path": str(hub.directory / "graph.svg"), "nodes": 2}
+    assert "exists" in refused(client, "agdbg/export", path="graph.svg")
+    client.request("agdbg/export", path="graph.svg", overwrite=True)
+    (hub.directory / "mine.svg").write_text("not a drawing")
+    assert "no earlier export" in refused(client, "agdbg/export", path="mine.svg", overwrite=True)
+    assert "no renderer" in refused(client, "agdbg/export", path="graph.xyz")
+    assert "no directory" in refused(client, "agdbg/export", path="/no/such/place/graph.svg")
+    assert "no backward pass 9" in refused(client, "agdbg/export", path="nine.svg", **{"pass": 9})
+    assert "empty" in refused(client, "agdbg/export", path="")
+
+
+def test_nothing_was_recorded_yet(hub):
+    client = hub.launched()
+    assert client.request("agdbg/rows", start=0, count=10)["total"] == 0
+    assert client.request("agdbg/events", start=0, count=10)["total"] == 0
+    assert client.request("agdbg/find", text="a", start=0, backwards=False)["row"] is None
+    assert client.request("agdbg/locate", node=1)["row"] is None
+    for command, arguments in (
+        ("agdbg/node", {"node": 1}),
+        ("agdbg/findings", {}),
+        ("agdbg/graph", {"start": 0, "count": 1}),
+        ("agdbg/export", {"path": "graph.svg"}),
+    ):
+        assert "nothing was recorded so far" in refused(client, command, **arguments)
+
+
+# ----- a trace, and the past of a program -----
+
+
+def test_a_trace_is_shown_where_it_failed(in_trace):
+    client, nodes = in_trace
+    status = client.request("agdbg/status")
+    assert (status["state"], status["pid"]) == ("trace", None)
+    frames = client.request("stackTrace", threadId=1)["stackFrames"]
+    assert frames[0]["name"] == "MulBackward0, 1 of 2"
+    assert client.request("agdbg/rows", start=0, count=1)["pcNode"] == nodes["h"]
+    assert client.request("exceptionInfo", threadId=1)["exceptionId"] == "backward-twice"
+    scopes = client.request("scopes", frameId=10_000)["scopes"]
+    assert [each["name"] for each in scopes if each["name"] == "Saved tensors"]
+
+
+def test_steps_in_a_trace_move_the_cursor(in_trace):
+    client, _ = in_trace
+    seen = []
+    for command in ("stepBack", "reverseContinue", "next", "stepIn", "stepOut", "continue"):
+        client.request(command, threadId=1)
+        seen.append(client.wait_for("stopped")["description"])
+    assert all(each.startswith("in the recording") for each in seen)
+    assert len(set(seen)) > 3
+
+
+def test_what_needs_a_program_says_so_in_a_trace(in_trace):
+    client, _ = in_trace
+    for command, arguments in (("evaluate", {"expression": "1"}), ("pause", {"threadId": 1}), ("terminate", {})):
+        assert "this is a trace" in refused(client, command, **arguments)
+
+
+def test_a_trace_is_served_until_nobody_looks(hub, in_trace):
+    client, _ = in_trace
+    other = hub.joined()
+    assert other.wait_for("stopped")["description"].startswith("in the recording")
+    client.close()
+    assert other.request("agdbg/status")["state"] == "trace"
+    other.close()
+    assert hub.wait_for_end()
+
+
+def test_a_step_back_beyond_the_journal_goes_on_in_the_recording(at_stop):
+    client, agent, nodes = at_stop
+    number = client.send("stepBack", threadId=1)
+    agent.answer("resume", error="the pass has just begun", code="beyond")
+    client.answer(number)
+    assert client.wait_for("stopped")["description"].startswith("in the recording")
+    client.request("stepBack", threadId=1)
+    first = client.wait_for("stopped")["description"]
+    assert client.request("stackTrace", threadId=1)["stackFrames"]
+    client.request("next", threadId=1)
+    assert client.wait_for("stopped")["description"] != first
+    client.request("continue", threadId=1)
+    assert client.wait_for("stopped")["description"] == f"before node {nodes['h']}"
+    client.request("next", threadId=1)
+    assert agent.answer("resume")["how"] == "next"
+
+
+def test_walking_to_the_end_of_the_recording_is_the_way_back_to_the_program(at_stop):
+    client, agent, nodes = at_stop
+    number = client.send("stepBack", threadId=1)
+    agent.answer("resume", error="the pass has just begun", code="beyond")
+    client.answer(number)
+    client.wait_for("stopped")
+    for _ in range(20):
+        client.request("next", threadId=1)
+        stopped = client.wait_for("stopped")
+        if not stopped["description"].startswith("in the recording"):
+            break
+    assert stopped["description"] == f"before node {nodes['h']}"
+
+
+def test_after_the_end_the_recording_is_left(hub, at_stop):
+    client, _, _ = at_stop
+    hub.program.end(status=0)
+    client.wait_for("terminated")
+    assert client.request("threads")["threads"] == [{"id": 1, "name": "the recording"}]
+    client.request("stepBack", threadId=1)
+    assert client.wait_for("stopped")["description"].startswith("in the recording")
+    assert client.request("agdbg/rows", start=0, count=10)["total"] == 2

@@ -1,0 +1,340 @@
+"""Every key of the table does what the help says."""
+
+import asyncio
+import os
+
+import pytest
+
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.keymap import KEYS, bindings, footer, footer_width
+from agdbg_ui.screens.export import ExportScreen
+from agdbg_ui.screens.help import HelpScreen, help_text
+from agdbg_ui.screens.page import Page
+from agdbg_ui.screens.question import Question
+from agdbg_ui.widgets.output import OutputPane
+from agdbg_ui.widgets.prompt import Prompt
+
+
+def drive(shown, script, **how):
+    async def main():
+        async with shown(**how) as screen:
+            await script(screen)
+
+    asyncio.run(main())
+
+
+def barrier():
+    details = {"id": 1, "format": "{text}", "variables": {"text": "hooks", "code": "barrier"}}
+    return RequestFailed("ReluBackward0 has user hooks: what they did is not taken back", "stepBack", {"error": details})
+
+
+STEPS = {
+    "n": "next",
+    "p": "stepBack",
+    "s": "stepIn",
+    "o": "stepOut",
+    "c": "continue",
+    "r": "reverseContinue",
+}
+
+
+@pytest.mark.parametrize("key", STEPS)
+def test_a_step_key_sends_its_request_for_the_thread(shown, key):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press(key)
+        assert screen.hub.asked(STEPS[key]) == [{"threadId": 1}]
+
+    drive(shown, script)
+
+
+def test_next_moves_the_counter_up_and_back_moves_it_down(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("n")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 5)
+        assert screen.app.lanes.cursor == 5
+        assert "stopped before SubBackward0" in screen.title
+        assert "7 of 12" in screen.title
+        await screen.press("p", "p")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 7)
+        assert "stopped before MeanBackward0" in screen.title
+
+    drive(shown, script)
+
+
+def test_keys_pressed_faster_than_the_program_stops_all_count(shown):
+    async def script(screen):
+        await screen.stop(9)
+        for _ in range(4):
+            screen.app.action_step("next")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 5)
+        assert len(screen.hub.asked("next")) == 4
+
+    drive(shown, script)
+
+
+def test_a_step_while_the_program_runs_is_not_sent(shown):
+    async def script(screen):
+        await screen.press("n")
+        assert screen.hub.asked("next") == []
+        assert "z stops it" in screen.text
+
+    drive(shown, script)
+
+
+def test_pause_stops_a_running_program(shown):
+    async def script(screen):
+        await screen.press("z")
+        await screen.until(lambda: screen.app.session.view.stop is not None)
+        assert "stopped" in screen.title
+
+    drive(shown, script)
+
+
+def test_stepping_back_across_a_barrier_asks_first(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.refuse["stepBack"] = barrier()
+        await screen.press("p")
+        assert isinstance(screen.app.screen, Question)
+        assert "what they did is not taken back" in screen.text
+        del screen.hub.refuse["stepBack"]
+        await screen.press("enter")  # what is selected at first changes nothing
+        assert screen.app.lanes.pages.counter == 6
+        screen.hub.refuse["stepBack"] = barrier()
+        await screen.press("p")
+        del screen.hub.refuse["stepBack"]
+        await screen.press("b")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 7)
+        assert screen.hub.asked("stepBack")[-1] == {"threadId": 1, "force": True}
+
+    drive(shown, script)
+
+
+def test_a_breakpoint_is_set_on_the_line_of_the_selected_node_and_removed_again(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("up", "b")
+        await screen.until(lambda: (screen.app.lanes.selected or {}).get("breakpoint"))
+        path = screen.app.lanes.selected["file"]
+        assert screen.hub.asked("setBreakpoints") == [{"source": {"path": path}, "breakpoints": [{"line": 9}]}]
+        await screen.press("b")
+        await screen.until(lambda: not screen.app.lanes.selected["breakpoint"])
+        assert screen.hub.lines[path] == []
+
+    drive(shown, script)
+
+
+def test_a_breakpoint_on_a_name(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("B")
+        assert screen.app.query_one(Prompt).line.value == "MulBackward0"
+        await screen.press("enter")
+        assert screen.hub.names == ["MulBackward0"]
+        await screen.press("enter")
+        assert screen.hub.names == []
+
+    drive(shown, script)
+
+
+def test_search_goes_from_match_to_match_and_letters_are_text(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("slash", *"mean", "enter")
+        assert screen.app.lanes.cursor == 7
+        assert "row 8 of 12" in screen.text
+        await screen.press("enter")
+        assert screen.app.lanes.cursor == 9
+        await screen.press("down")
+        assert screen.app.lanes.cursor == 7
+        await screen.press("up")
+        assert screen.app.lanes.cursor == 9
+        await screen.press("escape", "g")
+        assert screen.app.lanes.cursor == 6
+        assert screen.hub.asked("next") == []
+
+    drive(shown, script)
+
+
+def test_a_search_without_a_match_says_so_and_stays(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("slash", *"conv", "enter")
+        assert "no match for conv" in screen.text
+        assert screen.app.lanes.cursor == 6
+
+    drive(shown, script)
+
+
+def test_evaluate_shows_results_and_errors_and_remembers(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("colon", *"loss", "enter")
+        assert "str: <loss>" in screen.text
+        assert screen.hub.asked("evaluate")[0]["frameId"] == 10000
+        screen.app.query_one(Prompt).line.value = "boom"
+        await screen.press("enter")
+        assert "NameError: name 'boom'" in screen.text
+        await screen.press("up", "up")
+        assert screen.app.query_one(Prompt).line.value == "loss"
+
+    drive(shown, script)
+
+
+def test_evaluate_needs_a_stop(shown):
+    async def script(screen):
+        await screen.press("colon", *"loss", "enter")
+        assert "must be stopped" in screen.text
+        assert screen.hub.asked("evaluate") == []
+
+    drive(shown, script)
+
+
+def test_a_gradient_is_replaced_from_the_inspector(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("1", "down", "enter", *"g*2", "enter")
+        assert screen.hub.asked("setVariable") == [{"variablesReference": 77, "name": "input 0", "value": "g*2"}]
+        assert "input 0 is now float64 [] g*2" in screen.text
+
+    drive(shown, script)
+
+
+def test_an_edge_in_the_inspector_leads_to_its_node(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("1", *["down"] * 7, "enter")
+        assert screen.app.lanes.cursor == 5
+
+    drive(shown, script)
+
+
+def test_an_event_leads_to_its_node(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("4", "end", "up", "enter")
+        assert screen.app.lanes.cursor == 5
+
+    drive(shown, script)
+
+
+def test_explain_shows_the_whole_diagnosis(shown):
+    async def script(screen):
+        await screen.stop(11, reason="exception", text="freed")
+        await screen.until(lambda: "headline" in screen.text)
+        await screen.press("x")
+        assert isinstance(screen.app.screen, Page)
+        assert "and the whole story" in screen.text
+        await screen.press("escape")
+        assert not isinstance(screen.app.screen, Page)
+
+    drive(shown, script)
+
+
+def test_export_writes_and_asks_before_it_replaces(shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    async def script(screen):
+        await screen.press("e")
+        assert isinstance(screen.app.screen, ExportScreen)
+        await screen.press("enter")
+        await screen.until(lambda: not isinstance(screen.app.screen, ExportScreen))
+        assert os.listdir() == ["train-graph.svg"]
+        await screen.press("e", "enter")
+        assert "exists" in screen.app.screen.said
+        assert len(screen.hub.asked("agdbg/export")) == 1
+        await screen.press("enter")
+        await screen.until(lambda: not isinstance(screen.app.screen, ExportScreen))
+        assert screen.hub.asked("agdbg/export")[-1] == {"path": str(tmp_path / "train-graph.svg"), "overwrite": True}
+
+    drive(shown, script)
+
+
+def test_an_export_that_fails_says_why_and_can_be_tried_again(shown):
+    async def script(screen):
+        screen.hub.refuse["agdbg/export"] = RequestFailed("cannot write: no space left")
+        await screen.press("e", "enter")
+        await screen.until(lambda: "no space left" in screen.app.screen.said)
+        await screen.press("escape")
+        assert not isinstance(screen.app.screen, ExportScreen)
+
+    drive(shown, script)
+
+
+def test_numbers_and_tab_move_between_panes(shown):
+    async def script(screen):
+        for key, pane in (("1", "inspector"), ("2", "source"), ("4", "events"), ("0", "lanes")):
+            await screen.press(key)
+            assert screen.app.focused.id == pane
+        await screen.press("3")
+        assert screen.app.query_one(OutputPane) in screen.app.focused.ancestors
+        await screen.press("escape")
+        assert screen.app.focused.id == "lanes"
+        await screen.press("tab")
+        assert screen.app.focused.id != "lanes"
+        await screen.press("shift+tab")
+        assert screen.app.focused.id == "lanes"
+
+    drive(shown, script)
+
+
+def test_input_mode_types_letters_and_escape_leaves_it(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("i", *"nqb", "enter")
+        assert screen.hub.asked("agdbg/input") == [{"text": "nqb\n"}]
+        assert screen.hub.asked("next") == []
+        await screen.press("ctrl+c")
+        assert screen.hub.asked("agdbg/input")[-1] == {"text": "\x03"}
+        await screen.press("escape", "n")
+        await screen.until(lambda: screen.hub.asked("next"))
+
+    drive(shown, script)
+
+
+def test_ctrl_c_does_not_end_the_debugger(shown):
+    async def script(screen):
+        await screen.press("ctrl+c")
+        assert screen.app.is_running
+        assert "q quits" in screen.text
+
+    drive(shown, script)
+
+
+def test_help_shows_every_key(shown):
+    async def script(screen):
+        await screen.press("question_mark")
+        assert isinstance(screen.app.screen, HelpScreen)
+        assert "run the next node" in screen.text
+        await screen.press("q")
+        assert not isinstance(screen.app.screen, HelpScreen)
+
+    text = help_text().plain
+    assert all(key.help in text for key in KEYS)
+    drive(shown, script)
+
+
+def test_every_action_of_the_table_exists(shown):
+    async def script(screen):
+        for binding in bindings():
+            name = binding.action.removeprefix("app.").partition("(")[0]
+            assert hasattr(screen.app, f"action_{name}"), binding.action
+
+    drive(shown, script)
+
+
+def test_no_key_is_there_twice_and_none_is_one_that_tmux_or_a_shell_takes():
+    keys = [key for binding in bindings() for key in binding.key.split(",")]
+    assert len(keys) == len(set(keys))
+    assert [key for key in keys if key.startswith(("ctrl", "alt"))] == ["ctrl+q"]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 160])
+def test_the_footer_fits(width):
+    assert sum(map(footer_width, footer(width))) <= width
+
+
+def test_the_footer_of_a_usual_terminal_has_what_one_needs():
+    assert {"n", "p", "c", "b", "/", "?", "q"} <= {key.shown for key in footer(80)}

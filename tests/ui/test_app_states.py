@@ -1,0 +1,338 @@
+"""How the program can be, and how the screen says it; resizing, quitting, and what must not hang or crash."""
+
+import asyncio
+
+import pytest
+
+from agdbg.protocol.errors import Disconnected, RequestFailed
+from agdbg_ui.widgets.banner import Banner
+
+
+def drive(shown, script, **how):
+    async def main():
+        async with shown(**how) as screen:
+            await script(screen)
+        return screen.app.return_value
+
+    return asyncio.run(main())
+
+
+def empty(hub):
+    hub.size = 0
+
+
+def banner(screen):
+    return screen.app.query_one(Banner)
+
+
+def test_before_it_is_connected_the_screen_is_there(new_app):
+    async def main():
+        gate = asyncio.Event()
+        app = new_app()
+        connect = app._connect
+
+        async def late():
+            await gate.wait()
+            return await connect()
+
+        app._connect = late
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.pause()
+            assert app.session is None
+            assert "starting" in app.lanes.note
+            await pilot.press("n", "b", "x", "e", "z", "t", "g", "slash", "a", "enter", "escape")
+            gate.set()
+            await pilot.pause()
+
+    asyncio.run(main())
+
+
+def test_running_without_autograd_says_for_how_long(shown):
+    now = [0.0]
+
+    async def script(screen):
+        assert "running; no autograd yet" in screen.text
+        now[0] = 7.5
+        screen.app._show_state()
+        await screen.settle()
+        assert "no event for 7 s" in screen.text
+        assert "running, no event for 7 s" in screen.title
+
+    drive(shown, script, prepare=empty, clock=lambda: now[0])
+
+
+def test_it_ended_without_autograd(shown):
+    async def script(screen):
+        screen.hub.end(0)
+        await screen.settle()
+        assert "ended with status 0" in screen.title
+        assert "it built no autograd graph" in screen.text
+        await screen.press("x")
+        assert "No problem was found" in screen.text
+
+    drive(shown, script, prepare=empty)
+
+
+def test_it_had_ended_before_the_screen_was_there(shown):
+    def over(hub):
+        hub.size, hub.state, hub.exit = 0, "ended", 3
+
+    async def script(screen):
+        assert "ended with status 3" in screen.title
+        assert "the program ended with status 3" in screen.text
+
+    result = drive(shown, script, prepare=over)
+    assert result is None  # the test ended the app, not the user
+
+
+def test_a_recording_is_stepped_through(shown):
+    async def script(screen):
+        assert "recording" in screen.title
+        await screen.press("n")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 11)
+        await screen.until(lambda: "in the recording before AddBackward0" in screen.title)
+        await screen.press("q")
+
+    result = drive(shown, script, state="trace", command="attach", arguments={"trace": "/work/t"})
+    assert (result.status, result.left_running, result.error) == (None, False, "")
+
+
+def test_a_recording_shows_its_first_finding(shown):
+    def wrong(hub):
+        hub.findings = [{"cause": "backward() freed what it needs"}, {"cause": "another"}]
+        hub.rendered = "1. backward() freed what it needs\n2. another"
+
+    async def script(screen):
+        await screen.until(lambda: "backward() freed what it needs (and 1 more)" in screen.text)
+        await screen.press("x")
+        assert "2. another" in screen.text
+
+    drive(shown, script, prepare=wrong, state="trace", command="attach", arguments={"trace": "/work/t"})
+
+
+def test_it_is_killed_while_it_is_stopped(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.end(None, "SIGKILL")
+        await screen.until(lambda: "ended by SIGKILL" in screen.title)
+        assert "the program ended by SIGKILL" in screen.text
+        assert screen.app.lanes.row_count == 12
+        assert screen.app.lanes.pages.row(6) is not None
+        await screen.press("q")
+
+    result = drive(shown, script)
+    assert (result.status, result.left_running) == (137, False)
+
+
+def test_a_step_that_ends_the_program_leaves_nothing_waiting(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.do_next = lambda threadId: asyncio.get_running_loop().call_soon(screen.hub.end) and {}
+        await screen.press("n")
+        await screen.until(lambda: screen.app.session.view.life == "ended")
+        del screen.hub.do_next
+        await screen.press("n")
+        await screen.until(lambda: screen.app.session.view.stop is not None)
+        assert "in the recording" in screen.title
+
+    drive(shown, script)
+
+
+def test_the_hub_dies_and_what_was_seen_stays(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.die("the hub at /run/x is gone; the program runs on")
+        await screen.until(lambda: "connection to the hub is gone" in screen.title)
+        assert "the program runs on" in banner(screen).detail
+        assert "MulBackward0" in screen.text
+        await screen.press("n", "b", "x", "down", "q")
+
+    result = drive(shown, script)
+    assert "the program runs on" in result.error
+
+
+def test_bad_arguments_are_told_after_the_terminal_is_restored(new_app):
+    async def main():
+        app = new_app()
+        app.prepare.append(lambda hub: hub.refuse.update(launch=RequestFailed("launch: no such file: train.py")))
+        async with app.run_test() as pilot:
+            async with asyncio.timeout(30):
+                while app.return_value is None:
+                    await pilot.pause()
+        return app.return_value
+
+    assert asyncio.run(main()).error == "launch: no such file: train.py"
+
+
+def test_no_hub_is_told_after_the_terminal_is_restored(new_app):
+    async def main():
+        app = new_app()
+
+        async def nobody():
+            raise Disconnected("no hub answers")
+
+        app._connect = nobody
+        async with app.run_test() as pilot:
+            async with asyncio.timeout(30):
+                while app.return_value is None:
+                    await pilot.pause()
+        return app.return_value
+
+    assert asyncio.run(main()).error == "no hub answers"
+
+
+# ----- quitting -----
+
+
+@pytest.mark.parametrize(
+    ("key", "status", "left"), [("k", 143, False), ("l", None, True)], ids=["kill", "leave it running"]
+)
+def test_quitting_a_living_program_asks(shown, key, status, left):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("q")
+        assert "has not ended" in screen.text
+        await screen.press(key)
+        assert screen.hub.asked("disconnect") == [{"terminateDebuggee": not left}]
+        assert bool(screen.hub.asked("terminate")) is not left
+
+    result = drive(shown, script)
+    assert (result.status, result.left_running, result.trace) == (status, left, "/work/agdbg-traces/train-1")
+
+
+@pytest.mark.parametrize("key", ["s", "escape", "enter"])
+def test_quitting_can_be_thought_better_of(shown, key):
+    async def script(screen):
+        await screen.press("q", key)
+        assert screen.app.is_running
+        assert screen.hub.asked("disconnect") == []
+        assert screen.app.focused.id == "lanes"
+
+    drive(shown, script)
+
+
+def test_an_ended_program_is_quit_at_once(shown):
+    async def script(screen):
+        screen.hub.end(5)
+        await screen.until(lambda: screen.app.session.view.life == "ended")
+        await screen.press("q")
+
+    assert drive(shown, script).status == 5
+
+
+# ----- size -----
+
+
+def test_too_small_and_back(shown):
+    async def script(screen):
+        await screen.stop(6)
+        for size in ((20, 5), (200, 9), (39, 40), (1, 1)):
+            await screen.pilot.resize_terminal(*size)
+            await screen.settle()
+            assert "MulBackward0" not in screen.text
+        await screen.pilot.resize_terminal(20, 5)
+        await screen.settle()
+        assert "too small: 20 x 5" in screen.text
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert "MulBackward0" in screen.text
+        await screen.press("up")
+        assert screen.app.lanes.cursor == 5
+
+    drive(shown, script)
+
+
+def test_narrow_shows_one_pane_and_wide_shows_all(shown):
+    async def script(screen):
+        await screen.stop(6)
+        assert "Gradients in" in screen.text
+        assert "from agdbg_engine import nn" not in screen.text
+        await screen.pilot.resize_terminal(160, 48)
+        await screen.settle()
+        assert "Gradients in" in screen.text
+        assert "from agdbg_engine import nn" in screen.text
+        await screen.press("4")
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert "event 3" in screen.text
+        assert "Gradients in" not in screen.text
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize("size", [(40, 10), (60, 15), (80, 24), (109, 30), (110, 12), (160, 48), (300, 100)])
+def test_every_line_is_as_wide_as_the_terminal(shown, size):
+    from rich.cells import cell_len
+
+    async def script(screen):
+        await screen.stop(6)
+        assert len(screen.lines()) == size[1]
+        assert {cell_len(line) for line in screen.lines()} == {size[0]}
+        assert "▶" in screen.text
+
+    drive(shown, script, size=size)
+
+
+def test_the_program_gets_to_know_the_size_of_its_terminal(shown):
+    async def script(screen):
+        first = screen.hub.asked("launch")[0]
+        await screen.pilot.resize_terminal(160, 48)
+        await screen.until(lambda: screen.hub.asked("agdbg/resize"))
+        assert screen.hub.asked("agdbg/resize")[-1]["columns"] > first["columns"]
+
+    drive(shown, script)
+
+
+# ----- text of the program -----
+
+
+def test_markup_and_controls_in_what_the_program_says_are_shown_as_they_are(shown):
+    evil = "[bold red]x[/] \x1b[2J\x07 [link=a]"
+
+    async def script(screen):
+        screen.hub.exception = {"exceptionId": "e", "description": evil, "details": {"message": evil}}
+        await screen.stop(6, reason="exception", text=evil)
+        await screen.until(lambda: "[bold red]x[/]" in screen.text)
+        screen.app.say(evil)
+        await screen.press("x")
+        assert "[bold red]x[/]" in screen.text
+        assert "\x1b" not in screen.text
+
+    drive(shown, script)
+
+
+def test_output_comes_in_few_pieces(shown):
+    fed = []
+
+    async def script(screen):
+        feed = screen.app.output.feed
+        screen.app.output.feed = lambda text: (fed.append(text), feed(text))
+        for number in range(2000):
+            screen.hub.send("output", category="stdout", output=f"line {number}\n")
+        await screen.until(lambda: fed and "line 1999" in fed[-1])
+        assert len(fed) < 20
+        await screen.press("3")
+        assert "line 1999" in screen.text
+
+    drive(shown, script)
+
+
+def test_a_flood_of_output_is_cut_and_said(shown):
+    async def script(screen):
+        for _ in range(64):
+            screen.hub.send("output", category="stdout", output="x" * 65536)
+        screen.hub.send("output", category="stdout", output="\nthe end\n")
+        await screen.until(lambda: "the end" in screen.app.output.lines)
+        assert any("characters not shown" in line for line in screen.app.output.lines)
+
+    drive(shown, script)
+
+
+def test_output_from_before_is_there_after_an_attach(shown):
+    def talked(hub):
+        hub.text = "epoch 1\nepoch 2\n"
+
+    async def script(screen):
+        await screen.until(lambda: "epoch 2" in screen.app.output.lines)
+
+    drive(shown, script, prepare=talked, command="attach", arguments={})
