@@ -4,6 +4,7 @@ from argparse import REMAINDER, SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agdbg.commands import screen
 from agdbg.commands.guard import complain
 from agdbg.errors import InputError
 
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from agdbg.launch.recording import Recording
 
 DESCRIPTION = """\
-Run a Python script or module as python does, record its autograd graphs, and explain
-on standard error what went wrong. The exit status is the program's own."""
+Run a Python script or module as python does and record its autograd graphs. On a terminal
+it stops at the first backward pass, to be stepped through; otherwise, or with --headless,
+what went wrong is explained on standard error. The exit status is the program's own."""
 
 
 def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, Any]) -> None:
@@ -24,10 +26,16 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
         "run",
         help="run a script, record and explain it",
         description=DESCRIPTION,
-        usage="agdbg run [--headless] [--trace DIR | --no-trace] (SCRIPT | -m MODULE) [ARG ...]",
+        usage="agdbg run [--headless | --go] [--trace DIR | --no-trace] (SCRIPT | -m MODULE) [ARG ...]",
         **common,
     )
-    parser.add_argument("--headless", action="store_true", help="no user interface (the only way so far)")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--headless", action="store_true", help="no user interface, even on a terminal")
+    ways.add_argument("--go", action="store_true", help="do not stop at the first backward pass")
+    parser.add_argument(
+        "--on-orphan", choices=("continue", "wait"), default="continue", metavar="continue|wait",
+        help="what a stopped program does when its user interface dies (default: continue)",
+    )  # fmt: skip
     traces = parser.add_mutually_exclusive_group()
     traces.add_argument("--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)")
     traces.add_argument("--no-trace", action="store_true", help="explain, and keep no trace")
@@ -44,10 +52,50 @@ def execute(options: Namespace) -> int:
     from agdbg.launch.program import run
 
     try:
+        if not options.headless and options.agent is None and screen.is_possible() and options.script[:1] != ["-"]:
+            return on_screen(options)
         program, recording = prepared(options)
     except Exception as error:
         return complain(error)
     return run(program, recording)
+
+
+def on_screen(options: Namespace) -> int:
+    """Run the program in the terminal UI."""
+    import os
+    import tempfile
+
+    program = wanted(options)
+    columns, rows = os.get_terminal_size()
+    arguments: dict[str, Any] = {
+        "module" if program.is_module else "program": program.target,
+        "args": program.args,
+        "cwd": os.getcwd(),
+        "stopOnEntry": not options.go,
+        "onOrphan": options.on_orphan,
+        "columns": columns,
+        "rows": rows,
+    }
+    if options.no_trace:
+        with tempfile.TemporaryDirectory(prefix="agdbg-") as folder:
+            return screen.run({**arguments, "trace": folder})
+    return screen.run({**arguments, "trace": options.trace})
+
+
+def wanted(options: Namespace) -> "Program":
+    """What to run.
+
+    Raises:
+        InputError: nothing.
+    """
+    from agdbg.launch.program import Program
+
+    words = options.script if options.module is None else options.module
+    if options.module is None and words[:1] == ["--"]:
+        words = words[1:]
+    if not words:
+        raise InputError("nothing to run: agdbg run SCRIPT [ARG ...], or agdbg run -m MODULE [ARG ...]")
+    return Program(words[0], words[1:], is_module=options.module is not None)
 
 
 def prepared(options: Namespace) -> "tuple[Program, Recording]":
@@ -57,15 +105,9 @@ def prepared(options: Namespace) -> "tuple[Program, Recording]":
         InputError: no program, or the trace cannot go where it should.
     """
     from agdbg.launch import place
-    from agdbg.launch.program import Program
     from agdbg.launch.recording import Recording
 
-    words = options.script if options.module is None else options.module
-    if options.module is None and words[:1] == ["--"]:
-        words = words[1:]
-    if not words:
-        raise InputError("nothing to run: agdbg run SCRIPT [ARG ...], or agdbg run -m MODULE [ARG ...]")
-    program = Program(words[0], words[1:], is_module=options.module is not None)
+    program = wanted(options)
     if options.agent is not None:
         return program, Recording(program.name, Path(options.trace), agent=options.agent)
     directory = place.named(options.trace) if options.trace is not None else None

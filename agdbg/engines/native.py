@@ -89,7 +89,7 @@ class NativeSink(engine_events.Sink):
         self._cuts: dict[int, list[int]] = {}
         self._names: dict[int, tuple[int, int]] = {}
         self._texts: dict[int, list[str]] = {}
-        self._foreseeing = False
+        self._foreseeing: BackwardPass | None = None
         self.writes: list[str] | None = None
         """Notes of writes, while somebody wants them."""
         self._hot_methods()
@@ -110,7 +110,7 @@ class NativeSink(engine_events.Sink):
 
         def error(error: BaseException, code: CodeType, lasti: int) -> None:
             record_error(error, code, lasti)
-            if not self._foreseeing:
+            if self._foreseeing is None:
                 driver.raised(error, details_of(error))
 
         self.node_born, self.error = node_born, error  # type: ignore[method-assign]  # on purpose
@@ -345,13 +345,15 @@ class NativeSink(engine_events.Sink):
     def error(self, error: BaseException, code: CodeType, lasti: int) -> None:
         d = details_of(error)
         node = 0 if d.node is None else self._tag(d.node)
-        running = current.bp.tag if current.bp is not None else 0
+        foreseen = self._foreseeing
+        bp = foreseen or current.bp
+        running = 0 if bp is None else bp.tag
         storage = 0 if d.storage is None else self._storage(d.storage)
         text = self.recorder.text(f"{type(error).__name__}: {error}")
         where = self._site_op(code, lasti, d.kind)
         slot = 0 if d.slot is None else d.slot + 1
         self.emit(
-            head(Kind.ERROR, self.ordinal.number, PREDICTED * self._foreseeing),
+            head(Kind.ERROR, self.ordinal.number, PREDICTED if foreseen else 0),
             node,
             running,
             where,
@@ -362,13 +364,13 @@ class NativeSink(engine_events.Sink):
         )
         self.recorder.flush()
 
-    def foresee(self, refusal: Refusal) -> BaseException:
-        """The error that ``refusal`` will raise, recorded as foreseen."""
-        self._foreseeing = True
+    def foresee(self, refusal: Refusal, bp: BackwardPass) -> BaseException:
+        """The error that ``refusal`` will raise in the pass, recorded as foreseen."""
+        self._foreseeing = bp
         try:
             return refusal.error()
         finally:
-            self._foreseeing = False
+            self._foreseeing = None
 
     def dropped(self, error: BaseException) -> None:
         self.recorder.abandon(f"{type(error).__name__}: {error}")

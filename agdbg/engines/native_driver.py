@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import GO_ON, Agent, Command
@@ -68,7 +69,8 @@ class Driver:
         self.thread = Stepping()
         self._steppers: set[int] = set()
         self.births = False
-        agent.internal = INTERNAL
+        INTERNAL.update(str(file) for file in Path(__file__).resolve().parents[1].rglob("*.py"))
+        agent.internal = frozenset(INTERNAL)
         agent.on_change(self._changed)
 
     def _changed(self, settings: Settings) -> None:

@@ -96,7 +96,7 @@ class Walk:
         if refusal is None or not (kind in wanted or "any" in wanted):
             return None
         self.announced = (kind, refusal.node)
-        error = self.driver.sink.foresee(refusal)
+        error = self.driver.sink.foresee(refusal, self.bp)
         number = self.driver.sink.number(refusal.node)
         return {"kind": kind, "text": f"{type(error).__name__}: {error}", "predicted": True, "node": number}
 

@@ -13,8 +13,8 @@ from sys import _getframe
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-INTERNAL: frozenset[str] = frozenset(str(p) for p in Path(__file__).parent.rglob("*.py"))
-"""File names of the engine itself: frames of these are never the user's."""
+INTERNAL: set[str] = {str(p) for p in Path(__file__).parent.rglob("*.py")}
+"""File names of the engine itself, and of instruments that call it: frames of these are never the user's."""
 
 
 def user_frame(frame: FrameType) -> FrameType:

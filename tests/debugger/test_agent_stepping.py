@@ -1,10 +1,15 @@
 """Stepping through backward: a real program stops, is asked, steps, goes back, and ends as it would have ended."""
 
+import subprocess
+import sys
+
 import pytest
 
 from agdbg.agent.control import FunctionStop, Settings
+from agdbg.diagnose import finding_of
 from agdbg.events import Kind
 from agdbg.record import Facts, Trace
+from agdbg.record.reader import STRING_WORDS
 
 SCRIPT = """\
 import agdbg_engine as ag
@@ -354,7 +359,7 @@ import agdbg_engine as ag
 def work(k):
     x = ag.tensor([1.0], requires_grad=True)
     (x * k).sum().backward()
-    print(k, x.grad.tolist(), flush=True)
+    print(f"{k} {x.grad.tolist()}\\n", end="", flush=True)
 threads = [threading.Thread(target=work, args=(k,)) for k in (2.0, 3.0)]
 for t in threads: t.start()
 for t in threads: t.join()
@@ -448,3 +453,57 @@ def test_an_interrupt_at_a_stop_is_the_programs(run_agent):
     assert hub.message() is None
     status, out, _ = hub.result()
     assert (status, out.splitlines()[0]) == (0, "interrupted")
+
+
+def told(directory):
+    """What a trace tells, without times: every record with its strings spelled out."""
+    trace = Trace.open(directory)
+    facts, found = Facts(trace), []
+    for row in range(len(trace.records)):
+        words = facts.words(row)
+        kind = Kind(words[0] & 255)
+        if kind == Kind.CLOCK:
+            continue
+        for index in STRING_WORDS.get(kind, ()):
+            low, high = words[index] & 0xFFFFFFFF, words[index] >> 32
+            words[index] = [str(trace.site(low)) if kind != Kind.TENSOR else trace.text(low), trace.op(high).name or trace.text(high)]
+        timed = {Kind.RAN: (4, 5), Kind.PASS_STARTED: (5,), Kind.PASS_FINISHED: (4,)}.get(kind, ())
+        found.append([kind.name, *(w for i, w in enumerate(words) if i not in timed)])
+    return found
+
+
+def test_a_stepped_program_leaves_the_trace_that_it_leaves_alone(run_agent, tmp_path):
+    text = """\
+import agdbg_engine as ag
+from agdbg_engine import nn, optim
+ag.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+step = optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    loss = model(ag.ones(4, 2)).pow(2).mean()
+    loss.backward()
+    step.step()
+print(loss.item())
+"""
+    hub = run_agent(text)
+    hub.stopped()
+    for how in ["next", "in", "in", "next", "next", "out", "next", "next", "out", "next", "out", "in", "in", "next"]:
+        hub.go(how)
+    status, out, err = hub.end()
+    assert (status, err) == (0, "")
+    plain = tmp_path / "plain"
+    command = [sys.executable, "-m", "agdbg", "run", "--headless", "--trace", str(plain), str(hub.script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == out
+    assert told(hub.trace) == told(plain)
+
+
+def test_a_foreseen_error_is_told_of_the_line_of_the_call(run_agent):
+    hub = run_agent(SCRIPT + "loss.backward()  # again\n", Settings(exceptions=["backward-twice"]))
+    hub.stopped()
+    facts = Facts(Trace.open(hub.trace))
+    error = facts.predicted[0]
+    assert (error.site.line, error.pass_id) == (hub.line("# again"), 2)
+    finding = finding_of(facts, error)
+    assert [e.site.line for e in finding.evidence if e.role == "second call"] == [hub.line("# again")]
+    assert hub.end()[0] == 1

@@ -85,7 +85,7 @@ def test_every_request_has_one_answer_whatever_its_arguments(hub, requests):
 
 @MANY
 @given(st.lists(REQUEST, min_size=1, max_size=4))
-def test_the_same_at_a_stop(new_hub, requests):
+def test_the_same_with_a_program(new_hub, requests):
     hub = new_hub()
     client = hub.launched()
     agent = hub.stopped(client)

@@ -47,15 +47,15 @@ RULES = {
 
 
 class FakeHub:
-    """A program with one backward pass over a small graph, or over `size` rows of one chain."""
+    """A program with one backward pass over a small graph, or over `nodes` rows of one chain."""
 
-    def __init__(self, size=None, state="running"):
+    def __init__(self, nodes=None, state="running"):
         loop = asyncio.get_running_loop()
         self.closed = loop.create_future()
         self.on_event = None
         self.requests = []
-        self.size = len(_SMALL) if size is None else size
-        self.is_small = size is None
+        self.size = len(_SMALL) if nodes is None else nodes
+        self.is_small = nodes is None
         self.state, self.exit, self.signal = state, None, None
         self.counter = None
         self.recorded = ""

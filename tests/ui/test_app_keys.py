@@ -25,7 +25,9 @@ def drive(shown, script, **how):
 
 def barrier():
     details = {"id": 1, "format": "{text}", "variables": {"text": "hooks", "code": "barrier"}}
-    return RequestFailed("ReluBackward0 has user hooks: what they did is not taken back", "stepBack", {"error": details})
+    return RequestFailed(
+        "ReluBackward0 has user hooks: what they did is not taken back", "stepBack", {"error": details}
+    )
 
 
 STEPS = {

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual import events, on, work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Vertical
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -17,7 +17,7 @@ from agdbg_ui.backend import Backend
 from agdbg_ui.explaining import Explaining
 from agdbg_ui.keymap import bindings
 from agdbg_ui.newest import Newest
-from agdbg_ui.panes import Panes
+from agdbg_ui.panes import Panes, Workspace
 from agdbg_ui.prompts import Prompts
 from agdbg_ui.refreshing import Refreshing
 from agdbg_ui.result import TuiResult
@@ -26,6 +26,7 @@ from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.page import Page
 from agdbg_ui.screens.question import barrier_question, quit_question
 from agdbg_ui.session import Session
+from agdbg_ui.text import safe
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.events import EventsPane
 from agdbg_ui.widgets.inspector import Inspector
@@ -87,7 +88,7 @@ class AgdbgApp(App[TuiResult]):
         with Vertical(id="main"):
             yield TitleLine(id="title")
             yield Banner(hint="x: why", id="banner")
-            with Container(id="workspace"):
+            with Workspace(id="workspace"):
                 yield Lanes(id="lanes")
                 yield PaneTabs(Panes.ALL, id="tabs")
                 yield Inspector(id="inspector")
@@ -180,7 +181,7 @@ class AgdbgApp(App[TuiResult]):
 
     def say(self, text: str, severity: Any = "information") -> None:
         """A short note that goes away by itself."""
-        self.notify(text, severity=severity, timeout=5, markup=False)
+        self.notify("\n".join(map(safe, text.split("\n"))), severity=severity, timeout=5, markup=False)
 
     # ----- what the panes say -----
 
@@ -269,11 +270,11 @@ class AgdbgApp(App[TuiResult]):
     # ----- size and focus -----
 
     def on_resize(self, event: events.Resize) -> None:
-        """Tell the program, and what is missing when nothing fits."""
+        """Say what is missing when nothing fits."""
         small = f"too small: {event.size.width} x {event.size.height}\nagdbg needs {LEAST_COLUMNS} x {LEAST_ROWS}"
         self.query_one("#small", Static).update(small)
-        self.call_after_refresh(self._on_laid_out)
 
+    @on(Workspace.LaidOut)
     def _on_laid_out(self) -> None:
         if self.focused is None and len(self.screen_stack) == 1:
             self.panes.focus_last()

@@ -4,9 +4,21 @@ from typing import Any, ClassVar
 
 from textual.app import App
 from textual.containers import Container
+from textual.message import Message
 from textual.widget import Widget
 
 from agdbg_ui.widgets.pane_tabs import PaneTabs
+
+
+class Workspace(Container):
+    """Holds the panes."""
+
+    class LaidOut(Message):
+        """The panes have other sizes now."""
+
+    def on_resize(self) -> None:
+        """Tell."""
+        self.post_message(self.LaidOut())
 
 
 class Panes:
@@ -22,7 +34,7 @@ class Panes:
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
-        self._workspace = app.query_one("#workspace", Container)
+        self._workspace = app.query_one(Workspace)
         self._seen, self._bottom, self._last = "inspector", "output", "lanes"
         self.show("inspector")
 

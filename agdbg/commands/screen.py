@@ -1,0 +1,68 @@
+"""The terminal UI, for the commands that can show it. It lies above the debugger, so it is looked up by its name."""
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+from agdbg import status
+from agdbg.errors import InputError
+from agdbg.tell import tell
+
+
+def is_possible() -> bool:
+    """True when this process speaks with a person at a terminal that can show it."""
+    streams = (sys.stdin, sys.stdout)
+    on_terminal = all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
+    return on_terminal and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def require(command: str, otherwise: str) -> None:
+    """Refuse to go on without a terminal.
+
+    Raises:
+        InputError: there is none; ``otherwise`` says what works without.
+    """
+    if not is_possible():
+        raise InputError(f"agdbg {command} needs a terminal (standard input and output, TERM not dumb); {otherwise}")
+
+
+def run(arguments: dict[str, Any]) -> int:
+    """Run a program on the screen; ``arguments`` are those of the protocol's ``launch``. Return the exit status."""
+    return _concluded(_ui().run_tui(arguments))
+
+
+def open_trace(path: str) -> int:
+    """Show a recording."""
+    return _concluded(_ui().open_trace(path), mention=False)
+
+
+def attach(address: str) -> int:
+    """Join what a hub runs."""
+    return _concluded(_ui().attach(address))
+
+
+def _ui() -> Any:
+    return import_module("agdbg_ui.main")
+
+
+def _concluded(result: Any, *, mention: bool = True) -> int:
+    """Say what is to be said once the terminal is the shell's again; the exit status is the program's."""
+    if result.error:
+        tell(f"error: {result.error}")
+    if result.left_running:
+        tell("the program goes on; agdbg attach joins it")
+    if result.trace and mention and os.path.isdir(result.trace):
+        tell(f"trace: {_short(result.trace)}")
+    if result.status is not None:
+        return int(result.status)
+    return status.BAD_INPUT if result.error else status.OK
+
+
+def _short(path: str) -> str:
+    """``path`` from here, when it is below."""
+    try:
+        found = os.path.relpath(path)
+    except (OSError, ValueError):
+        return path
+    return path if found.startswith(os.pardir) else found

@@ -1,0 +1,310 @@
+"""The lane view: rows on demand at a flat cost, following the program counter, and no work while nothing happens."""
+
+import asyncio
+
+import pytest
+
+from agdbg_ui.pages import PAGE, Pages
+from agdbg_ui.widgets.lane_row import Columns, row_pieces
+
+MILLION = 1_000_000
+
+
+def drive(shown, script, **how):
+    async def main():
+        async with shown(**how) as screen:
+            await script(screen)
+
+    asyncio.run(main())
+
+
+def row(index=0, **changes):
+    made = {
+        "row": index,
+        "node": index + 1,
+        "op": "MulBackward0",
+        "cells": "├─●",
+        "undrawn": [],
+        "file": "/w/a.py",
+        "line": 3,
+        "text": "  y = x * w",
+        "badges": [],
+        "state": "pending",
+        "order": None,
+        "pass": 0,
+        "breakpoint": False,
+    }
+    return made | changes
+
+
+def text_of(made, counter_node=None, is_next=False):
+    columns = Columns()
+    columns.widen(made)
+    return "".join(text for text, _ in row_pieces(made, counter_node, is_next, columns))
+
+
+# ----- a row -----
+
+
+def test_a_row_says_all_without_colour():
+    states = ("pending", "ran", "freed", "failed", "next")
+    marks = {text_of(row(state=state))[5] for state in states}
+    assert len(marks) == len(states)
+    assert text_of(row()).startswith("   ├─○ MulBackward0")
+    assert text_of(row(state="next"), is_next=True).startswith(" ▶ ├─▶ ")
+    assert text_of(row(breakpoint=True)).startswith("●  ")
+    assert text_of(row()).endswith("a.py:3 y = x * w")
+
+
+def test_a_parameter_is_marked_when_its_gradient_was_added_and_when_it_is_next():
+    badges = [
+        {"text": "w", "node": 7, "state": "ran"},
+        {"text": "b", "node": 8, "state": "pending"},
+        {"text": "c", "node": 9, "state": "pending"},
+    ]
+    assert "[●w] [b] [▶c] " in text_of(row(badges=badges), counter_node=9, is_next=True)
+    assert "[w0] [w1] [w2] [w3] +2 " in text_of(
+        row(badges=[{"text": f"w{i}", "node": i, "state": "pending"} for i in range(6)])
+    )
+
+
+def test_producers_without_a_lane_are_named_by_their_rows():
+    assert "↥1,8 +1 " in text_of(row(undrawn=[0, 7, 9]))
+
+
+def test_a_row_of_an_unknown_place_has_none():
+    assert text_of(row(file="", line=0, text="")).rstrip().endswith("MulBackward0")
+
+
+def test_hostile_names_stay_on_their_line():
+    text = text_of(row(op="a\nb\x1b[0m", cells="●", text="x\ty\r", badges=[{"text": "\u202e", "node": 1, "state": ""}]))
+    assert text.isprintable()
+
+
+# ----- pages -----
+
+
+def body(start, count, total=1000, pc=None):
+    rows = [row(index) for index in range(start, min(start + count, total))]
+    return {"total": total, "start": start, "rows": rows, "pc": pc, "pcNode": None}
+
+
+def test_pages_ask_once_for_what_is_seen():
+    pages = Pages()
+    assert pages.wanted(0, 20) == (0, PAGE)
+    pages.put(body(0, PAGE), pages.age)
+    assert pages.wanted(0, 20) is None
+    assert pages.wanted(PAGE - 1, PAGE) == (PAGE, PAGE)
+    pages.outdate()
+    assert pages.row(3)["row"] == 3
+    assert pages.wanted(0, 20) == (0, PAGE)
+
+
+def test_an_answer_that_is_older_than_the_last_change_is_asked_for_again():
+    pages = Pages()
+    age = pages.age
+    pages.outdate()
+    pages.put(body(0, PAGE), age)
+    assert pages.wanted(0, 20) == (0, PAGE)
+
+
+def test_an_empty_graph_is_asked_for_once():
+    pages = Pages()
+    pages.put(body(0, 0, total=0), pages.age)
+    assert pages.wanted(0, 20) is None
+    pages.outdate()
+    assert pages.wanted(0, 20) == (0, PAGE)
+
+
+def test_an_answer_that_is_shorter_than_it_should_be_is_not_asked_for_again():
+    pages = Pages()
+    pages.put({**body(0, 5), "total": 1000}, pages.age)
+    assert pages.wanted(0, 20) is None
+    assert pages.row(7) is None
+
+
+def test_pages_forget_what_was_seen_long_ago():
+    pages = Pages()
+    for start in range(0, MILLION, PAGE):
+        pages.put({"total": MILLION, "start": start, "rows": [], "pc": None, "pcNode": None}, pages.age)
+    assert len(pages._pages) < 1000
+
+
+# ----- the view -----
+
+
+def test_a_million_rows_scroll_with_few_requests(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        await screen.press("home")
+        before = len(screen.hub.asked("agdbg/rows"))
+        jumps = 40
+        for at in range(jumps):
+            lanes.scroll_to(y=at * (MILLION // jumps), animate=False, immediate=True)
+            await screen.pilot.pause(0)
+        await screen.until(lambda: lanes.wanted is None)
+        asked = screen.hub.asked("agdbg/rows")[before:]
+        assert len(asked) <= 2 * jumps
+        assert all(each["count"] <= 3 * PAGE for each in asked)
+        assert f"Op{lanes.top_row}Backward0" in screen.text
+
+    drive(shown, script, nodes=MILLION)
+
+
+def test_while_an_answer_is_awaited_only_the_newest_place_is_asked_for(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        await screen.press("home")
+        gate = screen.hub.held["agdbg/rows"] = asyncio.Event()
+        before = len(screen.hub.asked("agdbg/rows"))
+        for at in range(1, 50):
+            lanes.scroll_to(y=at * 10_000, animate=False, immediate=True)
+            await screen.pilot.pause(0)
+        assert "row 490,001" in screen.text  # its place is shown meanwhile
+        assert len(screen.hub.asked("agdbg/rows")) - before == 1
+        gate.set()
+        await screen.until(lambda: lanes.wanted is None)
+        assert len(screen.hub.asked("agdbg/rows")) - before <= 3
+
+    drive(shown, script, nodes=MILLION)
+
+
+def test_keys_move_the_cursor_from_end_to_end(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        await screen.press("end")
+        assert lanes.cursor == MILLION - 1
+        await screen.press("pageup", "up")
+        assert MILLION - 40 < lanes.cursor < MILLION - 2
+        await screen.press("home", "down", "down", "pagedown", "pageup")
+        assert lanes.cursor == 2
+        await screen.until(lambda: lanes.selected is not None)
+
+    drive(shown, script, nodes=MILLION)
+
+
+def test_a_click_selects_a_row_and_the_inspector_shows_it(shown):
+    async def script(screen):
+        await screen.stop(11)
+        await screen.pilot.click("#lanes", offset=(20, 3))
+        await screen.settle()
+        lanes = screen.app.lanes
+        assert lanes.cursor == lanes.top_row + 3
+        assert f"#{lanes.cursor + 1}" in screen.text
+
+    drive(shown, script)
+
+
+def test_the_view_follows_the_counter_over_a_long_way(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        for at in (500_000, 499_999, 10):
+            await screen.stop(at)
+            assert lanes.cursor == at
+            assert lanes.top_row <= at < lanes.top_row + lanes.visible_rows
+            assert f"Op{at}Backward0" in screen.text
+
+    drive(shown, script, nodes=MILLION)
+
+
+def test_what_runs_next_is_in_sight_above_the_counter_as_it_climbs(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        await screen.stop(500)
+        for _ in range(30):
+            screen.app.action_step("next")
+            await screen.settle()
+            assert lanes.cursor > lanes.top_row
+
+    drive(shown, script, nodes=1000)
+
+
+def test_whoever_scrolls_away_is_left_in_peace_and_told_the_way_back(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        await screen.stop(500)
+        await screen.press("home")
+        assert "stands at row 501: . " in screen.text
+        await screen.press("n")
+        await screen.until(lambda: lanes.pages.counter == 499)
+        assert lanes.top_row == 0
+        assert "stands at row 500: . " in screen.text
+        await screen.press("end")
+        assert "↑ stands at row 500: . " in screen.text
+        await screen.press("full_stop")
+        assert lanes.cursor == 499
+        assert "stands at row" not in screen.text
+        await screen.press("n")
+        await screen.until(lambda: lanes.pages.counter == 498)
+        assert lanes.cursor == 498
+
+    drive(shown, script, nodes=1000)
+
+
+def test_a_running_program_shows_its_newest_nodes_until_one_looks_elsewhere(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        for size in (100, 5000):
+            screen.hub.size = size
+            screen.hub.send("agdbg/grew", nodes=size, records=2 * size)
+            await screen.until(lambda: lanes.row_count == screen.hub.size)
+            await screen.settle()
+            assert f"Op{size - 1}Backward0" in screen.text
+        await screen.press("home")
+        screen.hub.size = 9000
+        screen.hub.send("agdbg/grew", nodes=9000, records=18000)
+        await screen.until(lambda: lanes.row_count == 9000)
+        assert lanes.cursor == 0
+
+    drive(shown, script, nodes=10)
+
+
+def test_a_leaf_that_runs_next_is_inspected_and_marked_on_its_row(shown):
+    async def script(screen):
+        rows = screen.hub.do_rows
+        screen.hub.do_rows = lambda **how: rows(**how) | {"pcNode": 102}
+        screen.hub.do_node = lambda node, threadId=None: {
+            "node": node,
+            "op": "AccumulateGrad",
+            "row": None,
+            "file": "",
+            "line": 0,
+            "text": "",
+            "state": "pending",
+            "sections": [],
+        }
+        await screen.stop(1)
+        await screen.until(lambda: "AccumulateGrad  #102" in screen.text)
+        assert "[▶0.bias]" in screen.text
+
+    drive(shown, script)
+
+
+def test_many_events_make_few_requests(shown):
+    async def script(screen):
+        before = len(screen.hub.requests)
+        for number in range(500):
+            screen.hub.send("agdbg/grew", nodes=number, records=number)
+        await screen.settle()
+        assert len(screen.hub.requests) - before < 12
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize("state", ["stopped", "ended"])
+def test_nothing_is_drawn_or_asked_while_nothing_happens(shown, state):
+    async def script(screen):
+        await screen.stop(6)
+        if state == "ended":
+            screen.hub.end(0)
+        await screen.settle()
+        await screen.pilot.pause(0.3)
+        drawn = []
+        display = screen.app._display
+        screen.app._display = lambda *how: (drawn.append(how), display(*how))
+        before = len(screen.hub.requests)
+        await asyncio.wait([asyncio.create_task(asyncio.Event().wait())], timeout=1.5)
+        assert drawn == []
+        assert len(screen.hub.requests) == before
+
+    drive(shown, script)
