@@ -1,7 +1,7 @@
 # `make install` once, then `make check`. To test from scratch without a set-up of your own: python3 scripts/test.py
 PYTHON ?= $(if $(wildcard .venv/bin/python),.venv/bin/python,python3)
 
-.PHONY: install format generate format-check lint types contracts generated wheel test sizes check bench clean
+.PHONY: install format generate format-check lint types contracts generated wheel test sizes check bench screenshots clean
 
 install:
 	$(PYTHON) -m pip install --upgrade "pip>=25.1"
@@ -24,6 +24,10 @@ check:
 bench:
 	@set -e; for script in $(shell grep -l __main__ benchmarks/*.py); do \
 		echo "== $$script"; $(PYTHON) $$script; done
+
+# The pictures in screenshots/, out of real sessions; the tests fail when they are stale.
+screenshots:
+	$(PYTHON) screenshots/make.py
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -9,7 +9,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from agdbg.errors import InputError
-from agdbg.hub.log import log, log_error
+from agdbg.hub.log import log_error
 from agdbg.hub.place import Runtime
 from agdbg.hub.server import Server
 from agdbg.protocol.address import place_of
@@ -61,7 +61,10 @@ def _serve(runtime: Runtime, listen: tuple[str, int] | None) -> int:
 def _port(word: str | None) -> tuple[str, int] | None:
     if word is None:
         return None
-    place = place_of(word)
+    try:
+        place = place_of(word)
+    except ValueError as error:
+        raise InputError(f"--listen {word}: {error}; port 0 takes any that is free") from None
     if isinstance(place, str):
         raise InputError(f"--listen {word}: it is no host and port, as localhost:5678 or [::1]:0")
     return place
@@ -74,7 +77,6 @@ def _outlive_everything(server: Server) -> None:
         return
 
     def end(number: int, frame: object) -> None:
-        log(f"asked to end by {signal.Signals(number).name}")
         server.loop.post(server.loop.stop)
 
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):

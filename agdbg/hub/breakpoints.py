@@ -130,11 +130,6 @@ class Breakpoints:
         at_line = any(each.line == line and not each.problem for each in self._lines.get(file, ()))
         return at_line or any(fnmatchcase(name, each.name) for each in self._names for name in names)
 
-    @property
-    def is_empty(self) -> bool:
-        """True when none is set."""
-        return not self._lines and not self._names
-
     # ----- telling the program -----
 
     def _new_id(self) -> int:

@@ -64,7 +64,9 @@ class Call:
 
     def fail_with(self, error: Exception) -> None:
         """It failed with an error, which is either a refusal or a mistake in agdbg."""
-        if isinstance(error, _KNOWN):
+        from agdbg.record.errors import TraceError  # not before it is needed: it brings NumPy in
+
+        if isinstance(error, (*_KNOWN, TraceError)):
             self.fail(str(error))
             return
         log(f"{self._request['command']} failed: {type(error).__name__}: {error}")

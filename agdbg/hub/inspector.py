@@ -32,7 +32,7 @@ def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[st
         finish: makes the answer.
     """
     stops = call.session.stops
-    cursor = stops.cursor if stops.cursor is not None and number in (None, stops.cursor.thread) else None
+    cursor = stops.cursor_of(number)
     before = cursor.position.row if cursor is not None and cursor.position is not None else None
     thread = stops.threads.current() if number is None else stops.threads.of(number)
     link = thread.link if cursor is None and thread is not None and thread.stop is not None else None

@@ -4,7 +4,7 @@ import codecs
 import os
 from pathlib import Path
 
-from agdbg.record.format import OUTPUT_FILE
+from agdbg.launch.place import OUTPUT_FILE
 
 __all__ = ["OUTPUT_FILE", "OutputLog", "OutputReader"]
 

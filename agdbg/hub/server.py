@@ -78,7 +78,8 @@ class Server:
             self.session.close()
         except Exception:
             log_error("the hub could not end cleanly")
-        for each in (*self._links, *self.session.clients, *self._sockets):
+        closing: list[AgentLink | Connection | socket.socket] = [*self._links, *self.session.clients, *self._sockets]
+        for each in closing:
             each.close()
         self.loop.close()
         self._runtime.remove()

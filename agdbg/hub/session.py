@@ -1,6 +1,5 @@
 """What all clients of a hub share: the program, its trace, the breakpoints, the stops and the cursor."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,6 +41,7 @@ class Session:
         worker: reads other files.
         launcher: the client that has launched the program.
         argv, cwd: the program's.
+        recorded_exit: the exit status that a trace tells of.
         was_orphaned: the last client went while the program ran, and its breakpoints were dropped.
     """
 
@@ -61,6 +61,7 @@ class Session:
         self.launcher: Connection | None = None
         self.argv: list[str] = []
         self.cwd = ""
+        self.recorded_exit: int | None = None
         self.was_orphaned = False
         self._waits_for_client = self._is_over = False
         self._make, self._on_end = make, on_end
@@ -134,7 +135,7 @@ class Session:
         self.argv = [spec.target, *spec.args]
         program = self._make(spec, self.runtime, trace.path)
         self.running = Running(self.loop, program, spec.target, self._output_grew, self._ended)
-        self._describe(str(spec.cwd or os.getcwd()))
+        self._describe(str(spec.cwd))
 
     def open_trace(self, trace: TraceDirectory, argv: list[str], cwd: str) -> None:
         """Serve a trace that is there already."""

@@ -172,14 +172,13 @@ class Stops:
         standing = sorted(self.threads.stopped, key=lambda thread: thread.number == self.threads.selected)
         return [self.body(thread) for thread in standing]
 
-    def is_in_recording(self, number: int) -> bool:
-        """True when what a client sees of a thread is a place in the recording."""
-        return self.cursor is not None and self.cursor.thread == number
+    def cursor_of(self, number: int | None) -> Cursor | None:
+        """The cursor, when what a client sees of a thread is a place in the recording.
 
-    @property
-    def has_place(self) -> bool:
-        """True when there is a cursor, and it is known where it stands."""
-        return self.cursor is not None and self.cursor.position is not None
+        Without a program it stands for all threads; no number means the thread that one looks at.
+        """
+        is_meant = self.cursor is not None and (not self.pid or number in (None, self.cursor.thread))
+        return self.cursor if is_meant else None
 
     def stop_of(self, number: int) -> Stop:
         """Where a thread stands, in the program or in the recording.
@@ -187,21 +186,27 @@ class Stops:
         Raises:
             Refused: it does not.
         """
-        if self.cursor is not None and (self.cursor.thread == number or not self.pid):
-            if self.cursor.position is None:
-                raise Refused("nothing was recorded, so there is no place to look at")
-            stop: Stop = self.cursor.position.as_stop()
-            return stop
-        return self.threads.standing(number)[2]
+        cursor = self.cursor_of(number)
+        if cursor is None:
+            return self.threads.standing(number)[2]
+        if cursor.position is None:
+            raise Refused("nothing was recorded, so there is no place to look at")
+        stop: Stop = cursor.position.as_stop()
+        return stop
 
-    def next_node(self, number: int | None) -> int:
-        """The node at which a thread stands; without a number the thread that stopped last. 0: none."""
-        if self.cursor is not None and number in (None, self.cursor.thread):
-            return self.cursor.position.node if self.cursor.position is not None else 0
+    def counter(self, number: int | None) -> tuple[int, bool]:
+        """The node at which a thread stands, or 0, and whether it runs next.
+
+        Without a number it is the thread that stopped last.
+        """
+        cursor = self.cursor_of(number)
         thread = self.threads.current() if number is None else self.threads.of(number)
-        if thread is None or thread.stop is None:
-            return 0
-        return int(thread.stop.get("node") or 0)
+        stop: Stop = {}
+        if cursor is not None:
+            stop = {} if cursor.position is None else cursor.position.as_stop()
+        elif thread is not None:
+            stop = thread.stop or {}
+        return int(stop.get("node") or 0), stop.get("where") in ("before", "inside")
 
     # ----- the recording -----
 
@@ -238,9 +243,9 @@ class Stops:
 
     def end(self) -> None:
         """The program has ended: only the recording is left."""
-        number = self.threads.selected or 1
+        cursor = self.cursor or Cursor(self.threads.selected or 1)
         for thread in list(self.threads):
             if thread.link is not None:
                 thread.link.close()
         self.pid = 0
-        self.cursor = Cursor(number)
+        self.cursor = cursor

@@ -13,6 +13,8 @@ from agdbg.errors import InputError
 FOLDER = ".agdbg"
 #: Files that tell that a directory holds a trace.
 TRACE_FILES = ("records.bin", "strings.jsonl", "meta.json")
+#: What the program printed, beside its trace, when a hub watched it.
+OUTPUT_FILE = "output.log"
 _STEM_LIMIT = 80
 
 

@@ -121,9 +121,7 @@ class Recording:
         }
         program: _Entry = {"argv": [*sys.argv], "cwd": str(self._base or "")}
         if self._agent is not None:
-            from agdbg.record.format import OUTPUT_FILE
-
-            program["output"] = OUTPUT_FILE
+            program["output"] = place.OUTPUT_FILE
         recorder = self._new_recorder(program, engine, adapter.SEES)
         try:
             if self._agent is None:

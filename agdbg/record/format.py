@@ -9,8 +9,6 @@ from agdbg.record.errors import TraceError
 RECORDS_FILE: Final = "records.bin"
 STRINGS_FILE: Final = "strings.jsonl"
 META_FILE: Final = "meta.json"
-#: What the program printed, when a hub watched it.
-OUTPUT_FILE: Final = "output.log"
 
 MAGIC: Final = b"AGDBGTRC"
 VERSION: Final = 1

@@ -97,9 +97,17 @@ def test_a_client_introduces_itself_first(hub, command):
 def test_nothing_can_be_joined_where_nothing_is(hub):
     client = hub.client()
     assert "nothing runs" in refused(client, "attach")
-    assert "no trace in it" in refused(client, "attach", trace=str(hub.directory))
-    assert "not there" in refused(client, "attach", trace="/no/such/trace")
+    assert "is not a trace" in refused(client, "attach", trace=str(hub.directory))
+    assert "does not exist" in refused(client, "attach", trace="/no/such/trace")
     assert "launch a program or attach" in refused(client, "configurationDone")
+
+
+def test_a_damaged_trace_is_refused_and_the_hub_stays_free(hub, tmp_path):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "records.bin").write_bytes(b"something else" * 100)
+    client = hub.client()
+    assert "records.bin" in refused(client, "attach", trace=str(tmp_path / "bad"))
+    client.request("launch", program=__file__, cwd=str(hub.directory))
 
 
 def test_a_hub_has_one_program(hub):

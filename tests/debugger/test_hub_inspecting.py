@@ -268,7 +268,7 @@ def test_a_gradient_is_replaced(at_stop):
 
 
 def test_what_cannot_be_replaced_says_what_can(at_stop):
-    client, agent, nodes = at_stop
+    client, agent, _ = at_stop
     saved = scope_named(client, agent, "Saved tensors")["variablesReference"]
     assert "'Gradients in'" in refused(client, "setVariable", variablesReference=saved, name="self", value="1")
     gradients = scope_named(client, agent, "Gradients in")["variablesReference"]

@@ -136,7 +136,9 @@ def test_a_process_that_is_not_the_program_is_no_agent(hub):
     assert client.request("threads") == {"threads": []}
 
 
-@pytest.mark.parametrize("line", [b"no json\n", b"[]\n", b'{"stopped": {}}\n', b'{"hello": 7}\n', b"\xff\n", b'{"id": 7}\n'])
+@pytest.mark.parametrize(
+    "line", [b"no json\n", b"[]\n", b'{"stopped": {}}\n', b'{"hello": 7}\n', b"\xff\n", b'{"id": 7}\n']
+)
 def test_an_agent_that_talks_nonsense_harms_nobody(hub, line):
     client = hub.launched()
     agent = hub.agent(thread=2)

@@ -24,6 +24,7 @@ def _load(name):
 
 
 fake_hub = _load("fake_hub")
+_load("tmux")
 
 
 class Screen:
@@ -41,6 +42,11 @@ class Screen:
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
                 await self.pilot.pause()
+
+    async def ready(self):
+        """Wait until the app has connected."""
+        await self.until(lambda: self.app.session is not None and self.app.session.view.life != "starting")
+        await self.settle()
 
     async def settle(self):
         """Wait until nothing is in flight any more, as far as the screen knows."""
@@ -92,6 +98,12 @@ def new_app():
 
 
 @pytest.fixture
+def on_screen():
+    """What waits for an app and reads its screen."""
+    return Screen
+
+
+@pytest.fixture
 def shown():
     """Run the app without a terminal; it has connected when the block begins."""
 
@@ -102,8 +114,7 @@ def shown():
             app.prepare.append(prepare)
         async with app.run_test(size=size, notifications=True) as pilot:
             screen = Screen(app, pilot)
-            await screen.until(lambda: app.session is not None and app.session.view.life != "starting")
-            await screen.settle()
+            await screen.ready()
             yield screen
 
     return show

@@ -9,7 +9,6 @@ from agdbg.hub.call import Body, Call, Refused, handles
 from agdbg.hub.program import LaunchSpec
 from agdbg.hub.session import Session
 from agdbg.hub.tracedir import TraceDirectory
-from agdbg.launch.place import holds_trace
 from agdbg.launch.program import Program as Target
 from agdbg.protocol.messages import event
 
@@ -83,23 +82,37 @@ def attach(call: Call) -> Body:
         return None
     if name is None:
         raise Refused("attach: nothing runs in this hub: name a trace, or launch a program")
-    path = Path(name).absolute()
-    if not holds_trace(path):
-        what = "there is no trace in it" if path.is_dir() else "it is no directory" if path.exists() else "not there"
-        raise Refused(f"attach: trace {name}: {what}; name the directory of a trace")
-    from agdbg.record.metafile import read_meta
-
-    meta, _ = read_meta(path)
-    program = meta.get("program")
-    found = program if isinstance(program, dict) else {}
-    argv = found.get("argv")
+    path = Path(os.path.abspath(name))
+    meta = _meta_of(path)
+    program = _table(meta.get("program"))
+    argv, status = program.get("argv"), _table(meta.get("exit")).get("status")
     session.open_trace(
         TraceDirectory(path, is_ours=False),
         [str(word) for word in argv] if isinstance(argv, list) else [],
-        str(found.get("cwd") or ""),
+        str(program.get("cwd") or ""),
     )
+    session.recorded_exit = status if isinstance(status, int) else None
     call.client.joined = True
     return None
+
+
+def _meta_of(path: Path) -> dict[str, Any]:
+    """What a trace says of its program.
+
+    Raises:
+        Refused: it is no trace, or not one that this version reads.
+    """
+    from agdbg.record import Trace, TraceError
+
+    try:
+        return Trace.open(path).meta
+    except (TraceError, ValueError) as error:
+        raise Refused(f"attach: trace {error}; name the directory of a trace") from None
+
+
+def _table(value: Any) -> dict[str, Any]:
+    """``meta.json`` may hold anything; only an object is looked into."""
+    return value if isinstance(value, dict) else {}
 
 
 @handles("configurationDone")
@@ -153,7 +166,7 @@ def _what(session: Session) -> str:
 def _is_same(name: str, path: Path) -> bool:
     try:
         return os.path.samefile(name, path)
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
@@ -163,7 +176,10 @@ def _directory(name: str | None) -> Path:
     Raises:
         Refused: there is no such directory.
     """
-    path = Path(name if name is not None else os.curdir).absolute()
+    try:
+        path = Path(name if name is not None else os.curdir).absolute()
+    except OSError:
+        raise Refused("launch: the directory in which the hub was started is gone; name a cwd") from None
     if not path.is_dir():
         raise Refused(f"launch: cwd {name}: there is no such directory; name another one")
     return path

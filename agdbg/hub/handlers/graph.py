@@ -14,7 +14,7 @@ def rows(call: Call) -> Body:
     """A page of rows, and where the program counter is."""
     stops, arguments = call.session.stops, call.arguments
     start, count = arguments["start"], arguments["count"]
-    node = stops.next_node(arguments.get("threadId"))
+    node, is_next = stops.counter(arguments.get("threadId"))
 
     def page(history: Any) -> Body:
         body: dict[str, Any] = history.rows(start, count)
@@ -22,7 +22,7 @@ def rows(call: Call) -> Body:
 
     def marked(body: dict[str, Any]) -> Body:
         for row in body["rows"]:
-            _mark(call, row, node)
+            _mark(call, row, node if is_next else 0)
         return body
 
     nothing: Body = {"total": 0, "start": start, "rows": [], "pc": None, "pcNode": None}
@@ -30,7 +30,7 @@ def rows(call: Call) -> Body:
 
 
 def _mark(call: Call, row: dict[str, Any], node: int) -> None:
-    """Say of a row whether the program stops there, or stands there."""
+    """Say of a row whether there is a breakpoint, and whether its node, or one of its leaves, runs next."""
     names = [row["op"], *(badge["text"] for badge in row["badges"])]
     row["breakpoint"] = call.session.breakpoints.matches(row["file"], row["line"], names)
     if node and row["node"] == node:
@@ -99,8 +99,8 @@ def findings(call: Call) -> Body:
 def export(call: Call) -> Body:
     """Write a drawing to a file; a path that is not absolute is one below the program's directory."""
     arguments = call.arguments
-    if not arguments["path"]:
-        raise Refused("agdbg/export: the path is empty; name a file, whose suffix says the format")
+    if not arguments["path"] or "\0" in arguments["path"]:
+        raise Refused("agdbg/export: the path is empty or has a NUL; name a file, whose suffix says the format")
     path = Path(call.session.cwd or ".").absolute() / arguments["path"]
     if path.exists() and not arguments.get("overwrite"):
         raise Refused(f"agdbg/export: {path} exists; name another file, or let it be overwritten")

@@ -18,7 +18,7 @@ def stack_trace(call: Call) -> Body:
     session, number = call.session, call.arguments["threadId"]
     first = max(call.arguments.get("startFrame") or 0, 0)
     levels = max(call.arguments.get("levels") or 0, 0)
-    cursor = session.stops.cursor if _is_recorded(session, number) else None
+    cursor = session.stops.cursor_of(number)
     stop = session.stops.threads.standing(number)[2] if cursor is None else {}
 
     def page(of: dict[str, Any], place: Callable[[int], Place]) -> Body:
@@ -50,14 +50,10 @@ def scopes(call: Call) -> Body:
     frame = frames.pick(frames.frames_of(session.stops.stop_of(number)), frame_id)
     if frame.kind in ("node", "outer"):
         return look_at(call, number, frame.node, lambda body: {"scopes": _scopes(session, number, body)})
-    if frame.kind == "user" and not _is_recorded(session, number):
+    if frame.kind == "user" and session.stops.cursor_of(number) is None:
         reference = session.stops.references.new(number, Locals(number, frame.user))
         return {"scopes": [{"name": "Locals", "variablesReference": reference, "expensive": False}]}
     return {"scopes": []}
-
-
-def _is_recorded(session: Session, number: int) -> bool:
-    return session.stops.is_in_recording(number) or not session.is_live
 
 
 def _scopes(session: Session, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -115,7 +111,7 @@ def _frame_to_evaluate_in(session: Session, frame_id: int | None) -> tuple[int, 
         return thread.number, None
     number, _ = frames.thread_and_place(frame_id)
     _, _, stop = session.stops.threads.standing(number)
-    if _is_recorded(session, number):
+    if session.stops.cursor_of(number) is not None:
         return number, None
     frame = frames.pick(frames.frames_of(stop), frame_id)
     return number, frame.user if frame.kind == "user" else None
@@ -125,10 +121,10 @@ def _frame_to_evaluate_in(session: Session, frame_id: int | None) -> tuple[int, 
 def exception_info(call: Call) -> Body:
     """The diagnosis of the error that a thread stopped for; in a trace, of the error that ended it."""
     session, number = call.session, call.arguments["threadId"]
-    is_recorded = _is_recorded(session, number)
-    stop = {} if is_recorded and not session.stops.has_place else session.stops.stop_of(number)
+    cursor = session.stops.cursor_of(number)
+    stop = {} if cursor is not None and cursor.position is None else session.stops.stop_of(number)
     error: dict[str, Any] | None = stop.get("error")
-    if error is None and not is_recorded:
+    if error is None and cursor is None:
         raise Refused(f"thread {number} did not stop for an error, but: {stop.get('description', '')}")
 
     def found(history: Any) -> Any:

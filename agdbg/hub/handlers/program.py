@@ -28,7 +28,7 @@ def status(call: Call) -> Body:
         "trace": str(session.trace.path) if session.trace is not None else "",
         "idle": _idle(session),
         "argv": session.argv,
-        "exit": running.exit.status if running is not None else None,
+        "exit": running.exit.status if running is not None else session.recorded_exit,
         "signal": running.exit.signal if running is not None else None,
         "threads": [{"id": number, "name": name, "stopped": stopped} for number, name, stopped in _threads(session)],
     }
@@ -67,7 +67,7 @@ def type_input(call: Call) -> Body:
     """Type into the program's terminal."""
     call.session.program()
     assert call.session.running is not None
-    call.session.running.send(call.arguments["text"].encode(errors="surrogateescape"))
+    call.session.running.send(call.arguments["text"].encode(errors="replace"))
     return None
 
 

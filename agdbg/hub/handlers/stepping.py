@@ -15,7 +15,7 @@ def _forwards(request: str) -> Any:
     def go_on(call: Call) -> Body:
         number = call.arguments["threadId"]
         session = call.session
-        if session.stops.is_in_recording(number) or not session.is_live:
+        if session.stops.cursor_of(number) is not None or not session.is_live:
             return _move(call, number, request)
         thread, _, _ = session.stops.threads.standing(number)
         session.stops.resume(thread, HOW[request], call.client)
@@ -30,7 +30,7 @@ def _backwards(request: str) -> Any:
     def go_back(call: Call) -> Body:
         number = call.arguments["threadId"]
         session = call.session
-        if session.stops.is_in_recording(number) or not session.is_live:
+        if session.stops.cursor_of(number) is not None or not session.is_live:
             return _move(call, number, request)
         thread, _, _ = session.stops.threads.standing(number)
 
@@ -78,7 +78,7 @@ def _move(call: Call, number: int, request: str) -> Body:
         call.ok(body)
         stops.leave_recording()
         return LATER
-    cursor = stops.cursor if stops.cursor is not None and _is_for(session, number) else Cursor(number)
+    cursor = stops.cursor_of(number) or Cursor(number)
     cursor.thread = number
 
     def moved(position: Any) -> Body:
@@ -87,11 +87,6 @@ def _move(call: Call, number: int, request: str) -> Body:
         return LATER
 
     return reading.ask(call, lambda history: cursor.move(history, request), moved)
-
-
-def _is_for(session: Session, number: int) -> bool:
-    """Without a program there is one cursor for all threads."""
-    return session.stops.is_in_recording(number) or not session.is_live
 
 
 def _may_move(session: Session, number: int) -> None:

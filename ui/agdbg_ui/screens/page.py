@@ -9,6 +9,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Label, Static
 
+from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.text import safe
 
 HINT = "↑ ↓ PgUp PgDn scroll   Esc closes"
@@ -40,14 +41,14 @@ class Page(ModalScreen[None]):
     def __init__(self, heading: str, text: str | Text) -> None:
         super().__init__()
         self._heading = safe(heading)
-        self._text = text if isinstance(text, Text) else plain(text)
+        self._text = text
 
     def compose(self) -> ComposeResult:
         """Heading, text and how to leave."""
         with Vertical():
             yield Label(self._heading, classes="heading", markup=False)
             with VerticalScroll():
-                yield Static(self._text, markup=False)
+                yield Static("", markup=False)
             yield Label(HINT, classes="hint", markup=False)
 
     def on_mount(self) -> None:
@@ -58,12 +59,11 @@ class Page(ModalScreen[None]):
         """Scroll on."""
         self.query_one(VerticalScroll).scroll_page_down(animate=False)
 
-    @property
-    def text(self) -> str:
-        """What it says."""
-        return self._text.plain
+    def on_resize(self) -> None:
+        """Fit the text to the width."""
+        self.call_after_refresh(self._fill)
 
-
-def plain(text: str) -> Text:
-    """Text of the program or about it, made harmless line by line."""
-    return Text("\n".join(safe(line) for line in text.expandtabs().split("\n")))
+    def _fill(self) -> None:
+        text = self._text
+        width = self.query_one(VerticalScroll).scrollable_content_region.width
+        self.query_one(Static).update(Text(fitted(text, width)) if isinstance(text, str) else text)

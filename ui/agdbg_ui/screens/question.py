@@ -12,7 +12,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Label, OptionList, Static
 from textual.widgets.option_list import Option
 
-from agdbg_ui.screens.page import plain
 from agdbg_ui.text import safe
 
 STAY = "stay"
@@ -58,7 +57,7 @@ class Question(ModalScreen[str | None]):
         with Vertical():
             yield Label(self._heading, classes="heading", markup=False)
             if self._text:
-                yield Static(plain(self._text), markup=False)
+                yield Static(Text("\n".join(map(safe, self._text.split("\n")))), markup=False)
             options = [Option(Text(f" {each.key}  {each.words}"), id=each.value) for each in self._answers]
             yield OptionList(*options, markup=False, compact=True)
 

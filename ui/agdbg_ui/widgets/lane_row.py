@@ -12,6 +12,7 @@ from agdbg_ui.themes import (
     FAINT,
     LABEL,
     NOTICE,
+    TITLE,
     node_look,
 )
 
@@ -76,7 +77,7 @@ def _op(row: Row, width: int, is_next: bool) -> Pieces:
     op = pad(row["op"], width)
     found = _SUFFIX.search(op.rstrip())
     at = found.start() if found and found.start() else len(op)
-    style = f"bold {'$text-warning' if is_next else ''}".strip() if row["state"] != "freed" else ASIDE
+    style = TITLE if is_next or row["state"] != "freed" else ASIDE
     return [(op[:at], style), (op[at:], _DIM), (" ", "")]
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.segment import Segment
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
@@ -171,8 +172,15 @@ class Lanes(Rows):
         super().watch_scroll_y(old_value, new_value)
         self._want()
 
-    def on_resize(self) -> None:
-        """Ask for what came into sight; the base keeps the cursor there."""
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """Keep the cursor in sight: Textual sends no `Resize` when a scroll comes between a new layout and its reflow."""
+        changed = super()._size_updated(size, virtual_size, container_size, layout)
+        if changed:
+            self.call_later(self._fit)
+        return changed
+
+    def _fit(self) -> None:
+        self.show_row(self.cursor)
         self._want()
 
     def _is_followed(self) -> bool:

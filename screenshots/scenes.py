@@ -1,0 +1,104 @@
+"""What is done in each picture: keys, and what the screen must say before the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from stage import Screen, Stage
+
+WIDE, SMALL = (120, 36), (80, 24)
+
+
+async def step_through_backward(stage: Stage) -> str:
+    """In the middle of a pass: lanes, incoming gradients, saved tensors, source."""
+    async with stage.screen(WIDE, stage.launch("rnn_carried_state.py")) as screen:
+        await _step(screen, to=8)
+        return await screen.picture()
+
+
+async def stop_before_backward_twice(stage: Stage) -> str:
+    """The second backward() has not begun; the banner says what it would run into."""
+    async with stage.screen(WIDE, stage.launch("digits_backward_twice.py")) as screen:
+        await _go_on(screen, "error: `class_loss.backward()`")
+        await screen.sees("epoch 2  class loss")
+        return await screen.picture()
+
+
+async def explain_backward_twice(stage: Stage) -> str:
+    """The whole explanation of that stop."""
+    async with stage.screen(WIDE, stage.launch("digits_backward_twice.py")) as screen:
+        await _go_on(screen, "error: `class_loss.backward()`")
+        await screen.sees("epoch 2  class loss")
+        await screen.press("x")
+        await screen.sees("Explanation", "retain_graph=True")
+        return await screen.picture()
+
+
+async def find_inplace_write(stage: Stage) -> str:
+    """A saved tensor that was written to: version saved, and now."""
+    async with stage.screen(WIDE, stage.launch("inplace_saved.py")) as screen:
+        await screen.sees("stopped before SumBackward0", "error: `y`")
+        await screen.press("up", "up", "1")
+        await screen.sees("ExpBackward0  #", "1 now")
+        return await screen.picture()
+
+
+async def fit_80x24(stage: Stage) -> str:
+    """The smallest common terminal."""
+    async with stage.screen(SMALL, stage.launch("rnn_carried_state.py")) as screen:
+        await _step(screen, to=8)
+        return await screen.picture()
+
+
+async def answer_the_program(stage: Stage) -> str:
+    """The program waits in input(), and a line is being typed."""
+    async with stage.screen(WIDE, stage.launch("ask_the_rate.py", stopOnEntry=False)) as screen:
+        for epoch, rate in enumerate(["0.1", "0.3"], 1):
+            await screen.sees(f"epoch {epoch}: learning rate?")
+            if epoch == 1:
+                await screen.press("i")
+            await screen.type(rate)
+            await screen.press("enter")
+            await screen.sees(f"epoch {epoch}: loss")
+        await screen.sees("epoch 3: learning rate?", "running")
+        await screen.type("0.5")
+        return await screen.picture()
+
+
+async def open_a_recording(stage: Stage) -> str:
+    """A program that has ended with an error, and the node that failed."""
+    async with stage.screen(WIDE, stage.launch("rnn_carried_state.py", stopOnEntry=False)) as screen:
+        await _go_on(screen, "ended with status 1")
+    async with stage.screen(WIDE, stage.open("rnn_carried_state.py")) as screen:
+        await screen.sees("recording", "Recurrent.forward")
+        await screen.press("slash")
+        await screen.type("Tanh")
+        await screen.press("enter", "escape")
+        await screen.sees("TanhBackward0  #")
+        return await screen.picture()
+
+
+async def _step(screen: Screen, to: int) -> None:
+    """Step node by node until the program stands before one of the first pass."""
+    await screen.sees(" 1 of ")
+    for position in range(2, to + 1):
+        await screen.press("n")
+        await screen.sees(f" {position} of ")
+
+
+async def _go_on(screen: Screen, cause: str) -> None:
+    """Continue from the first node to the stop for an error."""
+    await screen.sees("stopped")
+    await screen.press("c")
+    await screen.sees(cause)
+
+
+SCENES: dict[str, Callable[[Stage], Awaitable[str]]] = {
+    "step-through-backward": step_through_backward,
+    "stop-before-backward-twice": stop_before_backward_twice,
+    "explain-backward-twice": explain_backward_twice,
+    "find-inplace-write": find_inplace_write,
+    "fit-80x24": fit_80x24,
+    "answer-the-program": answer_the_program,
+    "open-a-recording": open_a_recording,
+}

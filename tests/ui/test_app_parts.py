@@ -1,0 +1,266 @@
+"""The parts without a screen: steps that wait, refreshes that coalesce, output that is bounded, words, imports, starting."""
+
+import asyncio
+import json
+import subprocess
+import sys
+
+import pytest
+
+from agdbg.hub.starting import HubFailed
+from agdbg_ui import main as ways_in
+from agdbg_ui.newest import Newest
+from agdbg_ui.printed import Waiting
+from agdbg_ui.screens.wrapping import fitted
+from agdbg_ui.steps import MOST_WAITING, Steps
+from agdbg_ui.view import Frame, Stop, View, frame_of
+from agdbg_ui.wording import banner, emptiness, title
+
+PATIENCE_S = 30.0
+
+
+def run(coroutine):
+    async def timed():
+        async with asyncio.timeout(PATIENCE_S):
+            return await coroutine
+
+    return asyncio.run(timed())
+
+
+# ----- one at a time -----
+
+
+def test_asking_often_runs_twice_and_the_second_sees_the_newest():
+    async def script():
+        wish, seen, tasks = [0], [], []
+        gate = asyncio.Event()
+
+        async def job():
+            seen.append(wish[0])
+            await gate.wait()
+
+        newest = Newest(job, tasks.append)
+        for number in range(1, 100):
+            wish[0] = number
+            newest.ask()
+            await asyncio.sleep(0)
+        assert newest.busy
+        gate.set()
+        await asyncio.gather(*tasks)
+        return seen, newest.busy
+
+    assert run(script()) == ([1, 99], False)
+
+
+def test_a_job_that_failed_can_be_asked_again():
+    async def script():
+        tasks = []
+
+        async def job():
+            raise ValueError("no")
+
+        newest = Newest(job, tasks.append)
+        for _ in range(2):
+            newest.ask()
+            await asyncio.wait(tasks)
+        return [str(task.exception()) for task in tasks]
+
+    assert run(script()) == ["no", "no"]
+
+
+def test_steps_wait_for_one_another():
+    async def script():
+        sent, tasks = [], []
+
+        async def send(command):
+            sent.append(command)
+            return True
+
+        steps = Steps(send, tasks.append, patience=PATIENCE_S)
+        for command in ("next", "next", "back"):
+            steps.add(command)
+        for expected in (["next"], ["next"] * 2, ["next", "next", "back"]):
+            while sent != expected:
+                await asyncio.sleep(0)
+            steps.settle()
+        await asyncio.gather(*tasks)
+        return sent
+
+    assert run(script()) == ["next", "next", "back"]
+
+
+def test_steps_behind_one_that_does_not_stop_are_forgotten():
+    async def script():
+        sent, tasks = [], []
+
+        async def send(command):
+            sent.append(command)
+            return True
+
+        steps = Steps(send, tasks.append, patience=0.01)
+        for _ in range(1000):
+            steps.add("continue")
+        await asyncio.gather(*tasks)
+        assert sent == ["continue"]
+        steps.add("next")
+        steps.settle()
+        await asyncio.gather(*tasks)
+        return sent
+
+    assert run(script()) == ["continue", "next"]
+
+
+def test_a_key_held_down_does_not_pile_up():
+    async def script():
+        sent, tasks = [], []
+
+        async def send(command):
+            sent.append(command)
+            return False
+
+        steps = Steps(send, tasks.append)
+        for _ in range(1000):
+            steps.add("next")
+        await asyncio.gather(*tasks)
+        return len(sent)
+
+    assert run(script()) == MOST_WAITING
+
+
+def test_waiting_output_is_bounded_and_says_what_is_missing():
+    waiting = Waiting(most=100)
+    for number in range(1000):
+        waiting.add(f"{number:04}\n")
+    text = waiting.take()
+    assert text.startswith("\n[4,900 characters not shown]\n0980\n")
+    assert text.endswith("0999\n")
+    assert not waiting
+    assert waiting.take() == ""
+
+
+# ----- words -----
+
+
+FRAMES = (Frame(1, "MulBackward0, 3 of 12", "/a.py", 3, False), Frame(2, "created in f", "/a.py", 3, True))
+LIVE = Stop(1, "step", "before MulBackward0", frames=FRAMES)
+PAST = Stop(1, "step", "in the recording: before MulBackward0", frames=FRAMES)
+END = Stop(1, "step", "the pass is over", frames=(Frame(1, "end of pass 2", "", 0, True),))
+
+
+def words(view, now=0.0, width=100):
+    return "".join(text for text, _ in title(view, now, width)).strip()
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        (View(), "agdbg  … starting"),
+        (View("running", ("/a/train.py",)), "train.py  » running"),
+        (View("stopped", ("train.py",), stop=LIVE), "train.py  ■ stopped before MulBackward0  3 of 12"),
+        (View("stopped", ("train.py",), stop=END), "train.py  ■ stopped  end of pass 2"),
+        (View("ended", ("t.py",), exit=3), "t.py  ✗ ended with status 3"),
+        (View("ended", ("t.py",), exit=0, stop=PAST), "t.py  □ ended with status 0, ◂ in the recording before MulBackward0  3 of 12"),
+        (View("ended", ("t.py",), signal="SIGSEGV"), "t.py  ✗ ended by SIGSEGV"),
+        (View("trace", ("t.py",)), "t.py  □ recording"),
+        (View("lost", ("t.py",)), "t.py  ✗ the connection to the hub is gone"),
+        (View("stopped", ("t.py",), stop=LIVE, stopped=(1, 2)), "t.py  ■ stopped before MulBackward0  3 of 12  thread 1 of 2 stopped (t)"),
+    ],
+)  # fmt: skip
+def test_the_title_says_how_it_is(view, expected):
+    assert words(view) == expected
+
+
+def test_the_title_has_the_end_of_the_trace_where_there_is_room():
+    view = View("running", ("t.py",), trace="/very/long/" + "x" * 60 + "/t-1")
+    assert words(view, width=60).endswith("x/t-1")
+    assert len(words(view, width=60)) <= 60
+    assert "t-1" not in words(view, width=30)
+
+
+def test_the_time_without_an_event_is_said_only_when_it_is_long():
+    view = View("running", ("t.py",), idle_from=10.0)
+    assert "no event" not in words(view, now=11.9)
+    assert "no event for 3 s" in words(view, now=13.5)
+    assert "no event for 3 s" in emptiness(view, 13.5)
+
+
+@pytest.mark.parametrize("life", ["starting", "waiting", "running", "stopped", "ended", "trace", "lost"])
+def test_every_state_has_words_for_an_empty_graph(life):
+    assert emptiness(View(life, exit=0), 0.0)
+
+
+def test_the_banner_says_why():
+    assert banner(View("running")) is None
+    assert banner(View("stopped", stop=LIVE)) == ("stop", "before MulBackward0", "")
+    assert banner(View("ended", exit=0)) == ("ended", "the program ended with status 0", "")
+    assert banner(View("ended", exit=1)) == ("error", "the program ended with status 1", "")
+    failed = Stop(1, "exception", "before MulBackward0", "RuntimeError: freed\nmore")
+    assert banner(View("stopped", stop=failed)) == ("error", "RuntimeError: freed", "before MulBackward0")
+
+
+@pytest.mark.parametrize(
+    ("view", "status"),
+    [(View(), None), (View("ended", exit=4), 4), (View("ended", signal="SIGKILL"), 137), (View("ended", signal="?"), 128)],
+)  # fmt: skip
+def test_the_status_is_what_a_shell_shows(view, status):
+    assert view.status() == status
+
+
+def test_a_frame_without_a_source():
+    assert frame_of({"id": 1, "name": "f"}) == Frame(1, "f", "", 0, False)
+
+
+def test_explanations_are_fitted():
+    text = "fix          Pass retain_graph=True to the first call, or compute it again\n    a = very_long_name + another_long_name\n        ^^^^^^^^^^^^^^"
+    assert fitted(text, 40).split("\n") == [
+        "fix          Pass retain_graph=True to",
+        "             the first call, or compute",
+        "             it again",
+        "    a = very_long_name + another_long_n…",
+        "        ^^^^^^^^^^^^^^",
+    ]
+    assert fitted("1. one two three", 10) == "1. one two\n   three"
+    assert fitted("\x1b[2J\tx", 20) == "␛[2J    x"
+    assert fitted("x" * 50, 20).count("\n") == 2
+
+
+# ----- imports and starting -----
+
+
+def loaded_by(code):
+    code += "; import json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_the_debugger_and_the_bare_package_bring_in_no_textual():
+    assert not loaded_by("import agdbg") & {"textual", "rich", "agdbg_ui"}
+    assert not loaded_by("import agdbg_ui") & {"textual", "rich", "numpy"}
+    assert not loaded_by("import agdbg_ui.main") & {"textual", "rich", "numpy"}
+
+
+def test_the_app_brings_in_no_engine_and_no_numpy():
+    loaded = loaded_by("import agdbg_ui.app")
+    assert "textual" in loaded
+    assert not loaded & {"agdbg_engine", "numpy", "torch"}
+
+
+@pytest.fixture
+def headless(monkeypatch):
+    from agdbg_ui.app import AgdbgApp
+
+    run_app = AgdbgApp.run
+    monkeypatch.setattr(AgdbgApp, "run", lambda app: run_app(app, headless=True))
+
+
+def test_a_hub_that_does_not_start_is_told(headless, monkeypatch):
+    def fails():
+        raise HubFailed("the hub did not start: no space left")
+
+    monkeypatch.setattr("agdbg.hub.starting.start_hub", fails)
+    assert ways_in.run_tui({"program": "x.py"}).error == "the hub did not start: no space left"
+
+
+def test_an_address_where_nobody_answers_is_told(headless, tmp_path):
+    assert str(tmp_path / "s") in ways_in.attach(str(tmp_path / "s")).error

@@ -1,0 +1,228 @@
+"""The whole of it in a real terminal: tmux, the UI, a hub, a program."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from agdbg_tests_tmux import AVAILABLE, PATIENCE, Tmux
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="tmux is not installed")
+
+AGDBG = f"{sys.executable} -m agdbg"
+SCRIPT = """\
+import agdbg_engine as ag
+
+x = ag.tensor([1.0, 2.0], requires_grad=True)
+w = ag.tensor([3.0, 5.0], requires_grad=True)
+h = x * w
+y = h.exp()
+loss = y.sum()
+loss.backward()
+print("gradient", x.grad.tolist())
+"""
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    made = []
+
+    def start(script=SCRIPT, **size):
+        (tmp_path / "train.py").write_text(script)
+        made.append(Tmux(tmp_path, **size))
+        return made[-1]
+
+    yield start
+    for hub in hubs(tmp_path):
+        os.kill(hub, signal.SIGKILL)
+    for each in made:
+        each.close()
+
+
+def hubs(folder):
+    """The process numbers of the hubs that live in ``folder``."""
+    base = folder / "agdbg"
+    return [int(p.name) for p in base.iterdir() if p.name.isdecimal() and is_alive(int(p.name))] if base.is_dir() else []
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def children(pid):
+    """The children of a process, and their command lines."""
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return {int(child): Path(f"/proc/{child}/cmdline").read_text().split("\0") for child in found}
+
+
+def program_of(hub):
+    """The program that a hub runs."""
+    return next(pid for pid, words in children(hub).items() if "--agent" in words)
+
+
+def wait_for_end(pid):
+    fd = os.pidfd_open(pid)
+    assert select.select([fd], [], [], PATIENCE)[0], f"{pid} does not end"
+    os.close(fd)
+
+
+def test_a_session(terminal, tmp_path):
+    screen = terminal()
+    screen.enter("stty -g > before")
+    screen.enter(f"{AGDBG} run --trace traced train.py")
+    screen.wait("stopped before SumBackward0", "1 of 5")
+    for name in ("ExpBackward0", "MulBackward0", "AccumulateGrad"):
+        screen.keys("n")
+        screen.wait(f"stopped before {name}")
+    screen.keys("p")
+    shown = screen.wait("stopped before MulBackward0", "3 of 5", "Gradients in", "float32 [2]")
+    assert "min 20.09  max 2.203e+04" in shown
+    assert "train.py:5" in shown
+    screen.keys("e")
+    screen.wait("train-graph.svg")
+    screen.keys("Enter")
+    screen.wait("nodes", gone=["Export"])
+    svg = ET.parse(tmp_path / "train-graph.svg").getroot()
+    assert "MulBackward0" in "".join(svg.itertext())
+    screen.keys("c")
+    screen.wait("ended")
+    screen.keys("q")
+    screen.wait("trace: traced", gone=["Inspector"])
+    assert screen.fact("alternate_on") == "0"
+    assert screen.fact("cursor_flag") == "1"
+    assert screen.fact("mouse_any_flag") == "0"
+    screen.enter("stty -g > after; echo restored")
+    screen.wait("ready> restored")
+    assert (tmp_path / "before").read_text() == (tmp_path / "after").read_text()
+    assert hubs(tmp_path) == []
+    assert "gradient [60.25" in (tmp_path / "traced" / "output.log").read_text()
+
+
+def test_the_exit_status_is_the_programs(terminal, tmp_path):
+    screen = terminal("import agdbg_engine, sys\nsys.exit(7)\n")
+    screen.enter(f"{AGDBG} run train.py; echo status $?")
+    screen.wait("ended")
+    screen.keys("q")
+    screen.wait("status 7")
+
+
+def test_input_and_breakpoint_in_the_output_pane(terminal):
+    screen = terminal('name = input("who? ")\nprint("hello", name)\nbreakpoint()\nprint("done", name)\n')
+    screen.enter(f"{AGDBG} run train.py")
+    screen.wait("running")
+    screen.keys("3")
+    screen.wait("who?")
+    screen.keys("i")
+    screen.enter("Ada")
+    screen.wait("hello Ada", "(Pdb)")
+    screen.enter("p name.upper()")
+    screen.wait("'ADA'")
+    screen.enter("c")
+    screen.wait("done Ada")
+    screen.wait("ended")
+    screen.wait("ended", gone=["input to the program"])  # there is nobody to type for
+    screen.keys("q")
+    screen.wait("ready>", gone=["done Ada"])
+
+
+def test_a_killed_ui_leaves_the_program_and_another_one_attaches(terminal, tmp_path):
+    screen = terminal()
+    screen.enter(f"{AGDBG} run --on-orphan wait train.py")
+    screen.wait("stopped before SumBackward0")
+    screen.keys("n")
+    screen.wait("stopped before ExpBackward0")
+    (hub,) = hubs(tmp_path)
+    program = program_of(hub)
+    ui = next(pid for pid, line in children(int(screen.fact("pane_pid"))).items() if "--on-orphan" in line)
+    os.kill(ui, signal.SIGKILL)
+    screen.wait("Killed")
+    assert is_alive(hub) and is_alive(program)
+    screen.type("stty sane; printf '\\033c'; echo clean")
+    screen.keys("C-j")  # the killed one has left the terminal raw
+    screen.wait("clean", gone=["Inspector"])
+    screen.enter(f"{AGDBG} attach")
+    screen.wait("stopped before ExpBackward0", "2 of 5")
+    screen.keys("n")
+    screen.wait("stopped before MulBackward0")
+    screen.keys("c")
+    screen.wait("ended")
+    screen.keys("q")
+    screen.wait("ready>", gone=["Inspector"])
+
+
+def test_a_killed_program_leaves_its_trace_on_the_screen(terminal, tmp_path):
+    screen = terminal()
+    screen.enter(f"{AGDBG} run train.py; echo status $?")
+    screen.wait("stopped before SumBackward0")
+    screen.keys("n")
+    screen.wait("stopped before ExpBackward0")
+    (hub,) = hubs(tmp_path)
+    os.kill(program_of(hub), signal.SIGKILL)
+    screen.wait("SIGKILL", "SumBackward0")
+    screen.keys("p")
+    screen.wait("in the recording")
+    screen.keys("q")
+    screen.wait("status 137")
+
+
+def test_a_killed_hub_is_told_and_the_program_goes_on(terminal, tmp_path):
+    screen = terminal(SCRIPT + "open('finished', 'w').close()\n")
+    screen.enter(f"{AGDBG} run --trace traced train.py; echo status $?")
+    screen.wait("stopped before SumBackward0")
+    (hub,) = hubs(tmp_path)
+    program = program_of(hub)
+    os.kill(hub, signal.SIGKILL)
+    wait_for_end(program)
+    assert (tmp_path / "finished").exists()
+    assert re.search("gradient .60.25", (tmp_path / "traced" / "output.log").read_text())
+    screen.wait("hub")
+    screen.keys("q")
+    screen.wait("status")
+
+
+def test_open_a_trace(terminal, tmp_path):
+    screen = terminal(SCRIPT + "loss.backward()\n")
+    screen.enter(f"{AGDBG} run --headless --trace traced train.py; clear")
+    screen.wait("ready>", gone=["agdbg:"])
+    screen.enter(f"{AGDBG} open traced")
+    screen.wait("in the recording before ExpBackward0", "goes through the graph that")
+    screen.keys("p")
+    screen.wait("in the recording before SumBackward0")
+    screen.keys("q")
+    screen.wait("ready>", gone=["Inspector"])
+    assert screen.fact("alternate_on") == "0"
+
+
+def test_resizing(terminal):
+    screen = terminal()
+    screen.enter(f"{AGDBG} run train.py")
+    screen.wait("stopped before SumBackward0")
+    screen.resize(20, 5)
+    screen.wait("small")
+    screen.resize(140, 40)
+    screen.wait("stopped before SumBackward0", "Gradients in")
+    screen.resize(80, 24)
+    screen.wait("stopped before SumBackward0", "Gradients in")
+
+
+@pytest.mark.parametrize("script", ["", "pass\n", "import os\nos._exit(3)\n", "raise SystemExit('bye')\n"])
+def test_a_program_that_ends_at_once(terminal, script):
+    screen = terminal(script)
+    screen.enter(f"{AGDBG} run train.py; echo over")
+    screen.wait("ended")
+    screen.keys("q")
+    screen.wait("over", gone=["Inspector"])
+
+
+def test_a_script_that_is_not_there(terminal):
+    screen = terminal()
+    screen.enter(f"{AGDBG} run nothing.py; echo status $?")
+    screen.wait("there is no such file", "status 2")
