@@ -46,7 +46,7 @@ def terminal(tmp_path):
 
 def hubs(folder):
     """The process numbers of the hubs that live in ``folder``."""
-    base = folder / "agdbg"
+    base = folder / "run" / "agdbg"
     return [int(p.name) for p in base.iterdir() if p.name.isdecimal() and is_alive(int(p.name))] if base.is_dir() else []
 
 
@@ -148,7 +148,7 @@ def test_a_killed_ui_leaves_the_program_and_another_one_attaches(terminal, tmp_p
     screen.type("stty sane; printf '\\033c'; echo clean")
     screen.keys("C-j")  # the killed one has left the terminal raw
     screen.wait("clean", gone=["Inspector"])
-    screen.enter(f"{AGDBG} attach")
+    screen.enter(f"{AGDBG} attach {hub}")
     screen.wait("stopped before ExpBackward0", "2 of 5")
     screen.keys("n")
     screen.wait("stopped before MulBackward0")

@@ -17,14 +17,20 @@ class Tmux:
     def __init__(self, folder, columns=80, rows=24):
         self._server = f"agdbg-test-{uuid.uuid4().hex[:12]}"
         self.folder = folder
-        environment = {**os.environ, "PS1": "ready> ", "XDG_RUNTIME_DIR": str(folder), "TERM": "xterm-256color"}
+        runtime = folder / "run"
+        runtime.mkdir(mode=0o700, exist_ok=True)
+        environment = {**os.environ, "PS1": "ready> ", "XDG_RUNTIME_DIR": str(runtime), "TERM": "xterm-256color"}
         environment.pop("TMUX", None)
         environment.pop("NO_COLOR", None)
         self._environment = environment
         size = ["-x", str(columns), "-y", str(rows)]
         self._call("-f", "/dev/null", "new-session", "-d", *size, "-c", str(folder), "sh", "-i")
         self._call("set-option", "-g", "escape-time", "10")
-        self.wait("ready>")
+        try:
+            self.wait("ready>")
+        except BaseException:
+            self.close()
+            raise
 
     def _call(self, *words):
         command = ["tmux", "-L", self._server, *words]
