@@ -37,7 +37,9 @@ def stepping(nodes, folder):
     client = Client.connect(hub.client_socket)
     try:
         client.request("initialize", adapterID="agdbg", clientID="benchmark")
-        client.request("launch", program=str(script), args=[], cwd=str(folder), trace=str(folder / "trace"), stopOnEntry=True)
+        client.request(
+            "launch", program=str(script), args=[], cwd=str(folder), trace=str(folder / "trace"), stopOnEntry=True
+        )
         client.request("configurationDone")
         thread = client.wait_for("stopped")["threadId"]
         times = []

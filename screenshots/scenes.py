@@ -70,11 +70,7 @@ async def open_a_recording(stage: Stage) -> str:
     async with stage.screen(WIDE, stage.launch("rnn_carried_state.py", stopOnEntry=False)) as screen:
         await _go_on(screen, "ended with status 1")
     async with stage.screen(WIDE, stage.open("rnn_carried_state.py")) as screen:
-        await screen.sees("recording", "Recurrent.forward")
-        await screen.press("slash")
-        await screen.type("Tanh")
-        await screen.press("enter", "escape")
-        await screen.sees("TanhBackward0  #")
+        await screen.sees("recording", "Recurrent.forward", "TanhBackward0  #", "failed")
         return await screen.picture()
 
 

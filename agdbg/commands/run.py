@@ -77,8 +77,7 @@ def on_screen(options: Namespace) -> int:
         "rows": rows,
     }
     if options.no_trace:
-        with tempfile.TemporaryDirectory(prefix="agdbg-") as folder:
-            return screen.run({**arguments, "trace": folder})
+        return screen.run({**arguments, "trace": tempfile.mkdtemp(prefix="agdbg-")}, keep=False)
     return screen.run({**arguments, "trace": options.trace})
 
 

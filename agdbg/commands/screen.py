@@ -1,6 +1,7 @@
 """The terminal UI, for the commands that can show it. It lies above the debugger, so it is looked up by its name."""
 
 import os
+import shutil
 import sys
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,8 @@ from agdbg.tell import tell
 def is_possible() -> bool:
     """True when this process speaks with a person at a terminal that can show it."""
     streams = (sys.stdin, sys.stdout)
+    if not hasattr(os, "pidfd_open"):  # the hub needs it: Linux
+        return False
     on_terminal = all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
     return on_terminal and os.environ.get("TERM", "dumb") != "dumb"
 
@@ -27,9 +30,15 @@ def require(command: str, otherwise: str) -> None:
         raise InputError(f"agdbg {command} needs a terminal (standard input and output, TERM not dumb); {otherwise}")
 
 
-def run(arguments: dict[str, Any]) -> int:
-    """Run a program on the screen; ``arguments`` are those of the protocol's ``launch``. Return the exit status."""
-    return _concluded(_ui().run_tui(arguments))
+def run(arguments: dict[str, Any], *, keep: bool = True) -> int:
+    """Run a program on the screen; ``arguments`` are those of the protocol's ``launch``. Return the exit status.
+
+    Without ``keep`` the trace is removed, unless the program still runs.
+    """
+    result = _ui().run_tui(arguments)
+    if not keep and not result.left_running:
+        shutil.rmtree(arguments["trace"], ignore_errors=True)
+    return _concluded(result)
 
 
 def open_trace(path: str) -> int:

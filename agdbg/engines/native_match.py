@@ -1,11 +1,10 @@
 """Which nodes of the engine a breakpoint is meant for."""
 
-import re
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from os.path import abspath
 
 from agdbg.agent.control import Settings
+from agdbg.breakpoints import matches, names_of_op
 from agdbg_engine.backward import BackwardPass
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.sites import where
@@ -35,13 +34,13 @@ class Matcher:
         """The function breakpoints whose pattern matches the op, or a name of the leaf."""
         found = self._functions_of.get(type(node))
         if found is None:
-            found = self._functions_of[type(node)] = self._matching(op_names(node))
+            found = self._functions_of[type(node)] = self._matching(names_of_op(node.name()))
         if self._functions and isinstance(node, AccumulateGrad):
             return list(dict.fromkeys([*found, *self._matching(self._names_of(node))]))
         return found
 
     def _matching(self, names: list[str]) -> list[int]:
-        return [i for i, pattern in self._functions if any(fnmatchcase(name, pattern) for name in names)]
+        return [i for i, pattern in self._functions if matches(pattern, names)]
 
     def source(self, code: object, lasti: int) -> int:
         """The breakpoint on the line of a site; 0 when there is none."""
@@ -72,9 +71,3 @@ class Matcher:
             if ids:
                 found[position] = [*found.get(position, []), *(i for i in ids if i not in found.get(position, []))]
         return found
-
-
-def op_names(node: Node) -> list[str]:
-    """``MulBackward0`` also answers to ``Mul`` and ``mul``."""
-    short = re.sub(r"Backward\d*$", "", node.op_name)
-    return list(dict.fromkeys([node.op_name, node.name(), short, short.lower()]))

@@ -64,13 +64,14 @@ class Walk:
             return None
         return found
 
-    def _plan(self) -> None:
+    def _plan(self) -> "Reason | None":
         """Note where the breakpoints are, again when they have changed."""
         agent = self.driver.agent
         agent.look()
         if self._generation != agent.seen:
             self._generation = agent.seen
             self._stops = self.driver.matcher.stops(self.bp)
+        return None
 
     def _at_start(self) -> "Reason | None":
         from agdbg.engines.native_driver import STEP, Reason
@@ -158,19 +159,24 @@ class Walk:
             self.driver.resume("next", self)  # which stops before the node once more
 
     def _in_parts(self, node: Node) -> None:
+        self.bp.run_in_parts(node, self._before_part)
+
+    def _before_part(self, phase: str) -> None:
         from agdbg.engines.native_driver import STEP
 
-        for phase in self.bp.phases(node):
-            if self.driver.thread.mode != "in":
-                continue
-            stop = self.message(STEP, "inside", phase=phase)
-            command = self.driver.stop(NativeScene(self.driver, stop, self, node, inside=True))
-            if command.how in _BACK:
-                raise Abandoned
-            self._go_on(command)
+        if self.driver.thread.mode != "in":
+            return
+        node = self.next_node()
+        command = self.driver.stop(
+            NativeScene(self.driver, self.message(STEP, "inside", phase=phase), self, node, inside=True)
+        )
+        if command.how in _BACK:
+            raise Abandoned
+        self._go_on(command)
 
     def _run_on(self) -> None:
         """Run to the next breakpoint or to the end, looking at the settings now and then."""
+        self._guarded(self._plan)  # breakpoints may have been set at the stop
         bp, thread = self.bp, self.driver.thread
         end = min((p for p in self._stops if p > bp.position), default=len(bp.order))
         ends_here = thread.mode == "out" and thread.within is self

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from agdbg.agent.control import ControlWriter, FunctionStop, Settings, SourceStop, TooBig
+from agdbg.breakpoints import matches, names_of_op
 from agdbg.hub.call import Refused
 
 #: The filters of errors: the id, the label, what it does, and whether it is on from the start.
@@ -128,7 +128,8 @@ class Breakpoints:
     def matches(self, file: str, line: int, names: list[str]) -> bool:
         """True when a node that was built there, with such names, is one to stop at."""
         at_line = any(each.line == line and not each.problem for each in self._lines.get(file, ()))
-        return at_line or any(fnmatchcase(name, each.name) for each in self._names for name in names)
+        known = [each for name in names for each in names_of_op(name)]
+        return at_line or any(matches(each.name, known) for each in self._names)
 
     # ----- telling the program -----
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from time import perf_counter_ns
 from types import CodeType
 from typing import Any
@@ -43,6 +43,10 @@ class Capture:
         self.node = node
         self.nr = nr
         self.value: Any = None
+
+
+def _nothing(part: str) -> None:
+    """Nobody wants to know."""
 
 
 class _Current(threading.local):
@@ -167,18 +171,16 @@ class BackwardPass:
         coming = self.order[self.position :]
         return coming if self._wanted is None else [n for n in coming if n in self._wanted]
 
-    def phases(self, node: Node) -> Iterator[str]:
-        """Run ``node`` in parts: the name of each is yielded before it is done.
+    def run_in_parts(self, node: Node, before: Callable[[str], None]) -> None:
+        """Run ``node``, and call ``before`` with the name of each part of it before that part is done.
 
         A node without hooks that the fast way can run has one part, ``apply``, or ``accumulate`` if it is a leaf's.
         """
         if self._general or node.hooks is not None or node.multi:
-            return self._parts(node)
-        return self._single_part(node)
-
-    def _single_part(self, node: Node) -> Iterator[str]:
-        yield "accumulate" if node.leaf else "apply"
-        self.run_node(node)
+            self._general_node(node, before)
+        else:
+            before("accumulate" if node.leaf else "apply")
+            self.run_node(node)
 
     def _advance(self, nodes: list[Node], run_node: Callable[[Node], None]) -> None:
         """Run ``nodes``, the next ones in order, in the modes of a backward pass."""
@@ -239,12 +241,8 @@ class BackwardPass:
 
     # ----- the general way to run a node: hooks, several outputs, recording, captures, undefined gradients -----
 
-    def _general_node(self, node: Node) -> None:
-        for _ in self._parts(node):
-            pass
-
-    def _parts(self, node: Node) -> Iterator[str]:
-        """Run ``node`` with all there may be on the way, yielding before each part."""
+    def _general_node(self, node: Node, before: Callable[[str], None] = _nothing) -> None:
+        """Run ``node`` with all there may be on the way; ``before`` is called before each part."""
         current.node = node
         gs = self._take(node)
         runs = self._wanted is None or node in self._wanted
@@ -252,18 +250,18 @@ class BackwardPass:
             self._capture(node, gs)  # PyTorch's order: what a node that runs gets is picked up before its hooks
         if node.hooks is not None:
             if node.hooks.tensor:
-                yield "tensor-hooks"
+                before("tensor-hooks")
             gs = self._tensor_hooks(node, gs)
         if not runs:
             self._capture(node, gs)
             return
         if node.hooks is not None and node.hooks.pre:
-            yield "pre-hooks"
+            before("pre-hooks")
             gs = self._pre_hooks(node, gs)
-        yield "accumulate" if node.leaf else "apply"
+        before("accumulate" if node.leaf else "apply")
         grads = self._grads(node, gs)
         if node.hooks is not None and node.hooks.post:
-            yield "post-hooks"
+            before("post-hooks")
             grads = self._post_hooks(node, grads, gs)
         if self.create_graph:
             _route_tensors(node, grads, self.buffers)

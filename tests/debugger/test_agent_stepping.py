@@ -179,6 +179,18 @@ def test_breakpoint_on_a_line(run_agent):
     assert hub.end()[0] == 0
 
 
+def test_a_breakpoint_that_is_set_at_a_stop_keeps_the_way_back(run_agent):
+    hub = run_agent(SCRIPT)
+    hub.stopped()
+    hub.go("next")
+    hub.publish(functions=[FunctionStop(1, "AccumulateGrad")])
+    stop = hub.go("continue")
+    assert (stop["reason"], stop["position"], stop["undo"]) == ("breakpoint", 3, 3)
+    assert hub.go("back")["position"] == 2
+    hub.publish(functions=[])
+    assert hub.end()[1].startswith("[60.25")
+
+
 def test_next_in_forward_code(run_agent):
     hub = run_agent(SCRIPT, Settings(functions=[FunctionStop(1, "Mul*")]))
     assert hub.stopped()["where"] == "born"
@@ -466,7 +478,10 @@ def told(directory):
             continue
         for index in STRING_WORDS.get(kind, ()):
             low, high = words[index] & 0xFFFFFFFF, words[index] >> 32
-            words[index] = [str(trace.site(low)) if kind != Kind.TENSOR else trace.text(low), trace.op(high).name or trace.text(high)]
+            words[index] = [
+                str(trace.site(low)) if kind != Kind.TENSOR else trace.text(low),
+                trace.op(high).name or trace.text(high),
+            ]
         timed = {Kind.RAN: (4, 5), Kind.PASS_STARTED: (5,), Kind.PASS_FINISHED: (4,)}.get(kind, ())
         found.append([kind.name, *(w for i, w in enumerate(words) if i not in timed)])
     return found

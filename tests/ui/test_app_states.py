@@ -181,6 +181,19 @@ def test_no_hub_is_told_after_the_terminal_is_restored(new_app):
     assert asyncio.run(main()).error == "no hub answers"
 
 
+def test_input_mode_ends_with_the_program(shown):
+    async def script(screen):
+        await screen.press("i")
+        assert screen.app.output.input_mode
+        screen.hub.end(0)
+        await screen.until(lambda: not screen.app.output.input_mode)
+        await screen.press("0", "i")
+        assert not screen.app.output.input_mode
+        assert "no program to type for" in screen.text
+
+    drive(shown, script)
+
+
 # ----- quitting -----
 
 
@@ -218,6 +231,25 @@ def test_an_ended_program_is_quit_at_once(shown):
         await screen.press("q")
 
     assert drive(shown, script).status == 5
+
+
+@pytest.mark.parametrize("key", ["question_mark", "x", "e", "q", "slash", "colon"])
+def test_the_program_may_stop_and_end_under_whatever_lies_over_the_screen(shown, key):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press(key)
+        screen.hub.send("output", category="stdout", output="under it\n")
+        screen.hub.stop(4)
+        await screen.until(lambda: "before AddmmBackward0" in screen.app._title_line.text)
+        await screen.pilot.resize_terminal(120, 40)
+        screen.hub.end(0)
+        await screen.until(lambda: "ended with status 0" in screen.app._title_line.text)
+        screen.hub.die()
+        await screen.until(lambda: screen.app.session.view.life == "lost")
+        await screen.press("escape")
+        assert "AddmmBackward0" in screen.text
+
+    drive(shown, script)
 
 
 # ----- size -----

@@ -47,7 +47,9 @@ def terminal(tmp_path):
 def hubs(folder):
     """The process numbers of the hubs that live in ``folder``."""
     base = folder / "run" / "agdbg"
-    return [int(p.name) for p in base.iterdir() if p.name.isdecimal() and is_alive(int(p.name))] if base.is_dir() else []
+    return (
+        [int(p.name) for p in base.iterdir() if p.name.isdecimal() and is_alive(int(p.name))] if base.is_dir() else []
+    )
 
 
 def is_alive(pid):

@@ -102,6 +102,7 @@ class AgdbgApp(App[TuiResult]):
     def on_mount(self) -> None:
         """Show the empty screen, then connect."""
         self.panes = Panes(self)
+        self._title_line, self._small = self.query_one(TitleLine), self.query_one("#small", Static)
         self.lanes, self.output = self.query_one(Lanes), self.query_one(OutputPane)
         for pane, title in (("lanes", "0 Graph"), ("inspector", "1 Inspector"), ("source", "2 Source")):
             self.query_one(f"#{pane}").border_title = title
@@ -137,10 +138,12 @@ class AgdbgApp(App[TuiResult]):
         if session is None or not self.is_running:
             return
         view, now = session.view, session.clock()
-        self.query_one(TitleLine).show(view, now)
+        self._title_line.show(view, now)
         self._show_empty()
         if self._ticking is not None:
             self._ticking.resume() if view.life == "running" else self._ticking.pause()
+        if view.life in ("ended", "lost"):
+            self.output.leave_input_mode()  # nobody is there to type for
         if view.trace:
             self.output.set_log_path(os.path.join(view.trace, "output.log"))
         if self._explain is not None and view.life != "starting":
@@ -226,6 +229,11 @@ class AgdbgApp(App[TuiResult]):
         if self.session is not None:
             self._try(self.session.ask.type_in(message.text))
 
+    @on(OutputPane.InputModeChanged)
+    def _on_input_mode(self, message: OutputPane.InputModeChanged) -> None:
+        if message.active and (self.session is None or not self.session.view.alive):
+            self.output.leave_input_mode()
+
     @on(Banner.Opened)
     def _on_banner_opened(self) -> None:
         self.action_explain()
@@ -272,7 +280,7 @@ class AgdbgApp(App[TuiResult]):
     def on_resize(self, event: events.Resize) -> None:
         """Say what is missing when nothing fits."""
         small = f"too small: {event.size.width} x {event.size.height}\nagdbg needs {LEAST_COLUMNS} x {LEAST_ROWS}"
-        self.query_one("#small", Static).update(small)
+        self._small.update(small)
 
     @on(Workspace.LaidOut)
     def _on_laid_out(self) -> None:
@@ -350,6 +358,9 @@ class AgdbgApp(App[TuiResult]):
 
     def action_type_in(self) -> None:
         """Type into the program."""
+        if self.session is None or not self.session.view.alive:
+            self.say("there is no program to type for")
+            return
         self.panes.show("output")
         self.output.enter_input_mode()
 

@@ -35,6 +35,8 @@ class Panes:
     def __init__(self, app: App[Any]) -> None:
         self._app = app
         self._workspace = app.query_one(Workspace)
+        self._tabs, self._bottom_tabs = app.query_one("#tabs", PaneTabs), app.query_one("#bottom-tabs", PaneTabs)
+        self._widgets = {pane: self._workspace.query_one(f"#{pane}", Widget) for pane in (*self.ALL, "lanes")}
         self._seen, self._bottom, self._last = "inspector", "output", "lanes"
         self.show("inspector")
 
@@ -67,8 +69,8 @@ class Panes:
         focused = self._focused()
         if focused:
             self._last = focused
-        self._app.query_one("#tabs", PaneTabs).show(self._seen, focused == self._seen)
-        self._app.query_one("#bottom-tabs", PaneTabs).show(self._bottom, focused == self._bottom)
+        self._tabs.show(self._seen, focused == self._seen)
+        self._bottom_tabs.show(self._bottom, focused == self._bottom)
 
     def terminal_size(self) -> tuple[int, int]:
         """Columns and rows of the program's terminal: those of the output pane, or of the pane in its place."""
@@ -86,4 +88,4 @@ class Panes:
         return (widget.id or "") if widget is not None else ""
 
     def _widget(self, pane: str) -> Widget:
-        return self._workspace.query_one(f"#{pane}", Widget)
+        return self._widgets[pane]

@@ -48,7 +48,7 @@ class Page(ModalScreen[None]):
         with Vertical():
             yield Label(self._heading, classes="heading", markup=False)
             with VerticalScroll():
-                yield Static("", markup=False)
+                yield Static("", markup=False, id="page-text")
             yield Label(HINT, classes="hint", markup=False)
 
     def on_mount(self) -> None:
@@ -66,4 +66,4 @@ class Page(ModalScreen[None]):
     def _fill(self) -> None:
         text = self._text
         width = self.query_one(VerticalScroll).scrollable_content_region.width
-        self.query_one(Static).update(Text(fitted(text, width)) if isinstance(text, str) else text)
+        self.query_one("#page-text", Static).update(Text(fitted(text, width)) if isinstance(text, str) else text)

@@ -1,0 +1,61 @@
+"""docs/tui.md has every key of the UI, with the words of the help screen."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from agdbg_ui import keymap
+from agdbg_ui.screens.page import Page
+from agdbg_ui.widgets.inspector import Inspector
+from agdbg_ui.widgets.output import OutputPane
+from agdbg_ui.widgets.program_input import ProgramInput
+from agdbg_ui.widgets.prompt import Prompt
+from agdbg_ui.widgets.source import SourcePane
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "tui.md").read_text("utf-8")
+NAMES = {"left": "←", "right": "→", "up": "↑", "down": "↓", "escape": "Esc", "enter": "Enter", "space": "Space"}
+
+
+def section(heading):
+    """The text of a section, without what comes after it."""
+    _, _, rest = PAGE.partition(f"### {heading}\n")
+    return re.split(r"^##", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def rows(heading):
+    """The rows of the table in a section, as keys and words."""
+    return re.findall(r"^\| (`.*`) \| (.*) \|$", section(heading), re.MULTILINE)
+
+
+def written(key):
+    return " ".join(f"`{each}`" for each in key.shown.split())
+
+
+@pytest.mark.parametrize("group", keymap.groups())
+def test_the_page_has_the_keys_of_the_table_and_no_others(group):
+    assert rows(group) == [(written(key), key.help) for key in keymap.groups()[group]]
+
+
+def test_every_binding_of_the_app_is_a_key_of_the_page():
+    named = re.findall(r"`([^`]+)`", PAGE)
+    shown = {
+        "slash": "/",
+        "full_stop": ".",
+        "colon": ":",
+        "question_mark": "?",
+        "tab": "Tab",
+        "ctrl+q": "Ctrl+Q",
+        **NAMES,
+    }
+    keys = [each for binding in keymap.bindings() for each in binding.key.split(",")]
+    assert [key for key in keys if shown.get(key, key) not in named] == []
+
+
+@pytest.mark.parametrize("pane", [Inspector, SourcePane, OutputPane, ProgramInput, Prompt, Page])
+def test_the_page_names_the_keys_of_a_pane(pane):
+    text = section("In one pane") + PAGE.partition("## Input mode")[2]
+    named = re.findall(r"`([^`]+)`", text)
+    keys = [each for binding in pane.BINDINGS for each in binding.key.split(",")]
+    assert keys
+    assert [key for key in keys if NAMES.get(key, key.title() if "+" in key else key) not in named] == []
