@@ -1,4 +1,5 @@
-"""What recording costs: the same training step plain, with a sink that does nothing, and recorded to a trace; prints ratios.
+"""What recording costs: the same training step plain, with a sink that does nothing, recorded to a trace, and recorded
+under a debugger that looks out for errors ahead but has no reason to stop ("watched"); prints ratios.
 
 python benchmarks/overhead.py [--rounds N] [--json]
 """
@@ -21,7 +22,10 @@ one_thread()
 from workloads import WORKLOADS, gru, small  # noqa: E402
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
+from agdbg.agent.agent import Agent  # noqa: E402
+from agdbg.agent.control import ControlWriter, Settings  # noqa: E402
 from agdbg.engines import native  # noqa: E402
+from agdbg.engines.native_driver import Driver  # noqa: E402
 from agdbg.record import Recorder, Trace  # noqa: E402
 from agdbg_engine import events  # noqa: E402
 from engine import load_torch  # noqa: E402
@@ -43,6 +47,17 @@ def with_sink(step: Callable[[], None], sink: events.Sink) -> Callable[[], None]
     return run
 
 
+def watched_sink(folder: Path) -> events.Sink:
+    """A sink that records and obeys a hub with the filters that are on by default."""
+    folder.mkdir()
+    control = ControlWriter(folder / "control")
+    control.publish(Settings(exceptions=["backward-twice", "inplace-modified"]))
+    recorder = Recorder(folder / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+    sink = native.NativeSink(recorder)
+    sink.obey(Driver(Agent(folder), sink))
+    return sink
+
+
 def measure(
     name: str, make: Callable[[Any], Callable[[], None]], torch: Any, rounds: int, folder: Path
 ) -> dict[str, Any]:
@@ -52,6 +67,7 @@ def measure(
     sides["recorded"] = with_sink(make(ag), native.NativeSink(recorder))
     if torch:
         sides["torch"] = make(torch)
+    sides["watched"] = with_sink(make(ag), watched_sink(folder / f"{name}-watched"))
     took = medians(sides, rounds)
     recorder.close()
     trace = Trace.open(recorder.path)
@@ -59,6 +75,7 @@ def measure(
         "plain ms": round(took["plain"] * 1e3, 3),
         "idle sink / plain": round(took["idle sink"] / took["plain"], 3),
         "recorded / plain": round(took["recorded"] / took["plain"], 3),
+        "watched / recorded": round(took["watched"] / took["recorded"], 3),
         "trace bytes / step": round(len(trace.records) * RECORD_BYTES / (1 + 2 * rounds)),
     }
     if torch:

@@ -97,12 +97,15 @@ class NativeSink(engine_events.Sink):
 
     def obey(self, driver: Driver) -> None:
         """Let ``driver`` run the passes, and stop at births and errors."""
-        agent, record_birth, record_error = driver.agent, self.node_born, self.error
-        words = agent.words
+        agent, record_error = driver.agent, self.error
+        words, writers, unusual = agent.words, self._writers, self._born_unusual
 
         def node_born(node: Node, out: Tensor) -> None:
-            record_birth(node, out)
-            if driver.births or words[0] != agent.seen:
+            try:
+                writers[type(node)](node)
+            except Exception:
+                unusual(node)
+            if words[0] != driver.expected:
                 try:
                     driver.born(node)
                 except Exception as error:

@@ -60,7 +60,8 @@ class Driver:
 
     Attributes:
         matcher: the breakpoints that hold now.
-        births: somebody wants to stop where nodes are built: :meth:`born` is to be called for each.
+        expected: the control block's first word, as long as nobody wants to stop where nodes are built:
+            :meth:`born` is to be called for each node while the two differ.
     """
 
     def __init__(self, agent: Agent, sink: "NativeSink") -> None:
@@ -68,7 +69,7 @@ class Driver:
         self.sink = sink
         self.thread = Stepping()
         self._steppers: set[int] = set()
-        self.births = False
+        self.expected = -1
         INTERNAL.update(str(file) for file in Path(__file__).resolve().parents[1].rglob("*.py"))
         agent.internal = frozenset(INTERNAL)
         agent.on_change(self._changed)
@@ -78,7 +79,8 @@ class Driver:
         self._watch_births()
 
     def _watch_births(self) -> None:
-        self.births = bool(self.matcher) or bool(self._steppers) or self.agent.wants_pause
+        births = bool(self.matcher) or bool(self._steppers) or self.agent.wants_pause
+        self.expected = -1 if births and not self.agent.gone else self.agent.seen
 
     def walks(self) -> list[Walk]:
         """The passes that run in this thread, the innermost first."""

@@ -141,24 +141,33 @@ class Refusal:
 
 def first_refusal(nodes: list[Node]) -> Refusal | None:
     """The first of ``nodes``, in their order, that has been freed or whose saved tensor was modified since."""
+    known = _checks
     for node in nodes:
-        for inner in _with_inner(node):
-            for slot in inner.slots:
-                value = getattr(inner, "s_" + slot)
-                if value is None:
-                    continue
-                if type(value) is Freed:
-                    return Refusal(inner, slot, value)
-                storage = _storage_of(inner, slot)
-                if storage is not None and storage.version != getattr(inner, "v_" + slot):
-                    return Refusal(inner, slot, None)
+        checks = known.get(type(node))
+        if checks is None:
+            checks = known[type(node)] = _checks_of(type(node))
+        for saved, version, is_output in checks:
+            value = getattr(node, saved)
+            if value is None:
+                continue
+            if type(value) is Freed:
+                return Refusal(node, saved[2:], value)
+            storage = node.o_storage if is_output else value._storage
+            if storage is not None and storage.version != getattr(node, version):
+                return Refusal(node, saved[2:], None)
+        if node.op_name == "CopySlices":
+            found = first_refusal([node.inner])
+            if found is not None:
+                return found
     return None
 
 
-def _with_inner(node: Node) -> tuple[Node, ...]:
-    """``node``, and the op that wrote through a view if it is a CopySlices."""
-    inner = getattr(node, "inner", None) if node.op_name == "CopySlices" else None
-    return (node,) if inner is None else (node, *_with_inner(inner))
+_checks: dict[type[Node], tuple[tuple[str, str, bool], ...]] = {}
+"""For every class the names of what a slot holds and of its version, and whether it holds a result."""
+
+
+def _checks_of(cls: type[Node]) -> tuple[tuple[str, str, bool], ...]:
+    return tuple(("s_" + n, "v_" + n, is_output) for n, is_output in zip(cls.slots, cls.outputs_saved, strict=True))
 
 
 def _storage_of(node: Node, slot: str) -> Storage | None:
