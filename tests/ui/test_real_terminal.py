@@ -85,8 +85,7 @@ def test_a_session(terminal, tmp_path):
         screen.keys("n")
         screen.wait(f"stopped before {name}")
     screen.keys("p")
-    shown = screen.wait("stopped before MulBackward0", "3 of 5", "Gradients in", "float32 [2]")
-    assert "min 20.09  max 2.203e+04" in shown
+    shown = screen.wait("stopped before MulBackward0", "3 of 5", "Gradients in", "min 20.09  max 2.203e+04")
     assert "train.py:5" in shown
     screen.keys("e")
     screen.wait("train-graph.svg")

@@ -5,12 +5,11 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Any, ClassVar
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
-from textual.widgets import Static
 
 from agdbg_ui import messages
 from agdbg_ui.backend import Backend
@@ -37,6 +36,7 @@ from agdbg_ui.widgets.pane_tabs import PaneTabs
 from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.source import SourcePane
 from agdbg_ui.widgets.title_line import TitleLine
+from agdbg_ui.widgets.too_small import TooSmall
 from agdbg_ui.wording import emptiness
 
 #: From so many columns on panes stand side by side; with fewer columns or rows than these nothing fits.
@@ -84,28 +84,19 @@ class AgdbgApp(App[TuiResult]):
 
     def compose(self) -> ComposeResult:
         """Title, banner, panes, prompt, keys."""
-        yield Static("", id="small", markup=False)
+        self._title_line, self._banner = TitleLine(id="title"), Banner(hint="x: why", id="banner")
+        self.lanes, self.output, self.prompt = Lanes(id="lanes"), OutputPane(id="output"), Prompt(id="prompt")
+        self.panes = Panes(self, self.lanes, self.output)
+        yield TooSmall(LEAST_COLUMNS, LEAST_ROWS, id="small")
         with Vertical(id="main"):
-            yield TitleLine(id="title")
-            yield Banner(hint="x: why", id="banner")
-            with Workspace(id="workspace"):
-                yield Lanes(id="lanes")
-                yield PaneTabs(Panes.ALL, id="tabs")
-                yield Inspector(id="inspector")
-                yield SourcePane(id="source")
-                yield PaneTabs(Panes.BOTTOM, id="bottom-tabs")
-                yield OutputPane(id="output")
-                yield EventsPane(id="events")
-            yield Prompt(id="prompt")
+            yield self._title_line
+            yield self._banner
+            yield self.panes.workspace
+            yield self.prompt
             yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
         """Show the empty screen, then connect."""
-        self.panes = Panes(self)
-        self._title_line, self._small = self.query_one(TitleLine), self.query_one("#small", Static)
-        self.lanes, self.output = self.query_one(Lanes), self.query_one(OutputPane)
-        for pane, title in (("lanes", "0 Graph"), ("inspector", "1 Inspector"), ("source", "2 Source")):
-            self.query_one(f"#{pane}").border_title = title
         self._ticking = self.set_interval(1.0, self._show_state, pause=True)
         self.lanes.focus()
         self._show_empty()
@@ -118,7 +109,7 @@ class AgdbgApp(App[TuiResult]):
             backend = await self._connect()
             session = self.session = Session(backend, self.post_message, self._clock)
             self._refreshing = Refreshing(self, session)
-            self._explaining = Explaining(session, self.query_one(Banner))
+            self._explaining = Explaining(session, self._banner)
             self._explain = Newest(self._explaining.refresh, session.keep)
             self._resizing = Newest(self._tell_size, session.keep)
             if self._command == "launch":
@@ -276,11 +267,6 @@ class AgdbgApp(App[TuiResult]):
         self.run_worker(run(), exit_on_error=False)
 
     # ----- size and focus -----
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Say what is missing when nothing fits."""
-        small = f"too small: {event.size.width} x {event.size.height}\nagdbg needs {LEAST_COLUMNS} x {LEAST_ROWS}"
-        self._small.update(small)
 
     @on(Workspace.LaidOut)
     def _on_laid_out(self) -> None:

@@ -7,7 +7,10 @@ from textual.containers import Container
 from textual.message import Message
 from textual.widget import Widget
 
+from agdbg_ui.widgets.events import EventsPane
+from agdbg_ui.widgets.inspector import Inspector
 from agdbg_ui.widgets.pane_tabs import PaneTabs
+from agdbg_ui.widgets.source import SourcePane
 
 
 class Workspace(Container):
@@ -32,11 +35,26 @@ class Panes:
     }
     BOTTOM: ClassVar[dict[str, tuple[str, str]]] = {"output": ALL["output"], "events": ALL["events"]}
 
-    def __init__(self, app: App[Any]) -> None:
+    def __init__(self, app: App[Any], lanes: Widget, output: Widget) -> None:
         self._app = app
-        self._workspace = app.query_one(Workspace)
-        self._tabs, self._bottom_tabs = app.query_one("#tabs", PaneTabs), app.query_one("#bottom-tabs", PaneTabs)
-        self._widgets = {pane: self._workspace.query_one(f"#{pane}", Widget) for pane in (*self.ALL, "lanes")}
+        self.inspector, self.source, self.events = (
+            Inspector(id="inspector"),
+            SourcePane(id="source"),
+            EventsPane(id="events"),
+        )
+        self._widgets: dict[str, Widget] = {
+            "lanes": lanes,
+            "inspector": self.inspector,
+            "source": self.source,
+            "output": output,
+            "events": self.events,
+        }
+        self._tabs, self._bottom_tabs = PaneTabs(self.ALL, id="tabs"), PaneTabs(self.BOTTOM, id="bottom-tabs")
+        self.workspace = Workspace(
+            lanes, self._tabs, self.inspector, self.source, self._bottom_tabs, output, self.events, id="workspace"
+        )
+        for pane, title in (("lanes", "0 Graph"), ("inspector", "1 Inspector"), ("source", "2 Source")):
+            self._widget(pane).border_title = title
         self._seen, self._bottom, self._last = "inspector", "output", "lanes"
         self.show("inspector")
 
@@ -47,8 +65,8 @@ class Panes:
         if pane in self.BOTTOM:
             self._bottom = pane
         for each in self.ALL:
-            self._workspace.set_class(each == self._seen, f"-see-{each}")
-            self._workspace.set_class(each == self._bottom, f"-bottom-{each}")
+            self.workspace.set_class(each == self._seen, f"-see-{each}")
+            self.workspace.set_class(each == self._bottom, f"-bottom-{each}")
         self.show_tabs()
 
     def focus(self, pane: str) -> None:

@@ -25,7 +25,7 @@ class Prompts:
 
     @property
     def _widget(self) -> Prompt:
-        return self._app.query_one(Prompt)
+        return self._app.prompt
 
     def open(self, kind: str) -> None:
         """Ask for a line of a kind: find, evaluate, break."""
