@@ -22,6 +22,7 @@ from agdbg.record.facts import ErrorFact
 from agdbg.record.follow import Follower
 from agdbg.record.growing import Growing, Words
 from agdbg.record.live import LiveFacts
+from agdbg.record.undone import Undone
 
 
 class History:
@@ -32,7 +33,8 @@ class History:
         self._growing = Growing()
         self._rows = GraphRows(self._growing, self._follower.strings)
         self._log = EventLog(self._growing)
-        self._live = LiveFacts(self._follower.trace(), self._growing)
+        self._undone = Undone(self._growing)
+        self._live = LiveFacts(self._follower.trace(), self._growing, self._undone)
         self._facts: Facts | None = None
         self._drawing: tuple[Facts, Drawing] | None = None
         self.poll()
@@ -46,7 +48,7 @@ class History:
         if not len(self._follower.poll()):
             return False
         self._growing.grow(self._follower.records)
-        self._live = LiveFacts(self._follower.trace(), self._growing)
+        self._live = LiveFacts(self._follower.trace(), self._growing, self._undone)
         self._facts = None
         self._rows.update()
         self._log.update()
@@ -106,7 +108,7 @@ class History:
 
     def _fates(self, nodes: list[int]) -> list[Fate]:
         """A leaf saves nothing, so it is never freed."""
-        fates = fates_of(self._growing, self._live.void, np.array(nodes, np.uint64))
+        fates = fates_of(self._growing, self._live.void_about(nodes), np.array(nodes, np.uint64))
         pairs = zip(nodes, fates, strict=True)
         return [
             fate._replace(state="ran") if fate.state == "freed" and self._rows.is_leaf(node) else fate

@@ -1,5 +1,6 @@
 """Derived indexes over the records of a trace: made with NumPy when first asked for, never stored."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -56,3 +57,13 @@ class KindIndex:
         """The rows of a kind, ascending."""
         rows: Rows = self._order[self._starts[kind] : self._ends[kind]]
         return rows
+
+
+def without(rows: Rows, void: Iterable[int]) -> Rows:
+    """Ascending ``rows`` but for those in ``void``."""
+    gone: Rows = np.fromiter(void, np.int64)
+    at = np.searchsorted(rows, gone)
+    there = at < len(rows)
+    at, gone = at[there], gone[there]
+    left: Rows = np.delete(rows, at[rows[at] == gone])
+    return left

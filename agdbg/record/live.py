@@ -1,5 +1,6 @@
 """The facts of a trace that grows: :class:`LiveFacts` answers like :class:`Facts`, from indexes that grow with it."""
 
+from collections.abc import Iterable, Set
 from functools import cached_property
 
 from agdbg.events import Kind
@@ -8,6 +9,7 @@ from agdbg.record.growing import Growing, GrowingIndex
 from agdbg.record.index import Rows
 from agdbg.record.query import Facts, names_of
 from agdbg.record.reader import Trace
+from agdbg.record.undone import Undone
 
 
 class LiveFacts(Facts):
@@ -17,9 +19,20 @@ class LiveFacts(Facts):
     indexes live on. Meant for questions about single nodes; what asks for all passes or all tensors builds them all.
     """
 
-    def __init__(self, trace: Trace, growing: Growing) -> None:
+    def __init__(self, trace: Trace, growing: Growing, undone: Undone | None = None) -> None:
         self.trace = trace
         self._growing = growing
+        self._undone = undone or Undone(growing)
+        self._undone.update()
+
+    @cached_property
+    def void(self) -> Set[int]:
+        """The rows of runs, and of frees, that were taken back later."""
+        return self._undone.rows
+
+    def void_about(self, nodes: Iterable[int]) -> frozenset[int]:
+        """Those of them that are about some nodes."""
+        return self._undone.about(nodes)
 
     def rows(self, kind: Kind) -> Rows:
         """The row numbers of all records of a kind, ascending."""

@@ -1,5 +1,6 @@
 """Queries about passes: which ran, what they ran and what they freed."""
 
+from collections.abc import Set
 from functools import cached_property
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy.typing as npt
 from agdbg.events import CREATE_GRAPH, NOTHING, RETAIN_GRAPH, Kind, Outcome, flags_of, thread_of, unpack_edge
 from agdbg.record.base import ById, Indexed
 from agdbg.record.facts import PassFact, RunFact
-from agdbg.record.index import RowIndex, Rows
+from agdbg.record.index import RowIndex, Rows, without
 
 
 class PassFacts(Indexed):
@@ -60,7 +61,7 @@ class PassFacts(Indexed):
     # ----- runs -----
 
     @cached_property
-    def void(self) -> frozenset[int]:
+    def void(self) -> Set[int]:
         """The rows of runs, and of frees, that were taken back later: stepping back is told by UNDONE records."""
         void: set[int] = set()
         for row in self.rows(Kind.UNDONE).tolist():
@@ -68,13 +69,13 @@ class PassFacts(Indexed):
             ran = (at for at in self.rows_about(Kind.RAN, node) if self.words(at)[2:4] == [pass_id, order])
             freed = (at for at in self.rows_about(Kind.FREED, node) if self.words(at)[2] == pass_id)
             void.update(at for at in (*ran, *freed) if at < row)
-        return frozenset(void)
+        return void
 
     @cached_property
     def run_rows(self) -> Rows:
         """The rows of all runs that stand, ascending: skipped nodes are there, runs that were taken back are not."""
         rows = self.rows(Kind.RAN)
-        return rows[~np.isin(rows, sorted(self.void))] if self.void else rows
+        return without(rows, self.void) if self.void else rows
 
     def run(self, row: int) -> RunFact:
         """The run that the RAN record in this row tells."""

@@ -7,7 +7,7 @@ import subprocess
 import uuid
 from time import monotonic
 
-PATIENCE = 12.0
+PATIENCE = 60.0
 AVAILABLE = shutil.which("tmux") is not None
 
 
@@ -20,7 +20,8 @@ class Tmux:
         runtime = folder / "run"
         runtime.mkdir(mode=0o700, exist_ok=True)
         environment = {**os.environ, "PS1": "ready> ", "XDG_RUNTIME_DIR": str(runtime), "TERM": "xterm-256color"}
-        environment.pop("TMUX", None)
+        for name in ("TMUX", "COLUMNS", "LINES"):
+            environment.pop(name, None)
         environment.pop("NO_COLOR", None)
         self._environment = environment
         size = ["-x", str(columns), "-y", str(rows)]
