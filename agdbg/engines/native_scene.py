@@ -103,7 +103,11 @@ class NativeScene:
         return [walk.bp.buffers.get(key) for key in keys]
 
     def _gradients_out(self, node: Node, walk: "Walk | None") -> list[Any]:
-        if walk is None or not walk.journal:
+        if walk is None:
+            return []
+        if not walk.has_run(node):
+            return [None] * len(node.next_nodes())
+        if not walk.journal:
             return []
         try:
             found = walk.journal.gradients_out(node)

@@ -37,6 +37,7 @@ class Walk:
         self._stops: dict[int, list[int]] = {}
         self._generation = -1
         self._by_number: dict[int, Node] = {}
+        self._places: dict[Node, int] = {}
 
     # ----- forward -----
 
@@ -240,6 +241,12 @@ class Walk:
         if not self._by_number:
             self._by_number = {self.driver.sink.number(node): node for node in self.bp.order}
         return self._by_number.get(number)
+
+    def has_run(self, node: Node) -> bool:
+        """True when the pass is past a node of it."""
+        if not self._places:
+            self._places = {each: place for place, each in enumerate(self.bp.order)}
+        return self._places[node] < self.bp.position
 
     def replace(self, node: Node, output: int, array: Any) -> None:
         """Replace a gradient that comes in at the next node."""

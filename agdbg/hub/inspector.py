@@ -10,6 +10,7 @@ from agdbg.hub.references import Elements, References
 
 Entry = dict[str, Any]
 _NOT_YET = "not there yet"
+_NOT_SAVED = "not saved: no gradient needs it"
 #: What a trace says of a value, before what else it knows.
 _NOT_CAPTURED = "not captured"
 
@@ -105,11 +106,14 @@ class Merged:
             if entry is None:
                 entry = _entry(slot, f"version {saved.get('version', 0)} saved, {saved.get('now', 0)} now")
                 entries.append(entry)
+            if saved.get("state") == "empty":
+                entry["value"] = _NOT_SAVED
+                continue
             remark, value, state = entry["value"], saved.get("value"), saved.get("state", "ok")
             if value is not None:
                 entry.update(self._shown(value, "saved", slot))
                 entry["value"] += f"  {remark}"
-            entry["state"] = "" if state == "empty" else state
+            entry["state"] = state
 
     def _shown(self, value: dict[str, Any], what: str, which: int | str) -> dict[str, Any]:
         shape = tuple(value.get("shape") or ())

@@ -281,9 +281,10 @@ class OutputArguments(TypedDict):
 
 
 class OutputPage(TypedDict):
-    """The text of the piece; ``total`` is how many bytes there are."""
+    """The whole characters of the piece, from byte ``start`` to ``end``, where the next one starts, of ``total``."""
 
     start: int
+    end: int
     total: int
     text: str
 

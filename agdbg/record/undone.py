@@ -28,6 +28,7 @@ class Undone:
         if not len(undone):
             return
         self._read += len(undone)
+        undone = _last_of_each(undone, self._growing.records[undone, 1:4])
         told = self._growing.records[undone]
         self._take(Kind.RAN, undone, told, 2)
         self._take(Kind.FREED, undone, told, 1)
@@ -44,3 +45,9 @@ class Undone:
     def about(self, nodes: Iterable[int]) -> frozenset[int]:
         """Those that are about some nodes."""
         return frozenset().union(*(self._by_node.get(node, ()) for node in nodes)) if self.rows else frozenset()
+
+
+def _last_of_each(undone: Rows, runs: Words) -> Rows:
+    """Of the UNDONE records about one run the last: it takes back what the others do, however often one went back."""
+    _, from_end = np.unique(runs[::-1], axis=0, return_index=True)
+    return undone[::-1][from_end]

@@ -53,8 +53,31 @@ def test_output_can_be_read_again(hub):
     client = hub.launched()
     hub.program.print("0123456789")
     client.wait_for("output")
-    assert client.request("agdbg/output", start=2, length=4) == {"start": 2, "total": 10, "text": "2345"}
+    assert client.request("agdbg/output", start=2, length=4) == {
+        "start": 2,
+        "end": 6,
+        "total": 10,
+        "text": "2345",
+    }
     assert client.request("agdbg/output", start=20, length=4)["text"] == ""
+
+
+@pytest.mark.parametrize("length", [0, 1, 5, 6, 7, 100])
+def test_who_pages_on_from_the_end_of_a_page_gets_every_character(hub, length):
+    client = hub.launched()
+    text = "aü€𝄞" * 9
+    hub.program.print(text.encode() + "€".encode()[:2])
+    client.wait_for("output")
+    pages, at = [], 0
+    while (page := client.request("agdbg/output", start=at, length=length))["end"] > at:
+        assert page["start"] == at
+        pages.append(page["text"])
+        at = page["end"]
+    assert "".join(pages) == text
+    assert (page["text"], page["total"]) == ("", at + 2)
+    hub.program.print("€".encode()[2:])
+    client.wait_for("output")
+    assert client.request("agdbg/output", start=at, length=length)["text"] == "€"
 
 
 def test_who_joins_later_can_read_what_came_before(hub):

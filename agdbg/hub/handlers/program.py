@@ -58,8 +58,8 @@ def output(call: Call) -> Body:
     if outlet is None:
         raise Refused("agdbg/output: there is no program here, so nothing was printed: launch one")
     log: OutputLog = outlet.log
-    start, text, _ = log.text(call.arguments["start"], call.arguments["length"])
-    return {"start": start, "total": log.size, "text": text}
+    start, text, end = log.text(call.arguments["start"], call.arguments["length"])
+    return {"start": start, "end": end, "total": log.size, "text": text}
 
 
 @handles("agdbg/input")
