@@ -2,13 +2,10 @@
 
 import contextlib
 import json
-import os
 import socket
-import sys
 from typing import Any
 
-_HIGH = 512
-"""Descriptors from here on are out of the way of programs that close "all" of theirs by number."""
+from agdbg.descriptors import identity, out_of_the_way
 
 
 class HubGone(Exception):
@@ -28,8 +25,8 @@ class Channel:
         except OSError as error:
             made.close()
             raise HubGone(f"cannot reach the hub at {path}: {error.strerror}") from None
-        self._socket = _out_of_the_way(made)
-        self._identity = _identity(self._socket.fileno())
+        self._socket = socket.socket(fileno=out_of_the_way(made.detach()))
+        self._identity = identity(self._socket.fileno())
         self._received = b""
 
     def send(self, message: dict[str, Any]) -> None:
@@ -57,7 +54,7 @@ class Channel:
 
     def _check(self) -> None:
         try:
-            ours = _identity(self._socket.fileno()) == self._identity
+            ours = identity(self._socket.fileno()) == self._identity
         except OSError:
             ours = False
         if not ours:
@@ -69,22 +66,3 @@ class Channel:
         with contextlib.suppress(HubGone, OSError):
             self._check()
             self._socket.close()
-
-
-def _identity(fd: int) -> tuple[int, int]:
-    status = os.fstat(fd)
-    return status.st_dev, status.st_ino
-
-
-def _out_of_the_way(made: socket.socket) -> socket.socket:
-    """``made`` under a high descriptor number, if the limits of the process allow one."""
-    if sys.platform == "win32":
-        return made
-    import fcntl
-
-    try:
-        high = fcntl.fcntl(made.fileno(), fcntl.F_DUPFD_CLOEXEC, _HIGH)
-    except OSError:
-        return made
-    made.close()
-    return socket.socket(fileno=high)

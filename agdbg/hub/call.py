@@ -18,7 +18,11 @@ T = TypeVar("T")
 
 
 class Refused(Exception):
-    """A request cannot be done; the message names the thing, the value and the way out."""
+    """A request cannot be done; the message names the thing, the value and the way out, ``code`` is for programs."""
+
+    def __init__(self, text: str, code: str = "") -> None:
+        super().__init__(text)
+        self.code = code
 
 
 class _Later:
@@ -67,7 +71,7 @@ class Call:
         from agdbg.record.errors import TraceError  # not before it is needed: it brings NumPy in
 
         if isinstance(error, (*_KNOWN, TraceError)):
-            self.fail(str(error))
+            self.fail(str(error), getattr(error, "code", ""))
             return
         log(f"{self._request['command']} failed: {type(error).__name__}: {error}")
         self.fail(
@@ -98,7 +102,7 @@ class Call:
         try:
             body = answer()
         except _KNOWN as error:
-            self.fail(str(error))
+            self.fail(str(error), getattr(error, "code", ""))
         except Exception as error:
             log_error(f"{self._request['command']} failed")
             self.fail_with(error)

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from agdbg.hub.call import Refused
+
 if TYPE_CHECKING:
     from agdbg.hub.history import History
     from agdbg.hub.replay import Position, Replay
@@ -15,6 +17,7 @@ MOVES = {
     "continue": "forward_to_end",
     "reverseContinue": "reverse",
 }
+_BACKWARDS = ("stepBack", "reverseContinue")
 
 
 class Cursor:
@@ -32,10 +35,23 @@ class Cursor:
         self.position: Position | None = None
         self._replay: Replay | None = None
 
-    def move(self, history: "History", request: str) -> "Position":
-        """Move as a request says; for the thread that reads the trace."""
+    def move(self, history: "History", request: str, stands: str = "") -> "Position":
+        """Move as a request says; for the thread that reads the trace.
+
+        Args:
+            history: the trace.
+            request: the name of the request.
+            stands: where the program stands, in words, as long as the client stands there too.
+
+        Raises:
+            Refused: it is to go back, and nothing lies before.
+        """
         replay = self._replay_of(history)
+        before = replay.position
         position: Position = getattr(replay, MOVES[request])()
+        is_seen = bool(stands) or self.position is not None
+        if is_seen and request in _BACKWARDS and position.row == before.row:
+            raise Refused(f"nothing that was recorded lies before this: {_place(before, stands)}", "beginning")
         return position
 
     def where(self, history: "History") -> "Position":
@@ -48,3 +64,10 @@ class Cursor:
 
             self._replay = Replay(history)
         return self._replay
+
+
+def _place(position: "Position", stands: str) -> str:
+    """Where there is no way back: the pass and the node."""
+    if stands or not position.pass_id:
+        return stands or "no node ran"
+    return position.description

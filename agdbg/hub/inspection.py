@@ -1,5 +1,7 @@
 """What a trace tells about one node, in the sections of the inspector. Values live in the program, not in the trace."""
 
+import numpy as np
+
 from agdbg.events import ACCUMULATE_SEQUENCE, HookAction, Kind, Provenance, a_of
 from agdbg.hub.wording import at, cut, is_leaf, node_words, pass_words
 from agdbg.protocol.vendor import Entry, Section
@@ -36,10 +38,19 @@ class Inspection:
     def _gradients_in(self) -> list[Entry]:
         edits: dict[int, int] = {0: 0}
         for row in self._facts.rows_about(Kind.EDITED, self._node.id):
-            if row < self._before:
-                _, _, pass_id, output, *_ = self._facts.words(row)
+            _, _, pass_id, output, *_ = self._facts.words(row)
+            if row < self._before and not self._is_computed_anew(row, pass_id, output):
                 edits[output] = pass_id
         return [_entry(str(nr), self._gradient(edits[nr])) for nr in sorted(edits)]
+
+    def _is_computed_anew(self, edit: int, pass_id: int, output: int) -> bool:
+        """Whether a run that adds to the gradient was taken back after the edit, which is then gone as well."""
+        undone = self._facts.rows(Kind.UNDONE)
+        first, last = np.searchsorted(undone, [edit, self._before])
+        records = self._facts.trace.records[undone[first:last]]
+        nodes = np.unique(records[records[:, 2] == pass_id, 1]).tolist()
+        born = [node for node in map(self._facts.node, nodes) if node is not None]
+        return any((edge.node, edge.nr) == (self._node.id, output) for node in born for edge in node.edges)
 
     @staticmethod
     def _gradient(edited_in: int) -> str:

@@ -167,6 +167,13 @@ class Stops:
             body["text"] = str(error.get("text", ""))
         return body
 
+    def words(self, number: int) -> str:
+        """Where a thread of the program stands: the node and, if there is one, the pass; empty when it does not."""
+        thread = self.threads.of(number)
+        stop: Stop = (thread.stop if thread is not None else None) or {}
+        within = f", pass {stop['pass']}" if stop.get("pass") else ""
+        return f"{stop.get('description', '')}{within}" if stop else ""
+
     def all_bodies(self) -> list[dict[str, Any]]:
         """The ``stopped`` events of all threads that stand in the program, that of the selected one last."""
         standing = sorted(self.threads.stopped, key=lambda thread: thread.number == self.threads.selected)

@@ -2,11 +2,9 @@
 
 import errno
 import os
-import sys
 from pathlib import Path
 
-_HIGH = 512
-"""Descriptors from here on are out of the way of programs that close "all" of theirs by number."""
+from agdbg.descriptors import identity, out_of_the_way
 
 
 class AppendFile:
@@ -24,8 +22,8 @@ class AppendFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
-        self._fd = _out_of_the_way(os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666))
-        self._identity = _identity(self._fd)
+        self._fd = out_of_the_way(os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666))
+        self._identity = identity(self._fd)
         self.offset = 0
 
     def write(self, data: bytes) -> int:
@@ -43,13 +41,13 @@ class AppendFile:
 
     def _is_ours(self) -> bool:
         try:
-            return _identity(self._fd) == self._identity
+            return identity(self._fd) == self._identity
         except OSError:
             return False
 
     def _open_again(self) -> None:
-        fd = _out_of_the_way(os.open(self._path, _FLAGS))
-        if _identity(fd) != self._identity:
+        fd = out_of_the_way(os.open(self._path, _FLAGS))
+        if identity(fd) != self._identity:
             os.close(fd)
             raise OSError(errno.ESTALE, "the program replaced a file of the trace")
         self._fd = fd
@@ -61,22 +59,3 @@ class AppendFile:
 
 
 _FLAGS = os.O_WRONLY | getattr(os, "O_BINARY", 0)
-
-
-def _identity(fd: int) -> tuple[int, int]:
-    status = os.fstat(fd)
-    return status.st_dev, status.st_ino
-
-
-def _out_of_the_way(fd: int) -> int:
-    """``fd`` under a high number, if the limits of the process allow one."""
-    if sys.platform == "win32":
-        return fd
-    import fcntl
-
-    try:
-        high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH)
-    except OSError:
-        return fd
-    os.close(fd)
-    return high

@@ -23,15 +23,15 @@ class LiveFacts(Facts):
         self.trace = trace
         self._growing = growing
         self._undone = undone or Undone(growing)
-        self._undone.update()
+        self._undone.update(trace)
 
     @cached_property
     def void(self) -> Set[int]:
-        """The rows of runs, and of frees, that were taken back later."""
+        """The rows of what was taken back later by stepping back."""
         return self._undone.rows
 
     def void_about(self, nodes: Iterable[int]) -> frozenset[int]:
-        """Those of them that are about some nodes."""
+        """The rows of runs and frees among them that are about some nodes."""
         return self._undone.about(nodes)
 
     def rows(self, kind: Kind) -> Rows:

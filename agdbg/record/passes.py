@@ -10,6 +10,7 @@ from agdbg.events import CREATE_GRAPH, NOTHING, RETAIN_GRAPH, Kind, Outcome, fla
 from agdbg.record.base import ById, Indexed
 from agdbg.record.facts import PassFact, RunFact
 from agdbg.record.index import RowIndex, Rows, without
+from agdbg.record.undone import written_by_run
 
 
 class PassFacts(Indexed):
@@ -62,13 +63,17 @@ class PassFacts(Indexed):
 
     @cached_property
     def void(self) -> Set[int]:
-        """The rows of runs, and of frees, that were taken back later: stepping back is told by UNDONE records."""
+        """The rows of what was taken back later by stepping back, as UNDONE records tell.
+
+        Runs, what they freed, and what they added to the gradients of leaves.
+        """
         void: set[int] = set()
         for row in self.rows(Kind.UNDONE).tolist():
             _, node, pass_id, order, *_ = self.words(row)
-            ran = (at for at in self.rows_about(Kind.RAN, node) if self.words(at)[2:4] == [pass_id, order])
-            freed = (at for at in self.rows_about(Kind.FREED, node) if self.words(at)[2] == pass_id)
-            void.update(at for at in (*ran, *freed) if at < row)
+            ran = [at for at in self.rows_about(Kind.RAN, node) if at < row and self.words(at)[2:4] == [pass_id, order]]
+            freed = [at for at in self.rows_about(Kind.FREED, node) if at < row and self.words(at)[2] == pass_id]
+            wrote = [at for run in ran for at in written_by_run(self.trace, self.rows, run)]
+            void.update([*ran, *freed, *wrote])
         return void
 
     @cached_property

@@ -50,8 +50,8 @@ class Facts(NodeFacts, PassFacts):
     # ----- storages and tensors -----
 
     def bumps(self, storage: int) -> list[BumpFact]:
-        """The writes that raised the version of a storage, in trace order."""
-        return [self._bump(row) for row in self.rows_about(Kind.BUMP, storage)]
+        """The writes that raised the version of a storage, in trace order, those that were taken back left out."""
+        return [self._bump(row) for row in self.rows_about(Kind.BUMP, storage) if row not in self.void]
 
     def _bump(self, row: int) -> BumpFact:
         _, storage, old, new, site_op, node, tensor, _ = self.words(row)

@@ -429,6 +429,27 @@ def test_a_step_back_beyond_the_journal_goes_on_in_the_recording(at_stop):
     assert agent.answer("resume")["how"] == "next"
 
 
+@pytest.mark.parametrize("command", ["stepBack", "reverseContinue"])
+def test_where_nothing_lies_before_going_back_is_refused(in_trace, command):
+    client, _ = in_trace
+    client.request("reverseContinue", threadId=1)
+    first = client.wait_for("stopped")["description"]
+    while True:
+        try:
+            client.request("reverseContinue", threadId=1)
+        except RequestFailed:
+            break
+        first = client.wait_for("stopped")["description"]
+    number = client.send(command, threadId=1)
+    with pytest.raises(RequestFailed) as caught:
+        client.answer(number)
+    assert str(caught.value).endswith(f"nothing that was recorded lies before this: {first}")
+    assert caught.value.body["error"]["variables"]["code"] == "beginning"
+    assert client.none_of("stopped")
+    client.request("next", threadId=1)
+    assert client.wait_for("stopped")["description"] != first
+
+
 def test_walking_to_the_end_of_the_recording_is_the_way_back_to_the_program(at_stop):
     client, agent, nodes = at_stop
     number = client.send("stepBack", threadId=1)

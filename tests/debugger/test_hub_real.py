@@ -40,6 +40,10 @@ class Checked(Client):
         check_event(event, body)
         return body
 
+    def none_of(self, event):
+        """True when no such event is there; those that were sent before the last answer are."""
+        return not any(each["event"] == event for each in self.events)
+
     def step(self, command):
         self.request(command, threadId=1)
         return self.wait_for("stopped")["description"]
@@ -227,6 +231,18 @@ def test_a_killed_program_leaves_its_trace(hub):
     assert client.request("agdbg/rows", start=0, count=10)["total"] == 3
     client.request("stepBack", threadId=1)
     assert client.wait_for("stopped")["description"].startswith("in the recording")
+
+
+def test_going_back_from_the_first_node_is_refused(hub):
+    client = hub.launched(SMALL, stopOnEntry=True)
+    client.wait_for("stopped")
+    for command in ("stepBack", "reverseContinue"):
+        with pytest.raises(RequestFailed, match=r"lies before this: before SumBackward0, node 1 of 5 .*, pass 1$"):
+            client.request(command, threadId=1)
+    assert client.none_of("stopped")
+    assert client.step("next").startswith("before ExpBackward0")
+    client.request("continue", threadId=1)
+    assert client.wait_for("exited") == {"exitCode": 0}
 
 
 def test_a_pause_stops_at_the_next_node(hub):

@@ -78,7 +78,9 @@ def _move(call: Call, number: int, request: str) -> Body:
         call.ok(body)
         stops.leave_recording()
         return LATER
-    cursor = stops.cursor_of(number) or Cursor(number)
+    found = stops.cursor_of(number)
+    stands = stops.words(number) if found is None else ""
+    cursor = found or Cursor(number)
     cursor.thread = number
 
     def moved(position: Any) -> Body:
@@ -86,7 +88,7 @@ def _move(call: Call, number: int, request: str) -> Body:
         stops.cursor_moved(cursor, position)
         return LATER
 
-    return reading.ask(call, lambda history: cursor.move(history, request), moved)
+    return reading.ask(call, lambda history: cursor.move(history, request, stands), moved)
 
 
 def _may_move(session: Session, number: int) -> None:
