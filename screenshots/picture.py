@@ -13,6 +13,8 @@ _STYLE = re.compile(r"^\s*\.picture-(r\d+) \{ ([^}]*?);? \}", re.MULTILINE)
 _TEXT = re.compile(
     r'<text class="picture-(r\d+)" x="([\d.]+)"[^>]* clip-path="url\(#picture-line-(\d+)\)">([^<]*)</text>'
 )
+#: Ends of scroll bars, to an eighth of a row: they depend on how often the layout was made.
+_SCROLL_BAR = str.maketrans("", "", "▁▂▃▄▅▆▇█▔")
 #: A number that is computed: BLAS libraries differ in its last digits. Numbers of nodes, lines and shapes have no point.
 _COMPUTED = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]\d+")
 
@@ -26,7 +28,7 @@ def stable(svg: str) -> str:
 
 
 def words(svg: str) -> list[Word]:
-    """What a picture says: line, look and text of each piece in reading order, without computed numbers.
+    """What a picture says: line, look and text of each piece in reading order, without computed numbers and scroll bars.
 
     Positions within a line are left out, because a longer number moves what is behind it.
     """
@@ -55,7 +57,7 @@ def _listing(svg: str) -> list[str]:
 
 
 def _squeezed(text: str) -> str:
-    return " ".join(_COMPUTED.sub("#", _plain(text)).split())
+    return " ".join(_COMPUTED.sub("#", _plain(text)).translate(_SCROLL_BAR).split())
 
 
 def _plain(text: str) -> str:

@@ -52,16 +52,15 @@ async def fit_80x24(stage: Stage) -> str:
 
 async def answer_the_program(stage: Stage) -> str:
     """The program waits in input(), and a line is being typed."""
-    async with stage.screen(WIDE, stage.launch("ask_the_rate.py", stopOnEntry=False)) as screen:
-        for epoch, rate in enumerate(["0.1", "0.3"], 1):
-            await screen.sees(f"epoch {epoch}: learning rate?")
-            if epoch == 1:
-                await screen.press("i")
-            await screen.type(rate)
-            await screen.press("enter")
-            await screen.sees(f"epoch {epoch}: loss")
-        await screen.sees("epoch 3: learning rate?", "running")
-        await screen.type("0.5")
+    async with stage.screen(WIDE, stage.launch("ask_the_rate.py")) as screen:
+        await _step(screen, to=3)
+        await screen.press("o")
+        await screen.sees("is about to return")  # all that it did is in the recording now
+        await screen.press("c")
+        await screen.sees("running", "learning rate of the next step?")
+        await screen.press("i")
+        await screen.sees("input to the program")
+        await screen.type("0.3")
         return await screen.picture()
 
 
@@ -71,6 +70,10 @@ async def open_a_recording(stage: Stage) -> str:
         await _go_on(screen, "ended with status 1")
     async with stage.screen(WIDE, stage.open("rnn_carried_state.py")) as screen:
         await screen.sees("recording", "Recurrent.forward", "TanhBackward0  #", "failed")
+        await screen.press("down")
+        await screen.sees(".py:30  loss")
+        await screen.press("up")
+        await screen.sees("TanhBackward0  #", ".py:18  return")
         return await screen.picture()
 
 

@@ -22,7 +22,7 @@ from agdbg_ui.messages import Moved
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What the screen says instead of the name of the temporary directory.
-SHOWN = "/home/ada/agdbg"
+SHOWN = "/home/user/agdbg"
 #: Stands for the directory that a run makes: its real name has the time in it.
 STAMP = "20260102-030405"
 #: Seconds that anything may take.

@@ -44,8 +44,8 @@ class NameBreakpoint:
     problem: str = ""
 
     def as_body(self) -> dict[str, Any]:
-        """As the protocol has it."""
-        return _body(self.id, self.problem)
+        """As the protocol has it; the name is agdbg's own."""
+        return {**_body(self.id, self.problem), "name": self.name}
 
 
 class Breakpoints:
@@ -120,6 +120,11 @@ class Breakpoints:
         self._publish(replace(self._settings, pause=self._settings.pause + 1))
 
     # ----- asking about them -----
+
+    def bodies(self) -> dict[int, dict[str, Any]]:
+        """All of them by their ids, as the protocol has them."""
+        lines = {each.id: each.as_body() for made in self._lines.values() for each in made}
+        return {**lines, **{each.id: each.as_body() for each in self._names}}
 
     def is_on_name(self, number: int) -> bool:
         """True for the id of a breakpoint on a name."""

@@ -23,6 +23,7 @@ class Connection:
         trusted: it may do more than introduce itself: it came through a file of ours, or has shown the token.
         introduced: it has sent ``initialize``.
         joined: it has launched a program, or attached; only such clients are told what happens.
+        breakpoints: those that it knows of, by their ids, as it was told of them.
         skipped: bytes of the program's output that it was not shown and not told about yet.
     """
 
@@ -36,7 +37,9 @@ class Connection:
         on_gone: "Callable[[Connection], object]",
     ) -> None:
         self.trusted, self.introduced, self.joined = trusted, False, False
+        self.breakpoints: dict[int, dict[str, Any]] = {}
         self.skipped = 0
+        self.on_trusted: Callable[[], object] = lambda: None
         self.on_drained: Callable[[Connection], object] = lambda client: None
         self._socket, self._loop = connection, loop
         self._on_message, self._on_broken, self._on_gone = on_message, on_broken, on_gone

@@ -6,6 +6,7 @@ import numpy as np
 
 from agdbg.events import HookAction, Kind, Outcome, a_of, unpack_edge
 from agdbg.explain.places import counted
+from agdbg.hub.eventtimes import EventTimes
 from agdbg.hub.wording import cut, node_words, pass_words
 from agdbg.protocol.vendor import TraceEvent
 from agdbg.record.growing import Growing, Grown
@@ -42,12 +43,15 @@ class EventLog:
     def __init__(self, growing: Growing) -> None:
         self._growing = growing
         self._read = 0
-        self._rows = Grown()
+        self._rows, self._times = Grown(), Grown()
+        self._clock = EventTimes(growing)
 
     def update(self) -> None:
         """Take the events that were recorded since the last time."""
         new = [rows[np.searchsorted(rows, self._read) :] for rows in map(self._growing.rows, TOLD)]
-        self._rows.add(np.sort(np.concatenate(new)))
+        rows = np.sort(np.concatenate(new))
+        self._rows.add(rows)
+        self._times.add(self._clock.update(rows))
         self._read = len(self._growing.records)
 
     def __len__(self) -> int:
@@ -63,22 +67,13 @@ class EventLog:
         kind, text, node, site = _LINES[Kind(words[0] & 255)](facts, row, words)
         return {
             "index": index,
-            "time_ns": self._time(row, words),
+            "time_ns": int(self._times.now[index]),
             "kind": kind,
             "text": cut(" ".join(text.split())),
             "node": node,
             "file": site.file,
             "line": site.line,
         }
-
-    def _time(self, row: int, words: list[int]) -> int:
-        """When it happened; of most events only when their batch was written is known, which is no earlier."""
-        kind = words[0] & 255
-        if kind in (Kind.PASS_STARTED, Kind.PASS_FINISHED):
-            return words[5] if kind == Kind.PASS_STARTED else words[4]
-        clocks = self._growing.rows(Kind.CLOCK)
-        at = int(np.searchsorted(clocks, row)) - 1
-        return int(self._growing.records[clocks[at], 2]) if at >= 0 else 0
 
 
 def _started(facts: Facts, row: int, words: list[int]) -> _Line:

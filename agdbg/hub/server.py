@@ -26,6 +26,9 @@ _WITH_TOKEN = frozenset({"launch", "attach"})
 #: How long a hub waits for its first client, in seconds.
 PATIENCE_S = 60.0
 _BACKLOG = 64
+#: Connections over the network that have not shown the token yet: so many at once, for so many seconds each.
+STRANGERS = 16
+STRANGER_S = 30.0
 
 
 class Server:
@@ -37,6 +40,7 @@ class Server:
         token: what they must show.
         make: makes programs.
         patience: how long to wait for the first client, in seconds.
+        stranger_s: how long a client over the network may take to show the token, in seconds.
     """
 
     def __init__(
@@ -46,13 +50,14 @@ class Server:
         token: str = "",
         make: MakeProgram = Program,
         patience: float = PATIENCE_S,
+        stranger_s: float = STRANGER_S,
     ) -> None:
         import agdbg.hub.handlers
 
         assert agdbg.hub.handlers
         self.loop = Loop()
         self.address = ""
-        self._runtime, self._token = runtime, token
+        self._runtime, self._token, self._stranger_s = runtime, token, stranger_s
         self._sockets: list[socket.socket] = []
         self._links: set[AgentLink] = set()
         self.session = Session(self.loop, runtime, self.loop.stop, make)
@@ -107,6 +112,23 @@ class Server:
         client = Connection(accepted, self.loop, trusted, self._asked, _refuse_stream, self.session.client_gone)
         client.on_drained = self._drained
         self.session.clients.append(client)
+        if not trusted:
+            self._limit(client)
+
+    def _limit(self, stranger: Connection) -> None:
+        """Drop one that came over the network and does not show the token in time, and the oldest of too many."""
+
+        def is_late() -> None:
+            if not stranger.trusted:
+                log(f"a client that did not show the token in {self._stranger_s:g} seconds was dropped")
+                stranger.close()
+
+        timer = self.loop.after(self._stranger_s, is_late)
+        stranger.on_trusted = timer.cancel
+        strangers = [client for client in self.session.clients if not client.trusted]
+        if len(strangers) > STRANGERS:
+            log(f"the oldest of more than {STRANGERS} clients that have not shown the token was dropped")
+            strangers[0].close()
 
     def _agent(self, accepted: socket.socket) -> None:
         self._links.add(AgentLink(accepted, self.loop, self.session.stops.agent_said, self._agent_gone))
@@ -165,6 +187,7 @@ class Server:
             if not hmac.compare_digest(shown.encode(errors="replace"), self._token.encode()):
                 raise PermissionError(f"{command}: the token is not the one that this hub has printed at its start")
             client.trusted = True
+            client.on_trusted()
 
 
 def _refuse_stream(client: Connection, problem: str) -> None:

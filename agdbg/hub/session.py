@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.control import ControlWriter
 from agdbg.hub.breakpoints import Breakpoints
+from agdbg.hub.breaktelling import BreakTelling
 from agdbg.hub.call import Refused
 from agdbg.hub.connection import Connection
 from agdbg.hub.cursor import Cursor
@@ -34,6 +35,7 @@ class Session:
 
     Attributes:
         clients: all connections; those that have joined are told what happens.
+        breakpoints, break_telling: where to stop, and how other clients get to know of it.
         stops: the threads of the program, and where they stand.
         running: the program; None before it was launched, and for a trace.
         trace: the directory of the trace; None before there is one.
@@ -51,6 +53,7 @@ class Session:
         self.clients: list[Connection] = []
         self._control = ControlWriter(runtime.control)
         self.breakpoints = Breakpoints(self._control)
+        self.break_telling = BreakTelling(self.breakpoints)
         self.stops = Stops(self.breakpoints, self.tell)
         self.stops.is_abandoned = lambda: self._is_abandoned
         self.running: Running | None = None
@@ -181,6 +184,7 @@ class Session:
         if self.was_orphaned:
             self.was_orphaned = False
             client.send(event(client.next_seq(), "agdbg/orphaned"))
+        self.break_telling.welcome(client)
         for body in self.stops.all_bodies():
             client.send(event(client.next_seq(), "stopped", body))
         if self.stops.cursor is not None and self.reading is not None:

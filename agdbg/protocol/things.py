@@ -75,9 +75,13 @@ class ExceptionFilterOptions(TypedDict, total=False):
 
 
 class Breakpoint(TypedDict, total=False):
-    """A breakpoint, as the hub has it; ``message`` says why it is not verified."""
+    """A breakpoint, as the hub has it; ``message`` says why it is not verified.
+
+    One on a name has that as ``name``, which is agdbg's own: in the protocol only who sets it knows the name.
+    """
 
     id: int
+    name: str
     verified: Required[bool]
     message: str
     source: Source

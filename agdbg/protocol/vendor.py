@@ -187,7 +187,7 @@ class ExportBody(TypedDict):
 
 
 class TraceEvent(TypedDict):
-    """A rare event of the trace; ``node`` is 0 when it is about none."""
+    """A rare event of the trace, which had happened by ``time_ns``; ``node`` is 0 when it is about none."""
 
     index: int
     time_ns: int

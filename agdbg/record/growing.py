@@ -1,7 +1,8 @@
 """Indexes over records that keep coming: what is new is sorted by itself, and merged only once it has some size.
 
 A :class:`GrowingIndex` is a few sorted runs, each more than twice as long as the next, so that adding ``n`` entries one
-by one moves each of them about ``log2(n)`` times, and looking one up searches as many runs.
+by one moves each of them about ``log2(n)`` times, and looking one up searches as many runs. Runs of more than
+:data:`LONG` entries are left alone: to merge them takes longer than somebody who looks on wants to wait.
 """
 
 from collections.abc import Callable
@@ -20,6 +21,9 @@ Mask = npt.NDArray[np.bool_]
 
 _NODE = np.uint64((1 << 48) - 1)
 _KINDS = 256
+
+#: Entries of a run that is not merged any more; merging two that are shorter takes some 20 ms.
+LONG = 1 << 19
 
 
 class Grown:
@@ -62,7 +66,7 @@ class GrowingIndex:
         self._ids = None
         order = np.argsort(ids, kind="stable")
         self._runs.append((ids[order], values[order]))
-        while len(self._runs) > 1 and len(self._runs[-2][0]) <= 2 * len(self._runs[-1][0]):
+        while len(self._runs) > 1 and len(self._runs[-2][0]) <= min(2 * len(self._runs[-1][0]), LONG):
             newer, older = self._runs.pop(), self._runs.pop()
             self._runs.append(_merged(older, newer))
 
@@ -109,9 +113,14 @@ class GrowingIndex:
 
 
 def _merged(older: tuple[Words, Numbers], newer: tuple[Words, Numbers]) -> tuple[Words, Numbers]:
-    ids = np.concatenate([older[0], newer[0]])
-    order = np.argsort(ids, kind="stable")
-    return ids[order], np.concatenate([older[1], newer[1]])[order]
+    """Both in one, of equal ids the older first. As a rule ids ascend as they come, or descend: then nothing is searched."""
+    (old_ids, old_values), (new_ids, new_values) = older, newer
+    if old_ids[-1] <= new_ids[0]:
+        return np.concatenate([old_ids, new_ids]), np.concatenate([old_values, new_values])
+    if new_ids[-1] < old_ids[0]:
+        return np.concatenate([new_ids, old_ids]), np.concatenate([new_values, old_values])
+    at = np.searchsorted(old_ids, new_ids, "right")
+    return np.insert(old_ids, at, new_ids), np.insert(old_values, at, new_values)
 
 
 def _within(counts: Numbers) -> Numbers:

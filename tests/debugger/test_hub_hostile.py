@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agdbg.hub.call import HANDLERS
+from agdbg.hub.server import STRANGERS
 from agdbg.protocol import wire
 from agdbg.protocol.client import Disconnected, RequestFailed
 from agdbg.protocol.messages import REQUESTS
@@ -190,6 +191,35 @@ def test_without_the_token_there_is_nothing(network, token):
 def test_the_socket_of_this_user_needs_no_token(network):
     assert network.client().request("agdbg/status")["state"] == "waiting"
     assert network.runtime.client_socket.stat().st_mode & 0o777 == 0o600
+
+
+def test_of_too_many_strangers_the_oldest_is_dropped(network):
+    client = network.launched()
+    known = network.stranger(network.server.address, token="open sesame")
+    known.request("initialize", adapterID="agdbg")
+    known.request("attach")
+    strangers = []
+    for _ in range(STRANGERS + 2):
+        strangers.append(network.stranger(network.server.address))
+        strangers[-1].request("initialize", adapterID="agdbg")
+    for dropped in strangers[:2]:
+        with pytest.raises(Disconnected):
+            dropped.request("disconnect")
+    for each in (known, client):
+        assert each.request("agdbg/status")["state"] == "running"
+    strangers[2].request("attach", token="open sesame")
+    assert strangers[2].request("agdbg/status")["state"] == "running"
+
+
+def test_a_stranger_has_little_time(new_hub):
+    network = new_hub(listen=("127.0.0.1", 0), token="open sesame", stranger_s=0.2)
+    stranger = network.stranger(network.server.address)
+    known = network.stranger(network.server.address, token="open sesame")
+    known.request("initialize", adapterID="agdbg")
+    known.request("launch", program=__file__, cwd=str(network.directory))
+    with pytest.raises(Disconnected):
+        stranger.wait_for("initialized")
+    assert known.request("agdbg/status")["state"] == "waiting"
 
 
 def test_a_stranger_hears_nothing(network):

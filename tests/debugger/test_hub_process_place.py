@@ -21,8 +21,8 @@ import sys
 from agdbg.hub.place import Runtime
 runtime = Runtime.create()
 if sys.argv[1:]:
-    runtime.describe(argv=["train.py", "-x"], cwd="/work")
-    runtime.describe(trace="/work/t", started=12.5)
+    runtime.describe(argv=["train.py", "-x"], cwd="/srv")
+    runtime.describe(trace="/srv/t", started=12.5)
 print(runtime.directory, flush=True)
 sys.stdin.read()
 runtime.remove()
@@ -232,7 +232,7 @@ def test_a_living_hub_is_listed_until_it_ends(session, hub):
     process, directory = hub("described")
     (info,) = ours(session)
     assert (info.directory, info.pid) == (directory, process.pid)
-    assert (info.argv, info.cwd, info.trace, info.started) == (["train.py", "-x"], "/work", "/work/t", 12.5)
+    assert (info.argv, info.cwd, info.trace, info.started) == (["train.py", "-x"], "/srv", "/srv/t", 12.5)
     assert info.client_socket == directory / "client.sock"
     process.communicate("")
     assert process.returncode == 0

@@ -189,6 +189,50 @@ def test_line_breakpoints_reach_the_program_and_keep_their_ids(hub):
     assert hub.settings.sources == []
 
 
+def told_of_breakpoints(client):
+    """The events that came since the last time, by what is said of which line or name."""
+    client.request("threads")  # what was sent before its answer is there
+    events = []
+    while not client.none_of("breakpoint"):
+        body = client.wait_for("breakpoint")
+        told = body["breakpoint"]
+        events.append((body["reason"], told.get("line") or told["name"], told["id"], told["verified"]))
+    return events
+
+
+def test_other_clients_hear_of_breakpoints(hub, tmp_path):
+    client = hub.launched()
+    other = hub.joined()
+    file = tmp_path / "train.py"
+    file.write_text("a\n" * 10)
+    source = {"path": str(file)}
+    five, nine = client.request("setBreakpoints", source=source, breakpoints=[{"line": 5}, {"line": 9}])["breakpoints"]
+    assert told_of_breakpoints(other) == [("new", 5, five["id"], True), ("new", 9, nine["id"], True)]
+    file.write_text("a\n" * 6)
+    client.request("setBreakpoints", source=source, breakpoints=[{"line": 9}])
+    assert told_of_breakpoints(other) == [("removed", 5, five["id"], True), ("changed", 9, nine["id"], False)]
+    [name] = other.request("setFunctionBreakpoints", breakpoints=[{"name": "Mul*"}])["breakpoints"]
+    assert told_of_breakpoints(client) == [("new", "Mul*", name["id"], True)]
+    late = hub.joined()
+    assert told_of_breakpoints(late) == [("new", 9, nine["id"], False), ("new", "Mul*", name["id"], True)]
+    client.request("setFunctionBreakpoints", breakpoints=[])
+    for each in (other, late):
+        assert told_of_breakpoints(each) == [("removed", "Mul*", name["id"], True)]
+    assert told_of_breakpoints(client) == []
+
+
+def test_a_client_is_not_told_when_it_joins_of_what_it_has_set_before(hub):
+    first = hub.launched()
+    source = {"path": __file__}
+    first.request("setFunctionBreakpoints", breakpoints=[{"name": "Mul*"}])
+    client = hub.client()
+    client.request("setBreakpoints", source=source, breakpoints=[{"line": 5}])
+    client.request("attach")
+    client.request("configurationDone")
+    assert [event[:2] for event in told_of_breakpoints(client)] == [("new", "Mul*")]
+    assert [event[:2] for event in told_of_breakpoints(first)] == [("new", 5)]
+
+
 def test_the_files_of_breakpoints_do_not_disturb_each_other(hub, tmp_path):
     other = tmp_path / "other.py"
     other.write_text("a\nb\n")

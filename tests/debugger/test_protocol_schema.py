@@ -31,6 +31,7 @@ from agdbg.protocol.messages import (
     response,
 )
 from agdbg.protocol.requests import AttachArguments, LaunchArguments, ReverseContinueArguments, StepBackArguments
+from agdbg.protocol.things import Breakpoint
 
 DEBUGPY = Path(find_spec("debugpy").origin).parent  # it is not imported: it changes the interpreter
 SCHEMA = json.loads((DEBUGPY / "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json").read_text("utf-8"))
@@ -54,6 +55,7 @@ OPEN = {
     AttachArguments: {"trace", "token"},
     StepBackArguments: {"force"},
     ReverseContinueArguments: {"force"},
+    Breakpoint: {"name"},
 }
 SCHEMA_NAMES = {LaunchArguments: "LaunchRequestArguments", AttachArguments: "AttachRequestArguments"}
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}

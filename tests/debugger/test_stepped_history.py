@@ -96,13 +96,18 @@ def test_a_pass_that_was_run_again(stepped):
     assert hub.end()[0] == 0
     for history in (History(hub.trace), History(hub.trace)):
         assert states(history) == ([("freed", 0), ("freed", 1), ("freed", 2)], ["ran", "ran"])
-        assert saved(history, 4)["other"] == ("version 0 saved, 0 now; freed by pass 2, backward at script.py:10", "freed")
+        assert saved(history, 4)["other"] == (
+            "version 0 saved, 0 now; freed by pass 2, backward at script.py:10",
+            "freed",
+        )
         value, state = saved(history, 2)["other"]
         assert (value, state) == ("version 0 saved, 1 now; written by AccumulateGrad at script.py:10", "modified")
         places = walked(history)
         assert [place for _, place, _ in places] == [0, 1, 2, 3, 4]
         assert len({node for _, _, node in places}) == 5
-    events = [event["kind"] for event in history.events(0, 100)["events"]]
+    told = history.events(0, 100)["events"]
+    assert [event["time_ns"] for event in told] == sorted(event["time_ns"] for event in told)
+    events = [event["kind"] for event in told]
     assert (events.count("undone"), events.count("pass finished")) == (5, 2)
     explanation = explain_facts(Facts(Trace.open(hub.trace)))
     assert (explanation.findings, explanation.undiagnosed, explanation.passes) == ([], [], 2)

@@ -4,8 +4,8 @@ import asyncio
 
 from agdbg.protocol.errors import Disconnected, RequestFailed
 
-SCRIPT = "/work/train.py"
-TRACE = "/work/agdbg-traces/train-1"
+SCRIPT = "/srv/train.py"
+TRACE = "/srv/agdbg-traces/train-1"
 SOURCE = "\n".join(
     [
         "import agdbg_engine as ag",

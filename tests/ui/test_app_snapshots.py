@@ -154,7 +154,7 @@ def test_recording(looks):
         screen.app.action_step("next")
         await screen.until(lambda: "in the recording before" in screen.title)
 
-    assert looks(script, WIDE, state="trace", command="attach", arguments={"trace": "/work/t"})
+    assert looks(script, WIDE, state="trace", command="attach", arguments={"trace": "/srv/t"})
 
 
 def test_hub_gone(looks):

@@ -93,7 +93,7 @@ def test_a_recording_is_stepped_through(shown):
         await screen.until(lambda: "in the recording before AddBackward0" in screen.title)
         await screen.press("q")
 
-    result = drive(shown, script, state="trace", command="attach", arguments={"trace": "/work/t"})
+    result = drive(shown, script, state="trace", command="attach", arguments={"trace": "/srv/t"})
     assert (result.status, result.left_running, result.error) == (None, False, "")
 
 
@@ -107,7 +107,7 @@ def test_a_recording_shows_its_first_finding(shown):
         await screen.press("x")
         assert "2. another" in screen.text
 
-    drive(shown, script, prepare=wrong, state="trace", command="attach", arguments={"trace": "/work/t"})
+    drive(shown, script, prepare=wrong, state="trace", command="attach", arguments={"trace": "/srv/t"})
 
 
 def test_it_is_killed_while_it_is_stopped(shown):
@@ -210,7 +210,7 @@ def test_quitting_a_living_program_asks(shown, key, status, left):
         assert bool(screen.hub.asked("terminate")) is not left
 
     result = drive(shown, script)
-    assert (result.status, result.left_running, result.trace) == (status, left, "/work/agdbg-traces/train-1")
+    assert (result.status, result.left_running, result.trace) == (status, left, "/srv/agdbg-traces/train-1")
 
 
 @pytest.mark.parametrize("key", ["s", "escape", "enter"])

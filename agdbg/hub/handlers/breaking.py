@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agdbg.hub.call import Body, Call, Refused, handles
+from agdbg.hub.call import LATER, Body, Call, Refused, handles
 
 
 @handles("setBreakpoints")
@@ -16,7 +16,7 @@ def set_breakpoints(call: Call) -> Body:
     lines = [each["line"] for each in wanted] if "breakpoints" in arguments else list(arguments.get("lines") or [])
     conditional = [each["line"] for each in wanted if _has_condition(each)]
     made = call.session.breakpoints.set_lines(path, lines, conditional)
-    return {"breakpoints": [each.as_body() for each in made]}
+    return _answered(call, [each.as_body() for each in made])
 
 
 @handles("setFunctionBreakpoints")
@@ -25,7 +25,7 @@ def set_function_breakpoints(call: Call) -> Body:
     wanted: list[dict[str, Any]] = call.arguments["breakpoints"]
     conditional = [each["name"] for each in wanted if _has_condition(each)]
     made = call.session.breakpoints.set_names([each["name"] for each in wanted], conditional)
-    return {"breakpoints": [each.as_body() for each in made]}
+    return _answered(call, [each.as_body() for each in made])
 
 
 @handles("setExceptionBreakpoints")
@@ -37,3 +37,10 @@ def set_exception_breakpoints(call: Call) -> Body:
 
 def _has_condition(wanted: dict[str, Any]) -> bool:
     return any(wanted.get(each) for each in ("condition", "hitCondition", "logMessage"))
+
+
+def _answered(call: Call, bodies: list[dict[str, Any]]) -> Body:
+    """Answer, then tell the other clients."""
+    call.ok({"breakpoints": bodies})
+    call.session.break_telling.answered(call.client, bodies, call.session.joined)
+    return LATER
