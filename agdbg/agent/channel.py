@@ -7,6 +7,8 @@ from typing import Any
 
 from agdbg.descriptors import identity, out_of_the_way
 
+_dumps, _loads = json.dumps, json.loads  # the program may replace them
+
 
 class HubGone(Exception):
     """The hub is dead, or does not want this program any more."""
@@ -33,7 +35,7 @@ class Channel:
         """Send one object."""
         self._check()
         try:
-            self._socket.sendall(json.dumps(message, default=str).encode() + b"\n")
+            self._socket.sendall(_dumps(message, default=str).encode() + b"\n")
         except OSError as error:
             raise HubGone(str(error)) from None
 
@@ -49,7 +51,7 @@ class Channel:
                 raise HubGone("the hub has closed the connection")
             self._received += data
         line, _, self._received = self._received.partition(b"\n")
-        found: dict[str, Any] = json.loads(line)
+        found: dict[str, Any] = _loads(line)
         return found
 
     def _check(self) -> None:

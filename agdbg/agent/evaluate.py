@@ -1,5 +1,6 @@
 """Python at a stop: expressions and statements on the stopped thread, for a limited time."""
 
+import ast
 import sys
 from collections.abc import Callable
 from time import perf_counter
@@ -8,6 +9,10 @@ from typing import Any
 
 LIMIT_S = 5.0
 """Python code that runs longer than this at a stop is broken off; a call into C is not."""
+
+
+DONE = object()
+"""The value of statements."""
 
 
 class TooLong(Exception):
@@ -19,30 +24,44 @@ class Refused(Exception):
 
 
 def evaluate(expression: str, frame: FrameType | None, extra: dict[str, Any], *, only_expression: bool = False) -> Any:
-    """The value of an expression in ``frame``; statements are executed, and give ``None``.
+    """The value of an expression in ``frame``; statements are executed, and give :data:`DONE`.
 
     Names of ``extra`` come first. What statements assign is kept in a module; a running function keeps its locals.
 
     Raises:
         Refused: it is no Python, or statements where an expression is wanted.
     """
-    code = _compiled(expression, only_expression)
+    code, is_statement = _compiled(expression, only_expression)
     is_module = frame is not None and frame.f_locals is frame.f_globals
     if frame is not None and is_module and not _uses(code, extra):
         names = frame.f_globals
     else:  # one namespace, since comprehensions see no locals of an eval
         names = {**(frame.f_globals if frame else {}), **(frame.f_locals if frame else {}), **extra}
-    return _limited(lambda: eval(code, names))
+    value = _limited(lambda: eval(code, names))
+    return DONE if is_statement else value
 
 
-def _compiled(expression: str, only_expression: bool) -> CodeType:
+def names_lost(expression: str, frame: FrameType | None) -> list[str]:
+    """What the statements ``expression`` assign in vain, because ``frame`` is that of a running function."""
+    if frame is None or frame.f_locals is frame.f_globals:
+        return []
     try:
-        return compile(expression.strip(), "<agdbg>", "eval", dont_inherit=True)
+        tree = ast.parse(expression.strip())
+    except (SyntaxError, ValueError):
+        return []
+    stored = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return list(dict.fromkeys(stored)) if not isinstance(tree.body[0] if tree.body else None, ast.Expr) else []
+
+
+def _compiled(expression: str, only_expression: bool) -> tuple[CodeType, bool]:
+    """The code, and whether it is statements."""
+    try:
+        return compile(expression.strip(), "<agdbg>", "eval", dont_inherit=True), False
     except (SyntaxError, ValueError) as error:
         if only_expression:
             raise Refused(f"{expression!r} is not an expression: {error}") from None
     try:
-        return compile(expression, "<agdbg>", "exec", dont_inherit=True)
+        return compile(expression, "<agdbg>", "exec", dont_inherit=True), True
     except (SyntaxError, ValueError) as error:
         raise Refused(f"{expression!r} is not Python: {error}") from None
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent import frames
-from agdbg.agent.evaluate import Refused, evaluate
+from agdbg.agent.evaluate import DONE, Refused, evaluate, names_lost
 from agdbg.agent.variables import References
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Requests:
         except Refused as error:
             return {"ok": False, "error": str(error), "code": "bad"}
         except KeyboardInterrupt:
-            raise
+            return {"ok": False, "error": "interrupted", "code": "bad"}
         except BaseException as error:  # SystemExit too: the program is not ended by looking at it
             return {"ok": False, "error": f"{type(error).__name__}: {error}", "code": "bad"}
 
@@ -73,6 +73,8 @@ class Requests:
 
     def _evaluate(self, request: dict[str, Any]) -> dict[str, Any]:
         value, notes = self._value(request, only_expression=request.get("context") == "hover")
+        if value is DONE:
+            return {"result": "", "type": "", "reference": 0, "notes": notes}
         made = self._references.variable("", value)
         return {"result": made["value"], "type": made["type"], "reference": made["reference"], "notes": notes}
 
@@ -87,7 +89,11 @@ class Requests:
         expression, frame = str(request["expression"]), self._frame(request)
         extra = self.scene.names() if request.get("frame") is None else {}
         frame = frame or (self.frames[0] if self.frames else None)
-        return self.scene.watched(lambda: evaluate(expression, frame, extra, only_expression=only_expression))
+        value, notes = self.scene.watched(lambda: evaluate(expression, frame, extra, only_expression=only_expression))
+        lost = names_lost(expression, frame)
+        if lost:
+            notes.append(f"a running function keeps its locals: {', '.join(lost)} is forgotten again")
+        return value, notes
 
     def _frame(self, request: dict[str, Any]) -> Any:
         index = request.get("frame")

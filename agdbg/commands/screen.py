@@ -4,10 +4,12 @@ import os
 import shutil
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from agdbg import status
 from agdbg.errors import InputError
+from agdbg.launch import place
 from agdbg.tell import tell
 
 
@@ -61,11 +63,20 @@ def _concluded(result: Any, *, mention: bool = True) -> int:
         tell(f"error: {result.error}")
     if result.left_running:
         tell("the program goes on; agdbg attach joins it")
-    if result.trace and mention and os.path.isdir(result.trace):
-        tell(f"trace: {_short(result.trace)}")
+    if result.trace and mention:
+        _mention(Path(result.trace))
     if result.status is not None:
         return int(result.status)
     return status.BAD_INPUT if result.error else status.OK
+
+
+def _mention(directory: Path) -> None:
+    """Say where the trace is; where a program has used no autograd engine, there may be only what it printed."""
+    output = directory / place.OUTPUT_FILE
+    if place.holds_trace(directory):
+        tell(f"trace: {_short(str(directory))}")
+    elif output.is_file() and output.stat().st_size:
+        tell(f"output: {_short(str(output))}")
 
 
 def _short(path: str) -> str:

@@ -86,7 +86,7 @@ class Walk:
             return Reason("exception", error=foreseen)
         if self.driver.thread.mode == "pass":
             return STEP
-        return Reason("entry") if entry else None
+        return Reason("entry", self._stops.get(0, [])) if entry else None
 
     def _foreseen(self) -> dict[str, Any] | None:
         """An error that will come for sure: what a node saved is freed, or was modified."""
@@ -253,6 +253,7 @@ class Walk:
         self.bp.replace(node, output, array)
         if events.sink is not None:
             events.sink.gradient_replaced(self.bp, node, output)
+        self.driver.sink.recorder.flush()
 
     def message(self, reason: "Reason", place: str, *, phase: str = "", description: str = "") -> dict[str, Any]:
         """The message of a stop in this pass."""

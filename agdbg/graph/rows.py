@@ -107,15 +107,17 @@ class GraphRows:
     # ----- search -----
 
     def find(self, text: str, start: int, backwards: bool, leaves: Words) -> int | None:
-        """The first row from ``start`` on, round the end, of which the op, ``file.py:12`` or the source line has ``text``.
+        """The first row from ``start`` on, round the end, of which the op has ``text``, or which uses one of the ``leaves``.
 
-        Rows that use one of the ``leaves`` are found too.
+        Only where there is no such row, ``file.py:12`` and the source line are looked at.
         """
         strings = np.array(self._strings.matching(text), np.uint64)
         where = self.nodes.wheres()
-        found = np.flatnonzero(np.isin(where & _LOW, strings) | np.isin(where >> _HIGH, strings))
+        found = np.flatnonzero(np.isin(where >> _HIGH, strings))
         if len(leaves):
             found = np.union1d(found, self._edges.users_of(leaves))
+        if not len(found):
+            found = np.flatnonzero(np.isin(where & _LOW, strings))
         if not len(found):
             return None
         if backwards:

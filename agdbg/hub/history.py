@@ -128,8 +128,8 @@ class History:
         return self._rows.node_at(row)
 
     def find(self, text: str, start: int, backwards: bool) -> vendor.FindBody:
-        """The first row from ``start`` on, round the end, that has ``text``: in its op, ``file.py:12``, source line or a
-        leaf's name, or as ``#12`` the number of its node. Case does not count.
+        """The first row from ``start`` on, round the end, that has ``text``: in its op or a leaf's name; where no row has,
+        in ``file.py:12`` or its source line; or as ``#12`` the number of its node. Case does not count.
         """
         row = self._row_numbered(text)
         if row is None and text and self.total:

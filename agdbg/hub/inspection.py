@@ -62,15 +62,18 @@ class Inspection:
         bumps = [bump for bump in self._facts.bumps(save.storage) if bump.row < self._before] if save.storage else []
         since = [bump for bump in bumps if bump.new > save.version]
         now = since[-1].new if since else save.version
-        names = ", ".join(self._facts.names(save.storage)) if save.storage else ""
-        words = [f"version {save.version} saved, {now} now"]
-        words += [f"written by {_writers(since)}"] if since else []
+        name = ", ".join(self._facts.names(save.storage)) if save.storage else ""
         row, freed = self._facts.freed_at(self._node.id)
         gone = freed and row < self._before
-        words += [f"freed by {pass_words(self._facts, freed)}"] if gone else []
+        words = [f"freed by {pass_words(self._facts, freed)}"] if gone else []
+        if since:
+            subject = f"{name} " if name else ""
+            words.append(f"modified: {subject}written by {_writers(since)}, {versions(save.version, now)}")
+        else:
+            words += [name] if name else []
+            words += [] if gone else [versions(save.version, now)]
         state = "freed" if gone else "modified" if since else "ok"
-        value = f"{names}: {'; '.join(words)}" if names else "; ".join(words)
-        return _entry(save.slot, value + _provenance(save.provenance), "tensor", state)
+        return _entry(save.slot, ", ".join(words) + _provenance(save.provenance), "tensor", state)
 
     # ----- edges and hooks -----
 
@@ -122,6 +125,11 @@ class Inspection:
         told = [f"{pass_words(self._facts, run.pass_id)}, place {run.order}" for run in runs[-SHOWN:]]
         more = [f"{len(runs) - SHOWN:,} passes before"] if len(runs) > SHOWN else []
         return "; ".join(more + told) or "no pass"
+
+
+def versions(saved: int, now: int) -> str:
+    """``version 0 saved, 1 now``."""
+    return f"version {saved} saved, {now} now"
 
 
 def _writers(bumps: list[BumpFact]) -> str:

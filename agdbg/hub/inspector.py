@@ -104,16 +104,15 @@ class Merged:
         for slot, saved in (self._values.get("saved") or {}).items():
             entry = by_name.get(slot)
             if entry is None:
-                entry = _entry(slot, f"version {saved.get('version', 0)} saved, {saved.get('now', 0)} now")
+                entry = _entry(slot, "")
                 entries.append(entry)
             if saved.get("state") == "empty":
                 entry["value"] = _NOT_SAVED
                 continue
-            remark, value, state = entry["value"], saved.get("value"), saved.get("state", "ok")
-            if value is not None:
-                entry.update(self._shown(value, "saved", slot))
-                entry["value"] += f"  {remark}"
-            entry["state"] = state
+            remark, value, state = _remark(entry, saved), saved.get("value"), saved.get("state", "ok")
+            entry.update({"value": ""} if value is None else self._shown(value, "saved", slot))
+            parts = (entry["value"], remark) if state == "ok" else (remark, entry["value"])
+            entry.update(value="  ".join(part for part in parts if part), state=state)
 
     def _shown(self, value: dict[str, Any], what: str, which: int | str) -> dict[str, Any]:
         shape = tuple(value.get("shape") or ())
@@ -123,6 +122,17 @@ class Merged:
             "type": value.get("dtype", ""),
             "reference": self._references.new(self._thread, elements) if value.get("size", 0) else 0,
         }
+
+
+def _remark(entry: Entry, saved: dict[str, Any]) -> str:
+    """What became of a saved tensor; in the program's words where it knows of more than the trace."""
+    state, told = saved.get("state", "ok"), str(entry["value"])
+    if told and state == entry["state"]:
+        return told
+    from agdbg.hub.inspection import versions  # brings in numpy, which the trace needs and the hub does not
+
+    now = versions(saved.get("version", 0), saved.get("now", 0))
+    return now if state == "ok" else f"{state}: {now}"
 
 
 def _entry(name: str, value: str) -> Entry:

@@ -10,6 +10,8 @@ All four are descriptors: the terminal's master side (non-blocking), the file (a
 (non-blocking) that gets one byte when the file has grown, and a pidfd of the program. The keeper ends, with status 0,
 when the program has ended and no process has the terminal open any more.
 
+When the hub is dead, nobody can type to the program any more: whenever it reads, its input has come to its end.
+
 What it has read and not yet written, at most 64 KiB, is lost when it is itself killed.
 """
 
@@ -20,13 +22,14 @@ import sys
 
 _AT_ONCE = 1 << 16
 _PAUSE_MS = 50  # between looks at a terminal that the program has closed, and may open again
+_END_OF_INPUT, _END_MS = b"\x04", 500  # Ctrl-D, and how often it is pressed: one ends one read
 
 
 def keep(master: int, log: "Log", hub: "Hub", program: int) -> None:
     """Move all that comes from ``master`` to the log until there can be no more."""
     ended = False
     while True:
-        data = _read(master)
+        data = _read(master, hub)
         if data:
             log.write(data)
             hub.poke()
@@ -36,15 +39,23 @@ def keep(master: int, log: "Log", hub: "Hub", program: int) -> None:
             ended = bool(_ready(program, _PAUSE_MS))
 
 
-def _read(master: int) -> bytes:
+def _read(master: int, hub: "Hub") -> bytes:
     """What the terminal has to give, waited for; nothing when no process has its other side open."""
     while True:
         try:
             return os.read(master, _AT_ONCE)
         except BlockingIOError:
-            _ready(master, None)
+            if not hub.wait_beside(master):
+                _press(master, _END_OF_INPUT)
         except OSError:  # EIO
             return b""
+
+
+def _press(master: int, key: bytes) -> None:
+    try:
+        os.write(master, key)
+    except OSError:  # so many are waiting there that no more fit
+        return
 
 
 def _ready(fd: int, milliseconds: int | None) -> object:
@@ -115,6 +126,17 @@ class Hub:
             return
         except OSError:
             self._fd = -1
+
+    def wait_beside(self, master: int) -> bool:
+        """Wait for output; False when there is no hub to wait for, at once after its death and then now and then."""
+        poll = select.poll()
+        poll.register(master, select.POLLIN)
+        if self._fd < 0:
+            return bool(poll.poll(_END_MS))
+        poll.register(self._fd, 0)  # its end is always told
+        if any(fd == self._fd for fd, _ in poll.poll()):
+            self._fd = -1
+        return self._fd >= 0
 
 
 def main(words: list[str]) -> None:

@@ -42,7 +42,7 @@ class AgentHub:
 
     def __exit__(self, *exc):
         self.program.kill()
-        self.program.communicate()
+        self.program.communicate(timeout=PATIENCE)
         self.hang_up()
         self.control.close()
         self._folder.cleanup()
@@ -73,35 +73,46 @@ class AgentHub:
     def message(self):
         """The next message of any thread, or None when the program has ended."""
         while True:
-            waiting = [self._server, *(c.socket for c in self.channels.values())]
-            ready = [c.socket for c in self.channels.values() if c.has_line()]
-            ready = ready or select.select(waiting, [], [], PATIENCE)[0]
+            ready = [c.socket for c in self.channels.values() if c.has_line()] or self._ready()
             if not ready:
-                raise AssertionError("the program says nothing")
+                return None
             for sock in ready:
                 if sock is self._server:
                     made, _ = self._server.accept()
                     self.channels[made.fileno()] = _Channel(made)
-                    continue
-                channel = self.channels[sock.fileno()]
-                found = channel.read()
-                if found is None:
-                    del self.channels[sock.fileno()]
-                    sock.close()
-                    if not self.channels:
-                        return None
-                elif "hello" in found:
-                    channel.hello = found["hello"]
-                elif "recording" in found:
-                    self.recording = found["recording"]
-                else:
-                    found["channel"] = channel
+                elif (found := self._read(self.channels[sock.fileno()])) is not None:
                     return found
+
+    def _ready(self):
+        """The sockets that have something; none when the program has ended and nothing is left."""
+        ended = os.pidfd_open(self.program.pid) if self.program.returncode is None else None
+        try:
+            waiting = [self._server, *(c.socket for c in self.channels.values())]
+            ready = select.select([*waiting, *([] if ended is None else [ended])], [], [], PATIENCE)[0]
+            assert ready, "the program says nothing"
+            return [sock for sock in ready if sock is not ended]
+        finally:
+            if ended is not None:
+                os.close(ended)
+
+    def _read(self, channel):
+        """A message that is not for this object itself."""
+        found = channel.read()
+        if found is None:
+            del self.channels[channel.socket.fileno()]
+            channel.socket.close()
+        elif "hello" in found:
+            channel.hello = found["hello"]
+        elif "recording" in found:
+            self.recording = found["recording"]
+        else:
+            return {**found, "channel": channel}
+        return None
 
     def stopped(self):
         """Wait for a stop."""
         found = self.message()
-        assert found is not None, self.program.communicate()
+        assert found is not None, self.result()
         assert "stopped" in found, found
         self.channel = found["channel"]
         return found["stopped"]

@@ -253,8 +253,11 @@ count = 0
     assert [f["name"] for f in stop["frames"]] == ["train", "<module>"]
     assert hub.ask("evaluate", expression="[k * i for i in range(3)]", frame=0)["result"] == "[0, 3, 6]"
     assert hub.ask("evaluate", expression="grad", frame=None)["result"] == "tensor float32 [] 1."
-    assert hub.ask("evaluate", expression="count = 7", frame=1)["result"] == "None"
+    assert hub.ask("evaluate", expression="count = 7", frame=1)["result"] == ""
     assert hub.ask("evaluate", expression="count", frame=1)["result"] == "7"
+    made = hub.ask("evaluate", expression="k = 9", frame=0)
+    assert made["notes"] == ["a running function keeps its locals: k is forgotten again"]
+    assert hub.ask("evaluate", expression="k", frame=0)["result"] == "3"
     named = {v["name"]: v for v in hub.ask("locals", frame=0, start=0, count=10)["variables"]}
     assert named["k"]["value"] == "3"
     assert named["x"]["value"] == "tensor float32 [2] [1., 2.] requires_grad"
@@ -276,6 +279,15 @@ def test_evaluating_something_endless_is_broken_off(run_agent):
     hub.stopped()
     answer = hub.answer("evaluate", expression="while True: pass", frame=0)
     assert "broken off" in answer["error"]
+    assert hub.end()[0] == 0
+
+
+def test_an_evaluation_can_be_interrupted(run_agent):
+    hub = run_agent(SCRIPT)
+    hub.stopped()
+    text = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+    assert hub.answer("evaluate", expression=text, frame=0)["error"] == "interrupted"
+    assert hub.go("next")["position"] == 1
     assert hub.end()[0] == 0
 
 
@@ -331,7 +343,7 @@ while n >= 0:
     hub.publish(pause=1)
     stop = hub.stopped()
     assert stop["reason"] == "pause"
-    assert hub.ask("evaluate", expression="n = -5", frame=-1 + len(stop["frames"]))["result"] == "None"
+    assert hub.ask("evaluate", expression="n = -5", frame=-1 + len(stop["frames"]))["result"] == ""
     assert hub.end()[0] == 0
 
 
@@ -361,7 +373,88 @@ print(x.grad.tolist())
     stop = hub.stopped()
     assert stop["reason"] == "pause"
     assert 0 < stop["position"] < stop["planned"]
+    assert stop["undo"] == 0  # what ran unnoted cannot be taken back, nor what ran before it
+    assert hub.answer("resume", how="back", force=False)["code"] == "beyond"
     assert hub.end()[1] == "[40002.0]\n"
+
+
+def test_pause_on_the_way_to_a_breakpoint(run_agent):
+    text = """\
+import agdbg_engine as ag
+x = ag.tensor([1.0], requires_grad=True)
+y = x * 1
+for _ in range(2000):
+    y = y + 1
+y.register_hook(lambda g: print("in the hook", flush=True) or input() or None)
+(y * 1).sum().backward()
+"""
+    hub = run_agent(text)
+    hub.stopped()
+    hub.publish(functions=[FunctionStop(1, "AccumulateGrad")])
+    hub.ask("resume", how="continue", force=False)
+    assert hub.program.stdout.readline() == "in the hook\n"
+    hub.publish(pause=1)
+    hub.type("\n")
+    stop = hub.stopped()
+    assert (stop["reason"], stop["undo"]) == ("pause", stop["position"])
+    assert 0 < stop["position"] < stop["planned"] - 1
+    hub.publish(functions=[])
+    assert hub.end()[0] == 0
+
+
+def test_reverse_stops_at_a_node_that_called_hooks(run_agent):
+    hub = run_agent(SCRIPT.replace("loss.backward()", "h.register_hook(lambda g: None)\nloss.backward()"))
+    hub.stopped()
+    hub.go("out")
+    stop = hub.go("reverse")
+    assert stop["position"] == 3  # MulBackward0, number 2, called the hook
+    assert hub.answer("resume", how="reverse", force=False)["code"] == "barrier"
+    assert hub.go("reverse", force=True)["position"] == 0
+    assert hub.end()[0] == 0
+
+
+def test_out_from_the_end_of_an_inner_pass_goes_to_the_end_of_the_outer_one(run_agent):
+    text = """\
+import agdbg_engine as ag
+x = ag.tensor([1.0], requires_grad=True)
+def inner(g):
+    with ag.enable_grad():
+        (x * 7).sum().backward()
+h = x * 2
+h.register_hook(inner)
+h.sum().backward()
+"""
+    hub = run_agent(text)
+    hub.stopped()
+    for how in ("next", "in", "in", "out"):
+        stop = hub.go(how)
+    assert (stop["where"], len(stop["outer"])) == ("end", 1)
+    stop = hub.go("out")
+    assert (stop["where"], stop["outer"], stop["position"]) == ("end", [], 3)
+    assert hub.end()[0] == 0
+
+
+def test_a_descriptor_that_the_program_took_over_is_not_written_to(run_agent):
+    text = SCRIPT.replace(
+        "loss.backward()",
+        """import os, stat
+loss.backward(retain_graph=True)
+own = open("own.txt", "w")
+for number in map(int, os.listdir("/proc/self/fd")):
+    try:
+        if number > 100 and stat.S_ISSOCK(os.fstat(number).st_mode):
+            os.dup2(own.fileno(), number)
+    except OSError:
+        pass
+loss.backward()""",
+    )
+    hub = run_agent(text, Settings(functions=[FunctionStop(1, "Sum*")]))
+    assert hub.stopped()["where"] == "born"
+    hub.go("continue")
+    hub.ask("resume", how="continue", force=False)
+    assert hub.stopped()["pass"] == 2  # by a new connection
+    assert (hub.script.parent / "own.txt").read_text() == ""
+    assert hub.end()[0] == 0
 
 
 def test_threads_stop_on_their_own(run_agent):

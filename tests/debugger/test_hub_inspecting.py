@@ -141,9 +141,40 @@ def test_values_of_the_program_are_put_into_what_the_trace_knows(at_stop):
     assert [each["value"] for each in sections["Gradients out"]] == ["not there yet", VALUE["summary"]]
     saved = sections["Saved tensors"][0]
     assert (saved["name"], saved["state"]) == ("self", "modified")
-    assert saved["value"].startswith(VALUE["summary"])
-    assert "version 0 saved" in saved["value"]
+    assert saved["value"] == f"modified: version 0 saved, 1 now  {VALUE['summary']}"  # the trace has no write
     assert sections["Hooks"][0]["value"] == "double  /a/train.py:3"
+
+
+@pytest.mark.parametrize(
+    ("state", "now", "told"),
+    [
+        ("ok", 0, "{value}  x, version 0 saved, 0 now"),
+        ("modified", 1, "modified: version 0 saved, 1 now  {value}"),
+        ("freed", 0, "freed: version 0 saved, 0 now  {value}"),
+    ],
+)
+def test_what_became_of_a_saved_tensor_and_its_value_make_one_text(at_stop, state, now, told):
+    client, agent, nodes = at_stop
+    saved = {"self": {"value": VALUE, "state": state, "version": 0, "now": now}}
+    body, _ = asked(client, agent, "values", VALUES | {"saved": saved}, "agdbg/node", node=nodes["h"], threadId=1)
+    sections = {each["name"]: each["entries"] for each in body["sections"]}
+    entry = next(each for each in sections["Saved tensors"] if each["name"] == "self")
+    assert (entry["value"], entry["state"]) == (told.format(value=VALUE["summary"]), state)
+
+
+def test_what_the_trace_knows_of_a_freed_tensor_comes_before_what_is_left_of_it():
+    from agdbg.hub.inspector import Merged
+    from agdbg.hub.references import References
+
+    trace = {"name": "w", "value": "freed by pass 1, backward at train.py:8, w", "type": "tensor", "reference": 0}
+    names = ("Gradients in", "Gradients out", "Saved tensors", "Next edges", "Hooks", "Node")
+    sections = [{"name": name, "entries": []} for name in names]
+    sections[2]["entries"].append(trace | {"state": "freed"})
+    slots = {"value": None, "state": "freed", "version": 0, "now": 0}
+    for value, tail in ((None, ""), (VALUE, f"  {VALUE['summary']}")):
+        body = {"node": 1, "sections": [{**each, "entries": [*map(dict, each["entries"])]} for each in sections]}
+        Merged(body, {"saved": {"w": slots | {"value": value}}}, 1, References()).merge()
+        assert body["sections"][2]["entries"][0]["value"] == trace["value"] + tail
 
 
 def test_a_node_that_the_program_does_not_know_is_told_by_the_trace(at_stop):

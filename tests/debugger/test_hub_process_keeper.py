@@ -123,6 +123,35 @@ def test_a_killed_hub_costs_the_program_nothing(stage, hub_process, tmp_path):
     assert (trace / "output.log").read_bytes() == b"before\r\n" + flood()
 
 
+ASKS_TWICE = """\
+import sys
+for _ in range(2):
+    try:
+        input("who? ")
+    except EOFError:
+        print("nobody")
+try:
+    breakpoint()
+except BaseException as error:
+    print(type(error).__name__)
+"""
+
+
+def test_nobody_types_to_a_program_whose_hub_was_killed(stage, hub_process, tmp_path):
+    trace = tmp_path / "trace"
+    trace.mkdir()
+    here = os.path.dirname(hub_process.__file__)
+    words = [sys.executable, "-c", OWNER, here, stage.script(ASKS_TWICE), str(trace)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as hub:
+        pid, keeper = map(int, hub.stdout.readline().split())
+        hub.kill()
+    hub_process.until_ended(pid)
+    hub_process.until_ended(keeper)
+    log = (trace / "output.log").read_bytes()
+    assert log.count(b"nobody\r\n") == 2
+    assert b"BdbQuit" in log
+
+
 @pytest.mark.parametrize("script", ["", "import os; os._exit(0)", "import os; os.write(1, b'x'); os._exit(0)"])
 def test_a_program_that_ends_at_once(stage, hub_process, script):
     for _ in range(5):

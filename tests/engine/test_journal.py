@@ -128,6 +128,69 @@ def slots(node):
     return [id(getattr(node, "s_" + name)) for name in node.slots]
 
 
+def every_way_back(build):
+    """Go to the end, back by 1, 2, ... nodes, and to the end again: leaves and captures are always those of a plain pass."""
+    plain_leaves, plain, inputs = build()
+    expected_bp = started(plain, inputs=inputs)
+    while expected_bp.position < len(expected_bp.order):
+        expected_bp.step()
+    expected = state(plain_leaves), [bytes_of(c.value) for c in expected_bp.captures]
+    leaves, loss, inputs = build()
+    bp = started(loss, inputs=inputs)
+    journal = Journal(bp)
+    states = []
+    while bp.position < len(bp.order):
+        states.append(snapshot(bp, leaves))
+        journal.step()
+    for back in range(1, len(bp.order) + 1):
+        for _ in range(back):
+            journal.undo()
+            assert snapshot(bp, leaves) == states[bp.position]
+        while bp.position < len(bp.order):
+            journal.step()
+        assert (state(leaves), [bytes_of(c.value) for c in bp.captures]) == expected
+
+
+def snapshot(bp, leaves):
+    """All that a pass changes, bit by bit."""
+    buffers = {id(k): bytes_of(v) for k, v in bp.buffers.items()}
+    writers = [list(x._grad._storage.writers) if x._grad is not None and x._grad._storage else [] for x in leaves]
+    captured = [bytes_of(c.value) for c in bp.captures]
+    return buffers, state(leaves), writers, captured, [slots(n) for n in bp.order]
+
+
+def bytes_of(value):
+    return None if value is None else np.asarray(value).tobytes()
+
+
+def test_a_gradient_that_is_summed_in_place_goes_back():
+    def build():
+        x = ag.tensor([0.1, 0.2], dtype=ag.float64, requires_grad=True)
+        h = x.exp()
+        return [x], (h * 2 + h.sin() + h * h + h.tanh() + h.exp()).sum(), None
+
+    every_way_back(build)
+
+
+def test_a_gradient_that_was_there_before_goes_back_with_its_version_and_writers():
+    def build():
+        x = ag.tensor([0.1, 0.2], dtype=ag.float64, requires_grad=True)
+        for _ in range(3):  # the second and third add in place
+            (x * 2).sum().backward()
+        return [x], (x.exp() * x).sum(), None
+
+    every_way_back(build)
+
+
+def test_captured_gradients_go_back():
+    def build():
+        x = ag.tensor([0.1, 0.2], dtype=ag.float64, requires_grad=True)
+        h = x.exp()
+        return [x], (h * h + h.sin()).sum(), [h, x]
+
+    every_way_back(build)
+
+
 def test_retained_gradients_go_back_too():
     x = ag.tensor([1.0, 2.0], requires_grad=True)
     h = x * 3

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from agdbg_ui.app import AgdbgApp
 
@@ -55,6 +56,12 @@ class Screen:
 
     async def press(self, *keys):
         await self.pilot.press(*keys)
+        await self.settle()
+
+    async def at_once(self, *keys):
+        """Press keys so fast that all are there before the first is handled."""
+        for key in keys:
+            self.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await self.settle()
 
     async def stop(self, row, **how):

@@ -60,6 +60,9 @@ class FakeHub:
         self.counter = None
         self.recorded = ""
         self.lines, self.names = {}, []
+        self.ids = {}
+        self.filters = []
+        self.at_joining = []
         self.findings, self.rendered = [], "No problem was found."
         self.refuse = {}
         self.held = {}
@@ -108,12 +111,12 @@ class FakeHub:
     def stop(self, row, reason="step", text="", recorded=False):
         self.state = self.state if recorded else "stopped"
         self.counter = row
-        where = f"before {self.op(row)}" if row is not None else "at the end of the pass"
+        where = f"before {self.op(row)}, node {self.size - row} of {self.size} of backward()" if row is not None else ""
         self.send(
             "stopped",
             reason=reason,
             threadId=1,
-            description=f"in the recording: {where}" if recorded else f"{reason}: {where}, pass 1",
+            description=f"in the recording: {where.removeprefix('before ')}, pass 1" if recorded else where,
             text=text,
         )
 
@@ -126,8 +129,14 @@ class FakeHub:
     def do_initialize(self, **_):
         asyncio.get_running_loop().call_soon(self.send, "initialized")
         filters = [
-            {"filter": "backward-twice", "label": "twice", "default": True},
-            {"filter": "any", "label": "any"},
+            {"filter": "backward-twice", "label": "Backward through a freed graph", "default": True},
+            {"filter": "inplace-modified", "label": "Saved tensor modified in place", "default": True},
+            {"filter": "leaf-inplace", "label": "In-place write to a leaf that requires grad", "default": False},
+            {
+                "filter": "any",
+                "label": "Any error of autograd",
+                "description": "Stop where any autograd error is raised.",
+            },
         ]
         return {"exceptionBreakpointFilters": filters}
 
@@ -180,8 +189,12 @@ class FakeHub:
         row = self.row(min(node - 1, self.size - 1))
         grad = _entry("input 0", "float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6")
         saved = [
-            _entry("self", "float64 [32, 10]; version 0 saved, 0 now", "ok"),
-            _entry("other", "float64 [32, 10]; version 0 saved, 1 now", "modified"),
+            _entry("self", "float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6  version 0 saved, 0 now", "ok"),
+            _entry(
+                "other",
+                "modified: written by mul_ at train.py:10, version 0 saved, 1 now  float64 [32, 10]  min -1.2  max 3.4",
+                "modified",
+            ),
         ]
         sections = [
             {"name": "Gradients in", "entries": [grad]},
@@ -208,7 +221,8 @@ class FakeHub:
         return {"content": SOURCE}
 
     def do_output(self, start, length):
-        return {"start": start, "total": len(self.text), "text": self.text[start : start + length]}
+        text = self.text[start : start + length]
+        return {"start": start, "end": start + len(text), "total": len(self.text), "text": text}
 
     def do_export(self, path, overwrite):
         with open(path, "w" if overwrite else "x") as file:
@@ -228,11 +242,29 @@ class FakeHub:
 
     def do_setBreakpoints(self, source, breakpoints):
         self.lines[source["path"]] = [each["line"] for each in breakpoints]
-        return {"breakpoints": [{"verified": True, **each} for each in breakpoints]}
+        return {"breakpoints": [self.on_line(source["path"], each["line"]) for each in breakpoints]}
+
+    def on_line(self, path, line, **facts):
+        """A breakpoint as the hub has it."""
+        number = self.ids.setdefault((path, line), len(self.ids) + 1)
+        return {"id": number, "verified": True, "source": {"path": path}, "line": line, **facts}
+
+    def on_name(self, name):
+        number = self.ids.setdefault(name, len(self.ids) + 1)
+        return {"id": number, "verified": True, "name": name}
 
     def do_setFunctionBreakpoints(self, breakpoints):
         self.names = [each["name"] for each in breakpoints]
-        return {"breakpoints": [{"verified": True} for _ in breakpoints]}
+        return {"breakpoints": [self.on_name(each["name"]) for each in breakpoints]}
+
+    def do_setExceptionBreakpoints(self, filters):
+        self.filters = filters
+        return {"breakpoints": [{"verified": True} for _ in filters]}
+
+    def do_configurationDone(self):
+        for breakpoint in self.at_joining:
+            self.send("breakpoint", reason="new", breakpoint=breakpoint)
+        return {}
 
     def do_threads(self):
         return {"threads": [{"id": 1, "name": "MainThread"}]}

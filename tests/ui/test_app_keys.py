@@ -11,6 +11,8 @@ from agdbg_ui.screens.export import ExportScreen
 from agdbg_ui.screens.help import HelpScreen, help_text
 from agdbg_ui.screens.page import Page
 from agdbg_ui.screens.question import Question
+from agdbg_ui.view import Stop, View
+from agdbg_ui.widgets.key_line import KeyLine, keys_of
 from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.prompt import Prompt
 
@@ -340,3 +342,54 @@ def test_the_footer_fits(width):
 
 def test_the_footer_of_a_usual_terminal_has_what_one_needs():
     assert {"n", "p", "c", "b", "/", "?", "q"} <= {key.shown for key in footer(80)}
+
+
+def shown_keys(screen):
+    return {key.shown for key in screen.app.query_one(KeyLine).keys}
+
+
+def test_the_footer_offers_what_does_something_now(shown):
+    steps = {"n", "p", "s", "o", "c"}
+
+    async def script(screen):
+        assert not shown_keys(screen) & {*steps, ":"}
+        assert {"z", "b", "i", "?", "q"} <= shown_keys(screen)
+        assert " z pause" in screen.lines()[-1]
+        await screen.stop(6)
+        assert steps <= shown_keys(screen)
+        assert not shown_keys(screen) & {"z", "i"}
+        screen.hub.end(0)
+        await screen.until(lambda: screen.app.session.view.life == "ended")
+        await screen.settle()
+        assert steps <= shown_keys(screen)  # in the recording
+        assert ":" not in shown_keys(screen)
+        screen.hub.die()
+        await screen.until(lambda: screen.app.session.view.life == "lost")
+        await screen.settle()
+        assert shown_keys(screen) == {"x", "?", "q"}
+
+    drive(shown, script, size=(160, 48))
+
+
+def test_the_footer_of_the_input_line_has_its_keys_and_a_click_on_one_does_it(shown):
+    async def script(screen):
+        await screen.press("i", "a")
+        assert screen.lines()[-1].split() == ("Enter send Esc leave ^C interrupt ^D end of input ↑ ↓ history".split())
+        await screen.pilot.click("#keys", offset=(2, 0))
+        await screen.until(lambda: screen.hub.asked("agdbg/input"))
+        assert screen.hub.asked("agdbg/input") == [{"text": "a\n"}]
+        await screen.pilot.click("#keys", offset=(screen.lines()[-1].index("^C"), 0))
+        await screen.until(lambda: len(screen.hub.asked("agdbg/input")) == 2)
+        await screen.pilot.click("#keys", offset=(screen.lines()[-1].index("Esc"), 0))
+        await screen.settle()
+        assert "Enter send" not in screen.lines()[-1]
+        assert "z" in shown_keys(screen)
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
+def test_the_keys_of_every_state_fit(width):
+    for life in ("starting", "running", "stopped", "ended", "trace", "lost"):
+        for stop in (None, Stop(1, "step", "")):
+            assert sum(map(footer_width, keys_of(View(life, stop=stop), width))) <= width

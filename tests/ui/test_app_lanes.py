@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from agdbg_ui.pages import PAGE, Pages
+from agdbg_ui.text import fit
 from agdbg_ui.widgets.lane_row import Columns, row_pieces
 
 MILLION = 1_000_000
@@ -37,10 +38,18 @@ def row(index=0, **changes):
     return made | changes
 
 
-def text_of(made, counter_node=None, is_next=False):
+def text_of(made, counter_node=None, is_next=False, width=100):
+    return texts_of([made], counter_node, is_next, width)[0]
+
+
+def texts_of(rows, counter_node=None, is_next=False, width=100, script=""):
+    """What rows on one screen show."""
     columns = Columns()
-    columns.widen(made)
-    return "".join(text for text, _ in row_pieces(made, counter_node, is_next, columns))
+    columns.script = script
+    for each in rows:
+        columns.widen(each)
+    shown = [fit(row_pieces(each, counter_node, is_next, columns, width), width) for each in rows]
+    return ["".join(text for text, _ in pieces) for pieces in shown]
 
 
 # ----- a row -----
@@ -79,6 +88,43 @@ def test_a_row_of_an_unknown_place_has_none():
 def test_hostile_names_stay_on_their_line():
     text = text_of(row(op="a\nb\x1b[0m", cells="●", text="x\ty\r", badges=[{"text": "\u202e", "node": 1, "state": ""}]))
     assert text.isprintable()
+
+
+@pytest.mark.parametrize("width", [44, 50, 60, 71, 80, 120, 200])
+def test_the_number_of_a_line_is_never_cut(width):
+    badges = [{"text": "from_input.weight", "node": 7, "state": "ran"}]
+    file, text = "/home/me/digits_backward_twice.py", "features = model.encoder(images)"
+    rows = [row(op="LogSoftmaxBackward0", file=file, line=line, text=text, badges=badges) for line in (7, 113)]
+    short, long = texts_of(rows, width=width)
+    assert ":113" in long
+    assert short.index(":7 ") == long.index(":113") + 2  # numbers are right-aligned
+    assert width < 71 or "features = model" in long
+
+
+@pytest.mark.parametrize("script", ["/w/a.py", "a.py", "./a.py", "../w/a.py"])
+def test_the_programs_own_file_is_not_named(script):
+    rows = [row(line=3), row(line=14), row(file="/w/layers.py"), row(file="/w/aa.py")]
+    texts = texts_of(rows, script=script)
+    assert [text.split("Backward0")[1].split()[0] for text in texts] == [":3", ":14", "layers.py:3", "aa.py:3"]
+    assert len({text.index("y = x * w") for text in texts}) == 1
+    assert "a.py:3" in texts_of(rows[:1])[0]
+
+
+def test_parameters_yield_to_the_number_of_the_line():
+    badges = [{"text": f"encoder.{name}.weight", "node": name, "state": "ran"} for name in range(9)]
+    text = text_of(row(badges=badges, op="AddmmBackward0"), width=60)
+    assert "[●encoder.0.weight] [" in text
+    assert "…" in text
+    assert "a.py:3" in text
+
+
+def test_the_view_learns_which_file_is_the_programs_own(shown):
+    async def script(screen):
+        await screen.stop(6)
+        assert " :10 loss = (error" in screen.text
+        assert " :8 scores" in screen.text or "  :8 scores" in screen.text
+
+    drive(shown, script, size=(160, 48))
 
 
 # ----- pages -----

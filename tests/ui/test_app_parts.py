@@ -14,7 +14,8 @@ from agdbg_ui.printed import Waiting
 from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.steps import MOST_WAITING, Steps
 from agdbg_ui.view import Frame, Stop, View, frame_of
-from agdbg_ui.wording import banner, emptiness, title
+from agdbg_ui.themes import BANNER, banner_look
+from agdbg_ui.wording import banner, emptiness, spaced, title
 
 PATIENCE_S = 30.0
 
@@ -143,8 +144,10 @@ def test_waiting_output_is_bounded_and_says_what_is_missing():
 
 FRAMES = (Frame(1, "MulBackward0, 3 of 12", "/a.py", 3, False), Frame(2, "created in f", "/a.py", 3, True))
 LIVE = Stop(1, "step", "before MulBackward0", frames=FRAMES)
-PAST = Stop(1, "step", "in the recording: before MulBackward0", frames=FRAMES)
-END = Stop(1, "step", "the pass is over", frames=(Frame(1, "end of pass 2", "", 0, True),))
+PAST = Stop(1, "step", "in the recording: MulBackward0, node 3 of 12 of backward, pass 2", frames=FRAMES)
+AT_END = (Frame(1, "end of pass 2", "", 0, True),)
+END = Stop(1, "step", "the pass is over", frames=AT_END)
+PAST_END = Stop(1, "step", "in the recording: the end, behind all that ran; the last was pass 2", frames=AT_END)
 
 
 def words(view, now=0.0, width=100):
@@ -157,9 +160,11 @@ def words(view, now=0.0, width=100):
         (View(), "agdbg  … starting"),
         (View("running", ("/a/train.py",)), "train.py  » running"),
         (View("stopped", ("train.py",), stop=LIVE), "train.py  ■ stopped before MulBackward0  3 of 12"),
-        (View("stopped", ("train.py",), stop=END), "train.py  ■ stopped  end of pass 2"),
+        (View("stopped", ("train.py",), stop=END), "train.py  ■ stopped at the end of pass 2"),
         (View("ended", ("t.py",), exit=3), "t.py  ✗ ended with status 3"),
-        (View("ended", ("t.py",), exit=0, stop=PAST), "t.py  □ ended with status 0, ◂ in the recording before MulBackward0  3 of 12"),
+        (View("ended", ("t.py",), exit=0, stop=PAST), "t.py  □ ended with status 0  ◂ recording: before MulBackward0  3 of 12, pass 2"),
+        (View("trace", ("t.py",), stop=PAST), "t.py  ◂ recording: before MulBackward0  3 of 12, pass 2"),
+        (View("trace", ("t.py",), stop=PAST_END), "t.py  ◂ recording: at the end of pass 2"),
         (View("ended", ("t.py",), signal="SIGSEGV"), "t.py  ✗ ended by SIGSEGV"),
         (View("trace", ("t.py",)), "t.py  □ recording"),
         (View("lost", ("t.py",)), "t.py  ✗ the connection to the hub is gone"),
@@ -194,8 +199,23 @@ def test_the_banner_says_why():
     assert banner(View("stopped", stop=LIVE)) == ("stop", "before MulBackward0", "")
     assert banner(View("ended", exit=0)) == ("ended", "the program ended with status 0", "")
     assert banner(View("ended", exit=1)) == ("error", "the program ended with status 1", "")
-    failed = Stop(1, "exception", "before MulBackward0", "RuntimeError: freed\nmore")
-    assert banner(View("stopped", stop=failed)) == ("error", "RuntimeError: freed", "before MulBackward0")
+    failed = Stop(1, "exception", "RuntimeError is about to be raised: freed", "RuntimeError: freed\nmore")
+    assert banner(View("stopped", stop=failed)) == ("error", "RuntimeError: freed", failed.description)
+
+
+def test_an_error_that_has_not_happened_is_told_as_what_would():
+    ahead = Stop(1, "exception", "before MulBackward0, node 1 of 3 of backward()", "freed\nmore")
+    assert banner(View("stopped", stop=ahead)) == ("predicted", "freed", ahead.description)
+    assert banner(View("stopped", stop=Stop(1, "step", ahead.description)))[0] == "stop"
+    assert banner_look("predicted").word == "would fail"
+    assert len({look.mark for look in BANNER.values()}) == len(BANNER)
+
+
+def test_evidence_is_set_apart():
+    text = "1. It failed.\n   kind, certain\n   entry  a.py:3\n            y = x  * w\n            ^^^^^\n   fix    Do not."
+    lines = spaced(text).split("\n")
+    assert lines == text.replace("\n   entry", "\n\n   entry").replace("\n   fix", "\n\n   fix").split("\n")
+    assert spaced(spaced(text)) == spaced(text)
 
 
 @pytest.mark.parametrize(

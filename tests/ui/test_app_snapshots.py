@@ -152,7 +152,7 @@ def test_killed_while_stopped(looks):
 def test_recording(looks):
     async def script(screen):
         screen.app.action_step("next")
-        await screen.until(lambda: "in the recording before" in screen.title)
+        await screen.until(lambda: "recording: before" in screen.title)
 
     assert looks(script, WIDE, state="trace", command="attach", arguments={"trace": "/srv/t"})
 

@@ -90,7 +90,7 @@ def test_a_recording_is_stepped_through(shown):
         assert "recording" in screen.title
         await screen.press("n")
         await screen.until(lambda: screen.app.lanes.pages.counter == 11)
-        await screen.until(lambda: "in the recording before AddBackward0" in screen.title)
+        await screen.until(lambda: "recording: before AddBackward0" in screen.title)
         await screen.press("q")
 
     result = drive(shown, script, state="trace", command="attach", arguments={"trace": "/srv/t"})
@@ -133,7 +133,7 @@ def test_a_step_that_ends_the_program_leaves_nothing_waiting(shown):
         del screen.hub.do_next
         await screen.press("n")
         await screen.until(lambda: screen.app.session.view.stop is not None)
-        assert "in the recording" in screen.title
+        assert "recording: before" in screen.title
 
     drive(shown, script)
 

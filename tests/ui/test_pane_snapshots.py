@@ -41,9 +41,13 @@ NODE = {
         {
             "name": "Saved tensors",
             "entries": [
-                entry("self", "float64 [3, 4]  version 0 saved, 1 now", "modified"),
+                entry(
+                    "self",
+                    "modified: written by mul_ at model.py:9, version 0 saved, 1 now  float64 [3, 4]",
+                    "modified",
+                ),
                 entry("other", "float64 [4]  version 0 saved, 0 now", "ok"),
-                entry("result", "float64 [3, 4]", "freed"),
+                entry("result", "freed by pass 1, backward at train.py:31  float64 [3, 4]", "freed"),
                 entry("mask", "not a tensor", "empty"),
             ],
         },
@@ -124,6 +128,14 @@ def error(app):
     )
 
 
+def ahead(app):
+    app.pane.show(
+        "predicted",
+        "`loss.backward()` at line 38 freed the graph of `features`, which `image_loss.backward()` needs as well.",
+        "before MseLossBackward0, node 1 of 15 of backward()",
+    )
+
+
 def stop(app):
     app.pane.show("stop", "breakpoint 1, before MulBackward0, 3 of 12", "")
 
@@ -139,6 +151,7 @@ def stop(app):
         (OutputPane, typing),
         (EventsPane, events),
         (Banner, error),
+        (Banner, ahead),
         (Banner, stop),
     ],
 )

@@ -169,7 +169,7 @@ def test_a_killed_program_leaves_its_trace_on_the_screen(terminal, tmp_path):
     os.kill(program_of(hub), signal.SIGKILL)
     screen.wait("SIGKILL", "SumBackward0")
     screen.keys("p")
-    screen.wait("in the recording")
+    screen.wait("recording:")
     screen.keys("q")
     screen.wait("status 137")
 
@@ -194,9 +194,9 @@ def test_open_a_trace(terminal, tmp_path):
     screen.enter(f"{AGDBG} run --headless --trace traced train.py; clear")
     screen.wait("ready>", gone=["agdbg:"])
     screen.enter(f"{AGDBG} open traced")
-    screen.wait("in the recording before ExpBackward0", "goes through the graph that")
+    screen.wait("recording: before ExpBackward0", "goes through the graph that")
     screen.keys("p")
-    screen.wait("in the recording before SumBackward0")
+    screen.wait("recording: before SumBackward0")
     screen.keys("q")
     screen.wait("ready>", gone=["Inspector"])
     assert screen.fact("alternate_on") == "0"

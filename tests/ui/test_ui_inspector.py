@@ -48,7 +48,7 @@ def body(node=12, state="next", **sections):
         "Gradients in": [entry("grad 0", "float64 [3, 4]  min -1.2  max 3.4  mean 0.1  norm 5.6")],
         "Gradients out": [],
         "Saved tensors": [
-            entry("self", "float64 [3, 4]  version 0 saved, 1 now", "modified"),
+            entry("self", "modified: version 0 saved, 1 now  float64 [3, 4]", "modified"),
             entry("result", "float64 [3, 4]", "freed"),
         ],
         "Next edges": [entry("0", "AddBackward0 #11, input 0"), entry("1", "none")],
@@ -86,7 +86,7 @@ def test_it_shows_the_node_and_marks_what_was_modified_or_freed():
         assert lines[1] == "model.py:14  y = x * w"
         assert lines[2] == "▾ Gradients in  1"
         assert lines[4] == "▾ Gradients out  none"
-        assert lines[6].startswith("  ≠ self    float64 [3, 4]  version 0 saved, 1 now")
+        assert lines[6].startswith("  ≠ self    modified: version 0 saved, 1 now")
         assert lines[7].startswith("  ✗ result  freed  float64 [3, 4]")
 
     drive(Inspector(), script)
@@ -95,10 +95,41 @@ def test_it_shows_the_node_and_marks_what_was_modified_or_freed():
 def test_the_versions_are_seen_in_a_narrow_pane():
     async def script(app, pilot):
         app.pane.show(body())
-        assert "  ≠ self    version 0 saved, 1 now" in seen(app.pane)[6]
+        assert "  ≠ self    modified: version 0" in seen(app.pane)[7]
+        assert "      saved, 1 now  float64 [3, 4]" in seen(app.pane)
         assert all(len(line) <= 38 for line in seen(app.pane))
 
     drive(Inspector(), script, size=(38, 20))
+
+
+def test_a_value_goes_on_below_where_its_line_has_no_room():
+    async def script(app, pilot):
+        app.pane.show(body())
+        lines = seen(app.pane)
+        assert lines[3:5] == ["    grad 0  float64 [3, 4]  min -1.2 ✎", "      max 3.4  mean 0.1  norm 5.6"]
+        await pilot.press("down", "down", "enter")
+        await pilot.pause()
+        assert app.got == [("set", "grad 0")]  # on its second line, too
+        await pilot.resize_terminal(80, 20)
+        await pilot.pause()
+        assert seen(app.pane)[3] == "    grad 0  float64 [3, 4]  min -1.2  max 3.4  mean 0.1  norm 5.6 ✎"
+
+    drive(Inspector(), script, size=(46, 20))
+
+
+def test_a_value_below_is_bounded_and_edges_stay_on_one_line():
+    long = "  ".join(f"part {number}" for number in range(100))
+    saved, edges = [entry("a", long, "ok")], [entry("0", "AddmmBackward0 #462 at " + "x" * 50)]
+
+    async def script(app, pilot):
+        app.pane.show(body(**{"Saved tensors": saved, "Next edges": edges}))
+        lines = seen(app.pane)
+        at = lines.index("▾ Saved tensors  1")
+        assert lines[at + 3].endswith("…")
+        assert lines[at + 4] == "▾ Next edges  1"
+        assert lines[at + 6] == "▾ Node  1"
+
+    drive(Inspector(), script, size=(46, 20))
 
 
 def test_the_title_stays_while_the_rest_scrolls():

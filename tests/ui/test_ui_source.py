@@ -188,3 +188,14 @@ def test_what_is_shown_before_the_pane_is_mounted_is_in_the_middle():
         assert "▶" in seen(pane)[10]
 
     drive(pane, script)
+
+
+def test_the_scroll_bar_stands_where_the_pane_does():
+    async def script(app, pilot):
+        app.pane.show("/a.py", 150, "x = 1\n" * 300, {})
+        await pilot.pause()
+        await pilot.pause()
+        assert app.pane.top_row > 100
+        assert app.pane.vertical_scrollbar.position == app.pane.scroll_y
+
+    drive(SourcePane(), script)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agdbg_ui.text import cells, crop, fit, pad, safe, shorten, shorten_start, width_of, wrap
+from agdbg_ui.text import cells, crop, fit, pad, safe, shorten, shorten_start, width_of, wrap, wrap_phrases
 
 WIDTHS = st.integers(0, 30)
 
@@ -27,6 +27,22 @@ def test_wrapped_lines_hold_all_that_takes_room(text, width):
     lines = wrap(line, width)
     assert all(cells(part) <= width for part in lines)
     assert line.startswith("".join(lines))
+
+
+@given(st.text(), st.integers(2, 30), st.integers(2, 30))
+def test_phrases_lose_nothing_but_blanks(text, first, other):
+    line = safe(text)
+    lines = wrap_phrases(line, first, other)
+    assert cells(lines[0]) <= first
+    assert all(cells(part) <= other for part in lines[1:])
+    assert "".join("".join(lines).split()) == "".join(line.split())
+
+
+def test_phrases_are_kept_together_where_a_line_has_room_for_them():
+    text = "float32 [3, 4]  min -1.2  max 3.4"
+    assert wrap_phrases(text, 99, 99) == [text]
+    assert wrap_phrases(text, 22, 20) == ["float32 [3, 4]", "min -1.2  max 3.4"]
+    assert wrap_phrases("freed by pass 1  x", 10, 30) == ["freed by", "pass 1  x"]
 
 
 @given(st.lists(st.tuples(st.text(), st.just(""))), WIDTHS)

@@ -21,9 +21,10 @@ from agdbg_ui.prompts import Prompts
 from agdbg_ui.refreshing import Refreshing
 from agdbg_ui.result import TuiResult
 from agdbg_ui.screens.export import ExportScreen
+from agdbg_ui.screens.filters import FiltersScreen
 from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.page import Page
-from agdbg_ui.screens.question import barrier_question, quit_question
+from agdbg_ui.screens.question import Question, barrier_question, quit_question
 from agdbg_ui.session import Session
 from agdbg_ui.text import safe
 from agdbg_ui.widgets.banner import Banner
@@ -78,6 +79,7 @@ class AgdbgApp(App[TuiResult]):
         self._resizing: Newest | None = None
         self._told_size = (0, 0)
         self._ticking: Timer | None = None
+        self._is_leaving = False
         self.prompts = Prompts(self)
 
     # ----- the screen -----
@@ -104,22 +106,30 @@ class AgdbgApp(App[TuiResult]):
 
     @work
     async def _begin(self) -> None:
-        """Connect and start; what goes wrong is told when the terminal is restored."""
+        """Connect and start; what goes wrong is told when the terminal is restored.
+
+        Before the hub has taken the launch there is nothing to ask it for, so the panes are served only then.
+        """
         try:
             backend = await self._connect()
             session = self.session = Session(backend, self.post_message, self._clock)
-            self._refreshing = Refreshing(self, session)
-            self._explaining = Explaining(session, self._banner)
-            self._explain = Newest(self._explaining.refresh, session.keep)
             self._resizing = Newest(self._tell_size, session.keep)
             if self._command == "launch":
                 columns, rows = self._told_size = self.panes.terminal_size()
                 await session.launch({"columns": columns, "rows": rows, **self._arguments})
             else:
                 await session.attach(self._arguments)
-            self._refreshing.all()
+            self._serve(session)
         except Exception as error:
             self.exit(TuiResult(error=str(error) or type(error).__name__), return_code=1)
+
+    def _serve(self, session: Session) -> None:
+        """Fill the panes, and keep them up to date."""
+        self._refreshing = Refreshing(self.post_message, session, self.lanes, self.panes)
+        self._explaining = Explaining(session, self._banner)
+        self._explain = Newest(self._explaining.refresh, session.keep)
+        self._refreshing.all()
+        self._show_state()
 
     # ----- what the session says -----
 
@@ -167,6 +177,9 @@ class AgdbgApp(App[TuiResult]):
 
     @on(messages.Barrier)
     def _on_barrier(self, message: messages.Barrier) -> None:
+        if isinstance(self.screen, Question):
+            return  # it was asked already: the key was pressed twice, or this person is about to leave
+
         def answered(answer: str | None) -> None:
             if answer == "force" and self.session is not None:
                 self.session.force(message.command)
@@ -213,7 +226,7 @@ class AgdbgApp(App[TuiResult]):
 
     @on(SourcePane.BreakpointToggled)
     def _on_line_toggled(self, message: SourcePane.BreakpointToggled) -> None:
-        self._try(self._toggle(message.path, message.line, False))
+        self._try(self._toggle(message.path, message.line))
 
     @on(OutputPane.Submitted)
     def _on_typed(self, message: OutputPane.Submitted) -> None:
@@ -320,13 +333,20 @@ class AgdbgApp(App[TuiResult]):
         elif not row["file"]:
             self.say(f"{row['op']} was built at an unknown line; B breaks on its name")
         else:
-            self._try(self._toggle(row["file"], row["line"], row["breakpoint"]))
+            self._try(self._toggle(row["file"], row["line"]))
 
-    async def _toggle(self, file: str, line: int, is_set: bool) -> None:
+    async def _toggle(self, file: str, line: int) -> None:
         if self.session is not None and self._refreshing is not None:
-            added = await self.session.breakpoints.toggle_line(file, line, is_set)
+            added = await self.session.breakpoints.toggle_line(file, line)
             self.say(f"breakpoint at {os.path.basename(file)}:{line} {'set' if added else 'removed'}")
             self._refreshing.all()
+
+    def action_filters(self) -> None:
+        """Choose the errors to stop at."""
+        if self.session is None or not self.session.filters.known:
+            self.say("the hub has named no errors to stop at yet")
+        else:
+            self.push_screen(FiltersScreen(self.session.filters))
 
     def action_to_counter(self) -> None:
         """Go where the program stands."""
@@ -360,9 +380,12 @@ class AgdbgApp(App[TuiResult]):
         if self._explaining is None:
             return
         try:
-            self.push_screen(Page(*await self._explaining.page()))
+            page = Page(*await self._explaining.page())
         except Exception as error:
             self.say(str(error), "error")
+        else:
+            if len(self.screen_stack) == 1:  # else something else was asked for meanwhile
+                self.push_screen(page)
 
     def action_export(self) -> None:
         """Write the graph to a file."""
@@ -383,6 +406,8 @@ class AgdbgApp(App[TuiResult]):
 
     async def action_quit(self) -> None:
         """Quit; ask what becomes of a program that is alive."""
+        if self._is_leaving:
+            return
         if len(self.screen_stack) > 1:
             self.pop_screen()
         if self.session is None or not self.session.view.alive:
@@ -397,9 +422,10 @@ class AgdbgApp(App[TuiResult]):
     def _on_quit_answer(self, answer: str | None) -> None:
         self._finish(answer)
 
-    @work(exclusive=True, group="finish")
+    @work
     async def _finish(self, answer: str | None) -> None:
-        if answer in ("kill", "leave"):
+        if answer in ("kill", "leave") and not self._is_leaving:
+            self._is_leaving = True  # another answer comes too late
             self.exit(await self._leave(answer == "kill"))
 
     async def _leave(self, kill: bool) -> TuiResult:

@@ -4,28 +4,31 @@ import asyncio
 from typing import Any
 
 from agdbg_ui.backend import Backend
+from agdbg_ui.filters import Filters
 from agdbg_ui.queries import Queries
 
 #: Output fetched when joining a program that has printed already, in bytes.
 HISTORY = 262_144
 
 
-async def begin(backend: Backend, command: str, arguments: dict[str, Any], initialized: asyncio.Event) -> None:
-    """Initialize, launch or attach, set the breakpoints that are the default, and let the program start.
+async def begin(
+    backend: Backend, command: str, arguments: dict[str, Any], initialized: asyncio.Event, filters: Filters
+) -> None:
+    """Initialize, launch or attach, switch on the filters that are the default, and let the program start.
 
     Args:
         backend: the connection.
         command: ``launch`` or ``attach``.
         arguments: its arguments; the hub refuses those that are no good.
         initialized: set when the hub takes breakpoints.
+        filters: those of errors.
     """
     request = backend.request
     who = {"clientID": "agdbg", "clientName": "agdbg", "adapterID": "agdbg", "pathFormat": "path"}
     abilities = await request("initialize", **who)
     await request(command, **arguments)
     await initialized.wait()
-    filters = abilities.get("exceptionBreakpointFilters", [])
-    await request("setExceptionBreakpoints", filters=[each["filter"] for each in filters if each.get("default")])
+    await filters.begin(abilities)
     await request("configurationDone")
 
 

@@ -1,11 +1,13 @@
 """The banner, and the page behind it: why the program stands still, or what went wrong in it."""
 
+from collections.abc import Awaitable
 from typing import Any
 
+from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.session import Session
 from agdbg_ui.view import Stop, View
 from agdbg_ui.widgets.banner import Banner
-from agdbg_ui.wording import banner
+from agdbg_ui.wording import banner, spaced, stop_kind
 
 NOTHING = "Nothing is known to have gone wrong."
 _RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 40
@@ -44,22 +46,29 @@ class Explaining:
         if view.stop is not None and not self._diagnosis:
             parts.append(_told(view.stop))
         if view.life != "lost":
-            known = await self._session.ask.findings()
-            if not self._diagnosis or len(known.get("findings") or ()) > 1:
-                parts.append(str(known.get("rendered") or "").strip())
-        text = f"\n\n{_RULE}\n\n".join(part for part in parts if part)
+            parts.append(await self._known())
+        text = f"\n\n{_RULE}\n\n".join(spaced(part) for part in parts if part)
         return "Explanation", text or view.why or NOTHING
 
+    async def _known(self) -> str:
+        """What the recording tells beyond the diagnosis of this stop, or why it tells nothing."""
+        try:
+            known = await self._session.ask.findings()
+        except RequestFailed as error:
+            return "" if self._diagnosis else str(error)
+        said = not self._diagnosis or len(known.get("findings") or ()) > 1
+        return str(known.get("rendered") or "").strip() if said else ""
+
     async def _diagnose(self, stop: Stop) -> None:
-        info = await self._session.ask.exception(stop.thread)
+        info = await _found(self._session.ask.exception(stop.thread))
         headline = str(info.get("description") or "").strip().partition("\n")[0]
         self._diagnosis = str((info.get("details") or {}).get("message") or info.get("description") or "").strip()
-        self._banner.show("error", headline or stop.description, stop.description if headline else "")
+        self._banner.show(stop_kind(stop), headline or stop.description, stop.description if headline else "")
 
     async def _conclude(self, view: View) -> None:
         """The program is over: the first finding is what matters most."""
         said = banner(view)
-        findings = (await self._session.ask.findings()).get("findings") or []
+        findings = (await _found(self._session.ask.findings())).get("findings") or []
         if findings:
             ending = said[1] if said is not None else ""
             self._banner.show("error", _headline(findings), ending)
@@ -67,6 +76,14 @@ class Explaining:
             self._banner.show(*said)
         else:
             self._banner.clear()
+
+
+async def _found(asked: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+    """What was found, for the banner, which nobody has asked for: when that is refused, there is less to say."""
+    try:
+        return await asked
+    except RequestFailed:
+        return {}
 
 
 def _headline(findings: list[dict[str, Any]]) -> str:

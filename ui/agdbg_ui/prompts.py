@@ -33,6 +33,8 @@ class Prompts:
         if kind == "break" and (row := self._app.lanes.selected) is not None:
             text = row["op"]
         self._widget.open(kind, LABELS[kind], text, HINTS[kind])
+        if kind == "break" and self._app.session is not None and (there := self._app.session.breakpoints.all):
+            self._widget.answer(f"breakpoints: {', '.join(there)}")
 
     def open_set(self, name: str) -> None:
         """Ask for the new value of an incoming gradient."""

@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from textual.app import App
+from textual.message import Message
 
 from agdbg_ui.messages import Refused
 from agdbg_ui.newest import Newest
+from agdbg_ui.panes import Panes
 from agdbg_ui.session import Session
-from agdbg_ui.widgets.events import EventsPane
-from agdbg_ui.widgets.inspector import Inspector
 from agdbg_ui.widgets.lanes import Lanes
-from agdbg_ui.widgets.source import BREAKPOINT, SourcePane
+from agdbg_ui.widgets.source import BREAKPOINT
 
 #: Texts of source files that are kept.
 _FILES = 50
@@ -21,14 +20,15 @@ class Refreshing:
     """Fetches rows, the selected node with its source, and events for the panes.
 
     Args:
-        app: where errors go, and where the panes are.
+        post: takes the messages for the app: what failed.
         session: whom to ask.
+        lanes: the graph.
+        panes: the other panes.
     """
 
-    def __init__(self, app: App[Any], session: Session) -> None:
-        self._app, self._session = app, session
-        self._lanes, self._inspector = app.query_one(Lanes), app.query_one(Inspector)
-        self._source, self._events = app.query_one(SourcePane), app.query_one(EventsPane)
+    def __init__(self, post: Callable[[Message], object], session: Session, lanes: Lanes, panes: Panes) -> None:
+        self._post, self._session, self._lanes = post, session, lanes
+        self._inspector, self._source, self._events = panes.inspector, panes.source, panes.events
         self._texts: dict[str, str | None] = {}
         self.rows = Newest(self._told(self._fetch_rows), session.keep)
         self.node = Newest(self._told(self._fetch_node), session.keep)
@@ -48,7 +48,7 @@ class Refreshing:
     async def show_source(self, path: str, line: int, known: str = "") -> None:
         """A line of a file, or what is known of it."""
         text = await self._text_of(path) if path else None
-        marks = dict.fromkeys(self._session.breakpoints.lines.get(path, ()), BREAKPOINT)
+        marks = dict.fromkeys(self._session.breakpoints.lines(path), BREAKPOINT)
         if (row := self._lanes.selected) is not None and row["breakpoint"] and row["file"] == path:
             marks[row["line"]] = BREAKPOINT
         self._source.show(path, line, text, marks, known)
@@ -56,6 +56,7 @@ class Refreshing:
     async def _fetch_rows(self) -> None:
         if (wanted := self._lanes.wanted) is not None:
             start, count, age = wanted
+            self._lanes.set_script(next(iter(self._session.view.argv), ""))
             self._lanes.put(await self._session.ask.rows(start, count, self._session.stopped_thread), age)
 
     async def _fetch_node(self) -> None:
@@ -90,6 +91,6 @@ class Refreshing:
                 await job()
             except Exception as error:
                 if self._session.connected and moment is not None and moment == self._session.moment:
-                    self._app.post_message(Refused(str(error)))  # else it was about a stop that is over
+                    self._post(Refused(str(error)))  # else it was about a stop that is over
 
         return run

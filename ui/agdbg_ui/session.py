@@ -16,6 +16,7 @@ from textual.message import Message
 from agdbg_ui.backend import Backend
 from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
+from agdbg_ui.filters import Filters
 from agdbg_ui.messages import Barrier, Body, Grew, Moved, Printed, Refused, ViewChanged
 from agdbg_ui.newest import Newest
 from agdbg_ui.printed import OutputGate
@@ -42,7 +43,8 @@ class Session:
     Attributes:
         view: how things are.
         ask: the queries about the graph and the program.
-        breakpoints: those set here.
+        breakpoints: those of all clients.
+        filters: the errors to stop at.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Session:
         self.view = View(idle_from=clock())
         self.ask = Queries(backend)
         self.breakpoints = Breakpoints(backend)
+        self.filters = Filters(backend)
         self._ready = asyncio.Event()
         self._ended = asyncio.Event()
         self._stops: dict[int, Stop] = {}
@@ -79,12 +82,12 @@ class Session:
 
     async def launch(self, arguments: Body) -> None:
         """Start a program; raises what the hub says about arguments that are no good."""
-        await begin(self._backend, "launch", arguments, self._ready)
+        await begin(self._backend, "launch", arguments, self._ready, self.filters)
         await self.fetch_status()
 
     async def attach(self, arguments: Body) -> None:
         """Join the program of the hub, or show a trace."""
-        await begin(self._backend, "attach", arguments, self._ready)
+        await begin(self._backend, "attach", arguments, self._ready, self.filters)
         await self.fetch_status()
         try:
             self._output.restart(await printed_before(self.ask))
@@ -248,6 +251,7 @@ class Session:
             self._show_stop()
 
     def _on_breakpoint(self, body: Body) -> None:
+        self.breakpoints.follow(body["reason"], body["breakpoint"])
         self._post(Moved())
 
     def _on_output(self, body: Body) -> None:

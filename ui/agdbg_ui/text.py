@@ -76,6 +76,27 @@ def wrap(text: str, width: int) -> list[str]:
     return chop_cells(text, max(width, 2)) or [""]
 
 
+def wrap_phrases(text: str, first: int, other: int) -> list[str]:
+    """Safe text in lines, broken between phrases (two blanks apart) or else between words; at least one line.
+
+    Args:
+        text: what is broken.
+        first: cells of the first line.
+        other: cells of the others; what has no blank and is longer is broken anywhere.
+    """
+    lines, room = [""], max(first, 1)
+    for phrase in text.split("  "):
+        fits = cells(phrase) <= (max(other, room - cells(lines[-1]) - 2) if lines[-1] else room)
+        for number, word in enumerate([phrase] if fits else phrase.split(" ")):
+            gap = "" if not lines[-1] else "  " if number == 0 else " "
+            if cells(lines[-1] + gap + word) <= room:
+                lines[-1] += gap + word
+                continue
+            room = max(other, 1)
+            lines += wrap(word, room)
+    return lines
+
+
 def width_of(pieces: Iterable[Piece]) -> int:
     """Cells that a line takes."""
     return sum(cells(text) for text, _ in pieces)

@@ -3,12 +3,13 @@
 Styles name theme colours (``$text-error``), so every theme, dark or light, and ``NO_COLOR`` are served.
 """
 
+import re
 from typing import NamedTuple
 
 #: Styles of running text.
 PLAIN = ""
-ASIDE = "$foreground 60%"
-FAINT = "$foreground 35%"
+ASIDE = "$foreground 65%"
+FAINT = "$foreground 50%"
 TITLE = "bold"
 LABEL = "$text-primary"
 ALERT = "bold $text-error"
@@ -17,6 +18,9 @@ NOTICE = "bold $text-warning"
 HERE = "on $warning 25%"
 CURSOR = "on $primary 45%"
 CURSOR_BLURRED = "on $foreground 10%"
+_GREY = re.compile(r"\$foreground (\d+)%")
+#: Percent that grey text gains on a coloured line.
+_GAIN = 30
 
 
 class Look(NamedTuple):
@@ -49,6 +53,7 @@ SAVED: dict[str, Look] = {
 BANNER: dict[str, Look] = {
     "stop": Look("■", NOTICE, "stopped"),
     "error": Look("✗", ALERT, "error"),
+    "predicted": Look("!", NOTICE, "would fail"),
     "ended": Look("□", "bold $text-primary", "ended"),
     "info": Look("i", "bold $text-success", "note"),
 }
@@ -58,6 +63,11 @@ BREAKPOINT_STYLE = "bold $text-error"
 NOTE_MARK = "◆"
 NOTE_STYLE = "$text-accent"
 ARROW = "▶"
+
+
+def lifted(style: str) -> str:
+    """A style for text on a coloured line: what is grey becomes lighter there, or darker in a light theme."""
+    return _GREY.sub(lambda found: f"$foreground {min(int(found[1]) + _GAIN, 100)}%", style)
 
 
 def node_look(state: str) -> Look:

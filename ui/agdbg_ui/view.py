@@ -1,5 +1,6 @@
 """What a person has to know at a glance: how the program is, and where backward stands."""
 
+import re
 from dataclasses import dataclass, field
 from signal import Signals
 from typing import Any, Literal
@@ -7,6 +8,7 @@ from typing import Any, Literal
 Life = Literal["starting", "waiting", "running", "stopped", "ended", "trace", "lost"]
 
 IN_THE_RECORDING = "in the recording"
+_PASS = re.compile(r"\bpass \d+")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,17 @@ class Stop:
     def is_recorded(self) -> bool:
         """Whether this is a place in the recording, with the program elsewhere or gone."""
         return self.description.startswith(IN_THE_RECORDING)
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether it stands before an error that would happen if it went on."""
+        return self.reason == "exception" and self.description.startswith("before ")
+
+    @property
+    def pass_number(self) -> str:
+        """The pass of a place in the recording, such as "pass 2", or ""."""
+        found = _PASS.search(self.description) if self.is_recorded else None
+        return found[0] if found else ""
 
     @property
     def node(self) -> str:

@@ -1,27 +1,31 @@
 """The title line and the banner in words: how the program is, and where backward stands."""
 
+import re
+
 from agdbg_ui.text import Piece, Pieces, cells, safe, shorten, shorten_start, width_of
-from agdbg_ui.themes import ALERT, ASIDE, FAINT, NOTICE, TITLE
+from agdbg_ui.themes import ALERT, ASIDE, NOTICE, TITLE
 from agdbg_ui.view import Stop, View
 
 #: Seconds without a record of autograd until that is said.
 QUIET_S = 2
 _GAP = "  "
 _LEAST_TRACE = 16
+#: The first line of a piece of evidence, or of what to do: a label at the left, and more behind it.
+_LABELLED = re.compile(r" {0,3}[\w-]+(?: [\w-]+)* {2,}\S")
 
 
 def title(view: View, now: float, width: int) -> Pieces:
     """Program, state, position and trace, in this order of importance."""
     name = shorten(view.script or "agdbg", max(width // 4, 8))
     pieces: Pieces = [(" ", ""), (name, TITLE), (_GAP, ""), *state(view, now)]
-    if view.stop is not None and view.stop.position:
-        pieces += [(_GAP, ""), (safe(view.stop.position), TITLE)]
+    if view.stop is not None and view.stop.node and (position := _position(view.stop)):
+        pieces += [(_GAP, ""), (position, TITLE)]
     if len(view.stopped) > 1 and view.stop is not None:
         pieces += [(_GAP, ""), (f"thread {view.stop.thread} of {len(view.stopped)} stopped (t)", ASIDE)]
     room = width - width_of(pieces) - len(_GAP) - 1
     if view.trace and room >= _LEAST_TRACE:
         trace = shorten_start(view.trace, room)
-        pieces += [(" " * (room - cells(trace)) + _GAP, ""), (trace, FAINT)]
+        pieces += [(" " * (room - cells(trace)) + _GAP, ""), (trace, ASIDE)]
     return pieces
 
 
@@ -59,6 +63,23 @@ def banner(view: View) -> tuple[str, str, str] | None:
     return None
 
 
+def stop_kind(stop: Stop) -> str:
+    """The banner's kind for a stop."""
+    if stop.is_predicted:
+        return "predicted"
+    return "error" if stop.reason == "exception" else "info" if stop.is_recorded else "stop"
+
+
+def spaced(explanation: str) -> str:
+    """An explanation with a blank line before each piece of evidence, and before what to do."""
+    lines: list[str] = []
+    for line in explanation.split("\n"):
+        if lines and lines[-1] and _LABELLED.match(line):
+            lines.append("")
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def emptiness(view: View, now: float) -> str:
     """What the graph says while there are no nodes."""
     if view.life == "running":
@@ -75,16 +96,20 @@ def emptiness(view: View, now: float) -> str:
 
 
 def _process(view: View) -> Pieces:
-    if view.life in ("ended", "lost"):
-        return [_ended(view), (", ", ASIDE)]
-    return [("□ recording", "bold $text-primary"), (", ", ASIDE)] if view.life == "trace" else []
+    return [_ended(view), (_GAP, "")] if view.life in ("ended", "lost") else []
 
 
 def _standing(stop: Stop) -> Piece:
     where = f" before {shorten(stop.node, 40)}" if stop.node else ""
+    if not where and stop.position:
+        where = f" at the {safe(stop.position)}"  # "end of pass 2"
     if stop.is_recorded:
-        return f"◂ in the recording{where}", "bold $text-accent"
+        return f"◂ recording:{where}" if where else "◂ recording", "bold $text-accent"
     return f"■ stopped{where}", NOTICE
+
+
+def _position(stop: Stop) -> str:
+    return ", ".join(safe(part) for part in (stop.position, stop.pass_number) if part)
 
 
 def _ended(view: View) -> Piece:
@@ -98,7 +123,7 @@ def _quiet(view: View, now: float) -> Pieces:
 
 
 def _stop_banner(stop: Stop) -> tuple[str, str, str]:
-    kind = "error" if stop.reason == "exception" else "info" if stop.is_recorded else "stop"
+    kind = stop_kind(stop)
     headline, _, rest = (stop.text or stop.description or stop.reason).strip().partition("\n")
     if stop.text and stop.description and stop.description != headline:
         return kind, headline, stop.description

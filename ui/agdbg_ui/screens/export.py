@@ -8,9 +8,9 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static
 
+from agdbg_ui.screens.modal import Modal
 from agdbg_ui.text import safe
 
 #: Writes the graph to an absolute path, over an old file when that is True, and returns what to say.
@@ -18,7 +18,7 @@ Write = Callable[[str, bool], Awaitable[str]]
 HINT = "Enter writes   Esc leaves"
 
 
-class ExportScreen(ModalScreen[str | None]):
+class ExportScreen(Modal[str | None]):
     """Asks for a file name, and again before an old file is replaced; returns what was written.
 
     Args:
@@ -68,7 +68,7 @@ class ExportScreen(ModalScreen[str | None]):
     async def on_input_submitted(self, event: Input.Submitted) -> None:
         """Write, or ask before an old file is replaced."""
         event.stop()
-        if not event.value.strip() or self._busy:
+        if not event.value.strip() or self._busy or not self.is_on_top:
             return
         path = os.path.abspath(os.path.expanduser(event.value.strip()))
         if os.path.lexists(path) and self._agreed != path:
@@ -83,11 +83,11 @@ class ExportScreen(ModalScreen[str | None]):
         try:
             said = await self._write(path, self._agreed == path)
         except Exception as error:
-            self._say(str(error), "-bad")
+            self._busy = False
+            if self.is_on_top:
+                self._say(str(error), "-bad")
         else:
             self.dismiss(said)
-        finally:
-            self._busy = False
 
     def _say(self, text: str, kind: str) -> None:
         static = self.query_one("#export-said", Static)

@@ -6,16 +6,16 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Label, Static
 
+from agdbg_ui.screens.modal import Modal
 from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.text import safe
 
 HINT = "↑ ↓ PgUp PgDn scroll   Esc closes"
 
 
-class Page(ModalScreen[None]):
+class Page(Modal[None]):
     """Text under a heading.
 
     | Key | Does |

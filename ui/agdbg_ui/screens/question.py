@@ -8,10 +8,10 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Label, OptionList, Static
 from textual.widgets.option_list import Option
 
+from agdbg_ui.screens.modal import Modal
 from agdbg_ui.text import safe
 
 STAY = "stay"
@@ -26,7 +26,7 @@ class Answer:
     value: str
 
 
-class Question(ModalScreen[str | None]):
+class Question(Modal[str | None]):
     """Asks; an answer is given by its key, or by the arrows and Enter. Escape gives None.
 
     Args:

@@ -38,6 +38,7 @@ class Banner(Widget, can_focus=True):
         &.-shown { display: block; }
         &.-stop { background: $warning 20%; }
         &.-error { background: $error 25%; }
+        &.-predicted { background: $error 12%; }
         &.-ended { background: $primary 20%; }
         &.-info { background: $success 15%; }
         &:focus { text-style: bold; }
@@ -65,7 +66,7 @@ class Banner(Widget, can_focus=True):
         """Say something.
 
         Args:
-            kind: "stop", "error", "ended" or "info".
+            kind: "stop", "error", "predicted", "ended" or "info".
             headline: what happened; it takes up to three lines where it must.
             detail: more about it, one line, if there is room; may be empty.
         """
@@ -113,7 +114,7 @@ def banner_lines(look: Look, headline: str, detail: str, hint: str, width: int) 
     if detail and len(lines) < _LINES:
         lines.append([("  " + shorten(detail, width - 2), "")])
     if hint:
-        lines = _with_hint(lines, (hint, ASIDE), width)
+        lines = _with_hint(lines, (f"{hint} ", ASIDE), width)
     return [fit(line, width) for line in lines]
 
 

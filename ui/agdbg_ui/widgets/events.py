@@ -7,9 +7,11 @@ from typing import Any
 from textual.message import Message
 
 from agdbg_ui.text import Pieces, cells, pad, shorten_start
-from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL
+from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, banner_look
 from agdbg_ui.widgets.rows import Rows
 
+#: The kind of an error that was foreseen.
+AHEAD = "error ahead"
 #: Events that are asked for at once.
 PAGE = 200
 #: Pages that are kept.
@@ -152,9 +154,8 @@ class EventsPane(Rows):
 
 def event_row(event: Event, width: int) -> Pieces:
     """What an event shows in `width` cells."""
-    wrong = is_error(event)
-    style = ALERT if wrong else ""
-    pieces: Pieces = [("✗ " if wrong else "  ", style)]
+    mark, style = _look(event)
+    pieces: Pieces = [(f"{mark} ", style)]
     if width >= 50:
         pieces.append((f"{seconds(event['time_ns']):>{_TIME_CELLS}}  ", FAINT))
     kind = _KIND_CELLS if width >= 60 else _KIND_CELLS - 2
@@ -166,8 +167,16 @@ def event_row(event: Event, width: int) -> Pieces:
 
 
 def is_error(event: Event) -> bool:
-    """Whether an event is about something that went wrong."""
+    """Whether an event is about something that went wrong, or would have."""
     return "error" in str(event["kind"]).lower() or "failed" in str(event["kind"]).lower()
+
+
+def _look(event: Event) -> tuple[str, str]:
+    """Mark and style; an error that was only foreseen has not happened."""
+    if event["kind"] == AHEAD:
+        foreseen = banner_look("predicted")
+        return foreseen.mark, foreseen.style
+    return ("✗", ALERT) if is_error(event) else (" ", "")
 
 
 def seconds(time_ns: int) -> str:

@@ -1,23 +1,26 @@
 """All about one node: its gradients, what it saved and what became of that, its edges and hooks."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_start, wrap
+from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_start, wrap, wrap_phrases
 from agdbg_ui.themes import ASIDE, FAINT, LABEL, TITLE, Look, node_look, saved_look
 from agdbg_ui.widgets.rows import Rows
 
 GRADIENTS_IN = "Gradients in"
 NEXT_EDGES = "Next edges"
 _EMPTY = "no node is selected"
+#: Sections whose values go on below where one line has no room for them, and how many lines they get.
+_WRAPPED = (GRADIENTS_IN, "Gradients out", "Saved tensors")
+_WRAPPED_ROWS = 3
 _NAME_CELLS = 24
 _VALUE_ROWS = 12
-_VERSION = re.compile(r"version \d+ saved, \d+ now")
+_INDENT = "      "
 _NODE = re.compile(r"#(\d+)")
 
 _TOLD = (saved_look("modified"), saved_look("freed"))
@@ -27,12 +30,14 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of the list: a section's heading, an entry, or a further line of an unfolded value."""
+    """A row of the list: a section's heading, an entry, or a further line of its value (`is_more`)."""
 
     section: str
     entry: Entry | None = None
     text: str = ""
     count: int = 0
+    is_more: bool = False
+    names: int = 0
 
     @property
     def key(self) -> tuple[str, str]:
@@ -74,6 +79,7 @@ class Inspector(Rows):
         self._list: list[_Row] = []
         self._folded: set[str] = set()
         self._opened: set[tuple[str, str]] = set()
+        self._wrapped_to = 0
 
     def show(self, body: Mapping[str, Any] | None) -> None:
         """Show a node, or none."""
@@ -106,27 +112,47 @@ class Inspector(Rows):
     def _rebuild(self, here: tuple[str, str]) -> None:
         """Make the rows anew; the cursor stays on the entry it was on, or else on its section."""
         self._list = []
+        self._wrapped_to = self.inner_width
         for section in self._body["sections"] if self._body else ():
             name, entries = section["name"], section["entries"]
             self._list.append(_Row(name, count=len(entries)))
             if name not in self._folded:
+                names = self._name_width(entries)
                 for entry in entries:
-                    self._list += self._rows_of(name, entry)
+                    self._list += self._rows_of(name, entry, names)
         keys = [row.key for row in self._list]
         found = next((keys.index(key) for key in (here, (here[0], "")) if key in keys), 0)
         self.set_reactive(Rows.cursor, found)
         self.rows_changed()
         self.show_row(found)
 
-    def _rows_of(self, section: str, entry: Entry) -> list[_Row]:
-        row = _Row(section, entry)
-        if row.key not in self._opened:
-            return [row]
-        width = max(self.inner_width - 6, 10)
-        lines = wrap(safe(_value(entry)[: width * (_VALUE_ROWS + 1)]), width)
-        if len(lines) > _VALUE_ROWS:
-            lines = [*lines[: _VALUE_ROWS - 1], shorten(lines[_VALUE_ROWS - 1] + "     ", width - 1) + "…"]
-        return [row, *(_Row(section, entry, line) for line in lines)]
+    def _rows_of(self, section: str, entry: Entry, names: int) -> list[_Row]:
+        """An entry, with the lines of its value that go below."""
+        row = _Row(section, entry, names=names)
+        width = max(self.inner_width - len(_INDENT), 10)
+        if row.key in self._opened:
+            lines = ["", *_bounded(wrap(safe(_value(entry)[: width * (_VALUE_ROWS + 1)]), width), _VALUE_ROWS, width)]
+        else:
+            lines = self._lines_of(row, width)
+        first, *more = lines
+        return [replace(row, text=first), *(replace(row, text=line, is_more=True) for line in more)]
+
+    def _lines_of(self, row: _Row, width: int) -> list[str]:
+        assert row.entry is not None
+        value = _told(_value(row.entry), saved_look(row.entry.get("state", "")))
+        room = self._room(row, self.inner_width)
+        if row.section not in _WRAPPED or not self.inner_width:
+            return [value]
+        lines = wrap_phrases(safe(value[: width * (_WRAPPED_ROWS + 1)]), room, width)
+        return _bounded(lines, _WRAPPED_ROWS, width)
+
+    def _room(self, row: _Row, width: int) -> int:
+        """Cells of the value beside its name."""
+        return width - 4 - row.names - 2 - cells(self._act(row))
+
+    def _act(self, row: _Row) -> str:
+        """What Enter would do."""
+        return " ✎" if self.editable(row.section) else " →" if self._target(row) else ""
 
     # ----- drawing -----
 
@@ -145,25 +171,21 @@ class Inspector(Rows):
         if row.entry is None:
             fold = "▸" if row.section in self._folded else "▾"
             return [(f"{fold} {safe(row.section)}", LABEL), (f"  {row.count}" if row.count else "  none", FAINT)]
-        if row.text:
-            return [("      ", ""), (row.text, ASIDE)]
+        if row.is_more:
+            return [(_INDENT, ""), (row.text, ASIDE if row.key in self._opened else _style(row.entry))]
         return self._entry(row, width)
 
     def _entry(self, row: _Row, width: int) -> Pieces:
         assert row.entry is not None
         look = saved_look(row.entry.get("state", ""))
-        names = self._name_width(row.section, width)
-        name = f"{pad(str(row.entry['name']), names)}  "
-        act = " ✎" if self.editable(row.section) else " →" if self._target(row) else ""
-        room = width - 4 - names - 2 - cells(act)
-        value = "" if row.key in self._opened else _shown(_told(_value(row.entry), look), room)
+        name, act = f"{pad(str(row.entry['name']), row.names)}  ", self._act(row)
+        value = shorten(row.text, self._room(row, width))
         pieces = [("  ", ""), (f"{look.mark} ", look.style), (name, ASIDE), (value, look.style)]
         return [*pieces, (act, LABEL)] if act else pieces
 
-    def _name_width(self, section: str, width: int) -> int:
-        names = [row.key[1] for row in self._list if row.section == section and row.entry is not None]
-        longest = max((cells(safe(name[: 2 * _NAME_CELLS])) for name in names), default=0)
-        return min(longest, _NAME_CELLS, max(width // 3, 4))
+    def _name_width(self, entries: Sequence[Entry]) -> int:
+        longest = max((cells(safe(str(entry["name"])[: 2 * _NAME_CELLS])) for entry in entries), default=0)
+        return min(longest, _NAME_CELLS, max(self.inner_width // 3, 4) if self.inner_width else _NAME_CELLS)
 
     # ----- acting -----
 
@@ -219,8 +241,8 @@ class Inspector(Rows):
         return int(found[1]) if found else 0
 
     def on_resize(self) -> None:
-        """Wrap unfolded values anew."""
-        if self._opened and (row := self._row_of_cursor()):
+        """Wrap values anew."""
+        if self.inner_width != self._wrapped_to and (row := self._row_of_cursor()):
             self._rebuild(row.key)
         super().on_resize()
 
@@ -229,16 +251,20 @@ def _value(entry: Entry) -> str:
     return str(entry.get("value", ""))
 
 
+def _style(entry: Entry) -> str:
+    return saved_look(entry.get("state", "")).style
+
+
 def _told(value: str, look: Look) -> str:
     """A value that says in words, too, what became of it."""
-    return value if look not in _TOLD or look.word in value or _VERSION.search(value) else f"{look.word}  {value}"
+    return value if look not in _TOLD or look.word in value else f"{look.word}  {value}"
 
 
-def _shown(value: str, room: int) -> str:
-    """A value in `room` cells; what happened to a saved tensor comes first where not all can be shown."""
-    if len(value) > room and (version := _VERSION.search(value)):
-        value = f"{version[0]}  {value[: version.start()].rstrip(' ,;')}{value[version.end() :]}"
-    return shorten(value, room)
+def _bounded(lines: list[str], most: int, width: int) -> list[str]:
+    """At most so many lines; an ellipsis says that there were more."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], shorten(lines[most - 1].ljust(width), width - 1) + "…"]
 
 
 def _place(body: Mapping[str, Any], width: int) -> Pieces:

@@ -1,9 +1,10 @@
 """One row of the lane view as pieces of text: marks, lanes, op, badges, place, source."""
 
+import os.path
 import re
 
 from agdbg.protocol.vendor import Row
-from agdbg_ui.text import Piece, Pieces, cells, pad, safe, shorten, width_of
+from agdbg_ui.text import Piece, Pieces, cells, fit, pad, safe, shorten, width_of
 from agdbg_ui.themes import (
     ARROW,
     ASIDE,
@@ -20,28 +21,65 @@ NODE_IN_CELLS = "\N{BLACK CIRCLE}"
 """What stands for the node in `Row.cells`."""
 
 _SUFFIX = re.compile(r"Backward\d*$")
-_LANES = "$foreground 55%"
-_DIM = "$foreground 50%"
+_LANES = "$foreground 60%"
+_DIM = "$foreground 55%"
 _BADGES_SHOWN = 4
 _MOST_NAME = 18
 _MOST_TEXT = 200
 _MOST_OP, _LEAST_OP, _MOST_BADGES = 22, 12, 24
+#: Cells of the source text for which file names are shortened, and those with which it says nothing any more.
+_WANTED_TEXT, _LEAST_TEXT = 20, 5
+_LEAST_NAME = 6
 
 
 class Columns:
-    """Widths of columns: they only grow, so that scrolling does not make them jump."""
+    """Widths of columns: they only grow, so that scrolling does not make them jump.
+
+    Attributes:
+        script: the program's own file, which its lines do without.
+    """
 
     def __init__(self) -> None:
         self.lanes, self.ops, self.badges = 1, _LEAST_OP, 0
+        self._names = self._digits = 0
+        self.script = ""
 
     def widen(self, row: Row) -> None:
-        """Make room for a row, within reason; what is wider pushes the rest of its row aside."""
+        """Make room for a row."""
         self.lanes = max(self.lanes, len(row["cells"]))
         self.ops = max(self.ops, min(len(row["op"]), _MOST_OP))
-        self.badges = max(self.badges, min(width_of(badge_pieces(row, None)), _MOST_BADGES))
+        self.badges = max(self.badges, width_of(badge_pieces(row, None)))
+        if row["file"]:
+            self._names = max(self._names, min(cells(safe(self.name_of(row))), _MOST_NAME))
+            self._digits = max(self._digits, len(str(row["line"])))
+
+    def name_of(self, row: Row) -> str:
+        """The file of a row as it is shown: none for the program's own."""
+        return "" if self._is_script(row["file"]) else row["file"].rsplit("/", 1)[-1]
+
+    def _is_script(self, file: str) -> bool:
+        """Whether this is the program's file, which it may have been told by a relative path."""
+        path = os.path.normpath(self.script).removeprefix("../") if self.script else ""
+        while path.startswith("../"):
+            path = path.removeprefix("../")
+        return bool(path) and (file == path or file.endswith(f"/{path}"))
+
+    def shares(self, width: int) -> tuple[int, int]:
+        """Cells for badges and for file names in a row of `width` cells: numbers of lines are never cut for them."""
+        room = width - 3 - (self.lanes + 1) - (self.ops + 1) - (self._digits + 2)
+        badges = max(min(self.badges, max(_MOST_BADGES, width // 3), room), 0)
+        rest = room - badges
+        names = min(self._names, max(rest - _WANTED_TEXT, _LEAST_NAME), max(rest, 0))
+        return badges, names
+
+    def place(self, row: Row, names: int) -> str:
+        """``train.py:12``, or ``:12`` of the program's own file, with the name in `names` cells."""
+        name = shorten(self.name_of(row), names)
+        text = f"{name}:{row['line']}"
+        return " " * (names + 1 + self._digits - cells(text)) + text
 
 
-def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Columns) -> Pieces:
+def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Columns, width: int) -> Pieces:
     """A row.
 
     Args:
@@ -49,15 +87,22 @@ def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Colum
         counter_node: the node that runs next, to mark it when it is a leaf of this row.
         is_next: whether the program counter is at this row.
         columns: how wide they are.
+        width: cells of the whole row.
     """
-    return [
+    badges, names = columns.shares(width)
+    pieces = [
         (BREAKPOINT_MARK if row["breakpoint"] else " ", BREAKPOINT_STYLE),
         (f"{ARROW} " if is_next else "  ", NOTICE),
         *_lanes(row, columns.lanes),
         *_op(row, columns.ops, is_next),
-        *_padded(badge_pieces(row, counter_node if is_next else None), columns.badges),
-        *_place(row),
+        *_padded(badge_pieces(row, counter_node if is_next else None), badges),
     ]
+    if not row["file"]:
+        return pieces
+    pieces.append((f"{columns.place(row, names)} ", ASIDE))
+    room = width - width_of(pieces)
+    text = shorten(row["text"].strip(), min(room, _MOST_TEXT)) if room >= _LEAST_TEXT else ""
+    return [*pieces, (text, _DIM)]
 
 
 def row_placeholder(index: int) -> Pieces:
@@ -95,6 +140,10 @@ def badge_pieces(row: Row, next_node: int | None) -> Pieces:
 
 
 def _padded(pieces: Pieces, width: int) -> Pieces:
+    """Pieces in exactly `width` cells; a blank at their end may be missing."""
+    while pieces and width_of(pieces) > width and not pieces[-1][0].strip():
+        pieces = pieces[:-1]
+    pieces = fit(pieces, width)
     return [*pieces, (" " * (width - width_of(pieces)), "")]
 
 
@@ -113,10 +162,3 @@ def _undrawn(rows: list[int]) -> Pieces:
         return []
     more = f" +{len(rows) - 2}" if len(rows) > 2 else ""
     return [("\N{UPWARDS ARROW FROM BAR}" + ",".join(f"{row + 1:,}" for row in rows[:2]) + more + " ", ASIDE)]
-
-
-def _place(row: Row) -> Pieces:
-    if not row["file"]:
-        return []
-    name = shorten(row["file"].rsplit("/", 1)[-1], _MOST_NAME)
-    return [(f"{name}:{row['line']} ", ASIDE), (shorten(row["text"].strip(), _MOST_TEXT), _DIM)]

@@ -106,6 +106,10 @@ class Lanes(Rows):
             return None
         return self.pages.counter_node if self.cursor == self.pages.counter else row["node"]
 
+    def set_script(self, path: str) -> None:
+        """The program's own file, which is not named in its rows."""
+        self._columns.script = path
+
     def set_note(self, note: str) -> None:
         """What is said while there are no rows."""
         if note != self.note:
@@ -131,7 +135,7 @@ class Lanes(Rows):
         if row is None:
             return row_placeholder(index)
         is_next = index == self.pages.counter
-        return row_pieces(row, self.pages.counter_node, is_next, self._columns)
+        return row_pieces(row, self.pages.counter_node, is_next, self._columns, width)
 
     def row_background(self, index: int) -> str:
         """The line of the program counter."""

@@ -95,6 +95,11 @@ class OutputLines(ScrollView, can_focus=True):
         self._stick = True
         self._show_from(len(self._rows) + self._note_rows - self.size.height)
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """A scroll bar that comes after the scrolling stands where the pane does."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def _show_from(self, row: int) -> None:
         self.scroll_to(y=max(row, 0), animate=False, immediate=True, force=True)
 

@@ -223,6 +223,11 @@ class Rows(ScrollView, can_focus=True):
         if self.is_attached and self.header <= y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """A scroll bar that comes after the scrolling stands where the pane does."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def _show_from(self, row: int) -> None:
         if not self.is_attached:  # once it has a size the row of the cursor is shown
             return

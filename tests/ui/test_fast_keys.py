@@ -1,0 +1,184 @@
+"""Keys that are pressed faster than the screen follows: nothing breaks, and nothing is done twice."""
+
+import asyncio
+import os
+
+import pytest
+
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.screens.export import ExportScreen
+from agdbg_ui.screens.filters import FiltersScreen
+from agdbg_ui.screens.help import HelpScreen
+from agdbg_ui.screens.question import Question
+
+
+def drive(shown, script, **how):
+    async def main():
+        async with shown(**how) as screen:
+            await script(screen)
+        return screen.app.return_value
+
+    return asyncio.run(main())
+
+
+def stack(screen):
+    return [type(each) for each in screen.app.screen_stack[1:]]
+
+
+def barrier():
+    details = {"id": 1, "format": "{text}", "variables": {"text": "hooks", "code": "barrier"}}
+    return RequestFailed("ReluBackward0 has user hooks", "stepBack", {"error": details})
+
+
+@pytest.mark.parametrize(
+    ("key", "answers"),
+    [
+        ("q", ["s", "s"]),
+        ("q", ["s", "k", "k"]),
+        ("q", ["enter", "enter"]),
+        ("q", ["escape", "s", "enter", "escape"]),
+        ("e", ["escape", "escape"]),
+        ("x", ["escape", "escape"]),
+        ("x", ["q", "enter", "escape"]),
+        ("f", ["escape", "f", "escape"]),
+        ("question_mark", ["enter", "escape", "q"]),
+    ],
+    ids="-".join,
+)
+def test_what_lies_over_the_screen_is_left_once(shown, key, answers):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press(key)
+        assert len(stack(screen)) == 1
+        await screen.at_once(*answers)
+        assert screen.app.is_running
+        assert stack(screen) in ([], [FiltersScreen])
+        assert screen.hub.asked("disconnect") == []
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    ["q q", "q s s", "q escape escape", "x escape escape", "x x x", "e escape escape", "f f", "f space space escape"]
+    + ["question_mark question_mark", "question_mark q q", "colon escape escape", "B enter escape escape", "i escape n"],
+    ids=lambda keys: keys.replace(" ", "-"),
+)
+def test_keys_that_come_while_a_screen_is_made(shown, keys):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.at_once(*keys.split())
+        assert screen.app.is_running
+        assert len(stack(screen)) <= 1
+        await screen.press("escape", "escape")
+        assert stack(screen) == []
+
+    drive(shown, script)
+
+
+def test_the_first_answer_to_quitting_counts(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.held["disconnect"] = asyncio.Event()
+        await screen.press("q")
+        await screen.at_once("k", "l", "k")
+        await screen.press("q", "s")
+        screen.hub.held["disconnect"].set()
+        await screen.until(lambda: screen.app.return_value is not None)
+        assert len(screen.hub.asked("terminate")) == 1
+        assert screen.hub.asked("disconnect") == [{"terminateDebuggee": True}]
+
+    result = drive(shown, script)
+    assert (result.status, result.left_running) == (143, False)
+
+
+def test_an_export_is_written_once(shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    async def script(screen):
+        await screen.press("e")
+        await screen.at_once("enter", "enter", "enter")
+        await screen.until(lambda: stack(screen) == [])
+        assert os.listdir() == ["train-graph.svg"]
+        assert len(screen.hub.asked("agdbg/export")) == 1
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_export_that_is_left_while_it_writes(shown, tmp_path, monkeypatch, fails):
+    monkeypatch.chdir(tmp_path)
+
+    async def script(screen):
+        screen.hub.held["agdbg/export"] = asyncio.Event()
+        if fails:
+            screen.hub.refuse["agdbg/export"] = RequestFailed("no space left")
+        await screen.press("e", "enter")
+        await screen.at_once("escape", "question_mark")
+        screen.hub.held["agdbg/export"].set()
+        await screen.settle()
+        assert ExportScreen not in stack(screen)
+        assert screen.app.is_running
+
+    drive(shown, script)
+
+
+def test_stepping_back_twice_across_a_barrier_asks_once(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.refuse["stepBack"] = barrier()
+        await screen.at_once("p", "p", "p")
+        await screen.until(lambda: len(screen.hub.asked("stepBack")) == 3)
+        await screen.settle()
+        assert stack(screen) == [Question]
+        await screen.at_once("s", "s")
+        assert stack(screen) == []
+
+    drive(shown, script)
+
+
+def test_an_explanation_that_comes_late_does_not_cover_a_question(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.held["agdbg/findings"] = asyncio.Event()
+        await screen.press("x", "q")
+        screen.hub.held["agdbg/findings"].set()
+        await screen.settle()
+        assert stack(screen) == [Question]
+
+    drive(shown, script)
+
+
+def test_two_breakpoints_set_at_once_are_both_set(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.at_once("b", "up", "b")
+        await screen.until(lambda: len(screen.hub.asked("setBreakpoints")) == 2)
+        await screen.settle()
+        assert sorted(screen.hub.lines["/srv/train.py"]) == [9, 10]
+
+    drive(shown, script)
+
+
+def test_a_page_that_is_opened_before_the_hub_has_answered(new_app, on_screen):
+    async def main():
+        gate = asyncio.Event()
+        app = new_app()
+        connect = app._connect
+
+        async def late():
+            await gate.wait()
+            return await connect()
+
+        app._connect = late
+        async with app.run_test(size=(80, 24)) as pilot:
+            screen = on_screen(app, pilot)
+            await screen.at_once("question_mark", "f", "e")
+            gate.set()
+            await screen.ready()
+            assert stack(screen) == [HelpScreen]
+            await screen.press("escape")
+            await screen.stop(6)
+            assert "stopped before" in screen.title
+
+    asyncio.run(main())

@@ -1,0 +1,52 @@
+"""Which errors the program stops at: the filters that the hub has, and those that this client has switched on."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from agdbg_ui.backend import Backend
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A kind of error to stop at."""
+
+    id: str
+    label: str
+    description: str
+    is_default: bool
+
+
+class Filters:
+    """The filters, in the order of the hub. The protocol sets all at once, and tells nobody of them.
+
+    Attributes:
+        known: all that the hub has.
+        on: the ids of those that are on.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._one_by_one = asyncio.Lock()
+        self.known: tuple[Filter, ...] = ()
+        self.on: frozenset[str] = frozenset()
+
+    async def begin(self, abilities: dict[str, Any]) -> None:
+        """Take the filters out of the answer to ``initialize``, and switch on those that are the default."""
+        self.known = tuple(map(_filter, abilities.get("exceptionBreakpointFilters", ())))
+        await self._set(frozenset(each.id for each in self.known if each.is_default))
+
+    async def toggle(self, filter_id: str) -> None:
+        """Switch one on or off; raises what the hub says against it."""
+        async with self._one_by_one:
+            await self._set(self.on ^ {filter_id})
+
+    async def _set(self, on: frozenset[str]) -> None:
+        await self._backend.request(
+            "setExceptionBreakpoints", filters=[each.id for each in self.known if each.id in on]
+        )
+        self.on = on
+
+
+def _filter(body: dict[str, Any]) -> Filter:
+    return Filter(body["filter"], body["label"], body.get("description") or "", bool(body.get("default")))

@@ -1,0 +1,89 @@
+"""Which errors the program stops at, with a mark at those that are on."""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Label, OptionList, Static
+from textual.widgets.option_list import Option
+
+from agdbg_ui.filters import Filter, Filters
+from agdbg_ui.screens.modal import Modal
+from agdbg_ui.text import safe
+
+HINT = "Space switches on and off   Esc closes"
+ON, OFF = "[✓]", "[ ]"
+
+
+class FiltersScreen(Modal[None]):
+    """The filters of errors as a list.
+
+    | Key | Does |
+    | --- | --- |
+    | space, enter | switches the selected one on or off |
+    | escape, q, f | close |
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f", "dismiss", "Close", show=False),
+        Binding("space", "switch", "On or off", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    FiltersScreen { align: center middle; }
+    FiltersScreen > Vertical {
+        width: 72; max-width: 100%; height: auto; max-height: 100%; background: $surface; border: round $primary;
+        padding: 0 1;
+    }
+    FiltersScreen .heading { width: 100%; text-style: bold; }
+    FiltersScreen .hint { width: 100%; color: $text-muted; }
+    FiltersScreen OptionList { height: auto; border: none; padding: 0; background: $surface; }
+    FiltersScreen Static { height: auto; max-height: 6; color: $text-error; }
+    """
+
+    def __init__(self, filters: Filters) -> None:
+        super().__init__()
+        self._filters = filters
+
+    def compose(self) -> ComposeResult:
+        """A line for each filter, and one below it that says what it does."""
+        with Vertical():
+            yield Label("Stop before these errors", classes="heading", markup=False)
+            yield OptionList(*map(self._option, self._filters.known), markup=False, compact=True)
+            yield Static("", markup=False)
+            yield Label(HINT, classes="hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Arrows choose."""
+        self.query_one(OptionList).focus()
+
+    def action_switch(self) -> None:
+        """Space."""
+        self.query_one(OptionList).action_select()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Space, Enter, or a click."""
+        event.stop()
+        self.run_worker(self._toggle(str(event.option.id)))
+
+    async def _toggle(self, filter_id: str) -> None:
+        problem = ""
+        try:
+            await self._filters.toggle(filter_id)
+        except Exception as error:
+            problem = str(error) or type(error).__name__
+        if self.is_on_top:
+            self.query_one(Static).update(Text(safe(problem)))
+            options = self.query_one(OptionList)
+            for each in self._filters.known:
+                options.replace_option_prompt(each.id, self._line(each))
+
+    def _option(self, each: Filter) -> Option:
+        return Option(self._line(each), id=each.id)
+
+    def _line(self, each: Filter) -> Text:
+        mark = ON if each.id in self._filters.on else OFF
+        aside = f"\n    {safe(each.id)}: {safe(each.description)}" if each.description else f"\n    {safe(each.id)}"
+        return Text.assemble(f"{mark} {safe(each.label)}", (aside, "dim"))
