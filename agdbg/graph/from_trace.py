@@ -5,11 +5,11 @@ run again, or *pending*. When all nodes are drawn they are those at the end of t
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from os.path import basename
 from typing import Literal
 
-from agdbg.events import ACCUMULATE_SEQUENCE, Outcome, Provenance
+from agdbg.events import ACCUMULATE_SEQUENCE, Kind, Provenance
 from agdbg.graph.model import Badge, BadgeKind, Certainty, Graph, GraphEdge, GraphNode, NodeState
 from agdbg.record.lookup import Site
 from agdbg.record.query import ErrorFact, Facts, NodeFact, PassFact
@@ -36,11 +36,16 @@ def graph_of(facts: Facts, pass_id: int | Literal["all"] | None = None) -> Graph
     Raises:
         ValueError: there is no such pass; the message names those that there are.
     """
-    drawn = None if pass_id == "all" else _choose(facts, pass_id)
+    drawn = None if pass_id == "all" else chosen_pass(facts, pass_id)
     return _Builder(facts, drawn).build()
 
 
-def _choose(facts: Facts, pass_id: int | None) -> PassFact | None:
+def chosen_pass(facts: Facts, pass_id: int | None) -> PassFact | None:
+    """The pass with a number; without one that which failed, or else the last; None where there are none.
+
+    Raises:
+        ValueError: there is no such pass; the message names those that there are.
+    """
     if pass_id is not None:
         found = facts.pass_of(pass_id)
         if found is None:
@@ -73,7 +78,7 @@ class _Builder:
         self._errors = [each for each in facts.errors if drawn is None or each.pass_id == drawn.id]
         passes = facts.passes if drawn is None else [drawn]
         self._error_of = {each.node: each for each in self._errors if each.node}
-        self._failed = set(self._error_of) or _failed_runs(facts, passes)
+        self._failed = failed_nodes(facts, drawn)
         self._ran: set[int] = set().union(*(facts.ran(each.id).tolist() for each in passes))
         self._roots = [node for each in passes for node, _ in each.roots]
         self._kinds = {each.producer: each.kind for each in facts.tensors if each.producer}
@@ -85,7 +90,7 @@ class _Builder:
         reached = self._reach(starts)
         leaves = {each.id for each in reached.values() if self._is_badge(each)}
         shown = [each for each in reached.values() if each.id not in leaves]
-        graph = Graph(self._title())
+        graph = Graph(title_of(self._facts, self._drawn))
         graph.nodes = [self._node(each, leaves) for each in _in_creation_order(shown)]
         graph.nodes[:0] = [GraphNode(number, "born before recording") for number in sorted(self._unknown)]
         for each in shown:
@@ -112,12 +117,6 @@ class _Builder:
     def _is_badge(self, fact: NodeFact) -> bool:
         return _is_leaf(fact) and fact.id not in self._failed and fact.id not in self._roots
 
-    def _title(self) -> str:
-        if self._drawn is None:
-            return f"all nodes, backward passes: {len(self._facts.passes)}"
-        where = _site(self._drawn.site)
-        return f"{where} {self._drawn.call}(), pass {self._drawn.id}: {self._drawn.outcome}".strip()
-
     def _node(self, fact: NodeFact, leaves: set[int]) -> GraphNode:
         used = [edge.node for edge in fact.edges if edge.node in leaves]
         badges = _counted(self._leaf_badge(leaf) for leaf in used)
@@ -130,20 +129,9 @@ class _Builder:
         return GraphNode(fact.id, fact.op.name, _site(fact.site), text, self._state(fact.id), badges)
 
     def _state(self, number: int) -> NodeState:
-        if number in self._failed:
-            return "failed"
-        if self._drawn is not None and number in self._ran:
-            return "ran"
-        if number not in self._ran and not self._facts.passes_of(number):
-            return "pending"
-        return self._state_of_old(number)
-
-    def _state_of_old(self, number: int) -> NodeState:
-        """The state of a node that ran, but not in the pass that is drawn."""
-        freed_by = self._facts.pass_of(self._facts.freed_by(number))
-        if self._drawn is None:
-            return "freed" if freed_by else "ran"
-        return "freed" if freed_by and freed_by.row < self._drawn.row else "pending"
+        if self._drawn is not None and number in self._ran and number not in self._failed:
+            return "ran"  # as most are: nothing more is looked up
+        return state_of(self._facts, self._drawn, self._failed, number)
 
     def _leaf_badge(self, leaf: int) -> Badge:
         kind: BadgeKind = "parameter" if self._kinds.get(leaf) == "parameter" else "leaf"
@@ -172,10 +160,35 @@ class _Builder:
         return notes
 
 
-def _failed_runs(facts: Facts, passes: list[PassFact]) -> set[int]:
-    """Nodes whose run ended in an error, for when no error record names one."""
-    runs = (run for each in passes if each.outcome == "error" for run in facts.runs(each.id))
-    return {run.node for run in runs if run.outcome == Outcome.ERROR}
+def title_of(facts: Facts, drawn: PassFact | None) -> str:
+    """What a drawing of a pass, or of all nodes, is called."""
+    if drawn is None:
+        return f"all nodes, backward passes: {len(facts.rows(Kind.PASS_STARTED))}"
+    return f"{_site(drawn.site)} {drawn.call}(), pass {drawn.id}: {drawn.outcome}".strip()
+
+
+def failed_nodes(facts: Facts, drawn: PassFact | None) -> set[int]:
+    """The nodes that failed in a pass, or in any: those that errors name, or where none does, those whose run did."""
+    named = {each.node for each in facts.errors if each.node and (drawn is None or each.pass_id == drawn.id)}
+    if named:
+        return named
+    passes = facts.failed_passes if drawn is None else [drawn] if drawn.outcome == "error" else []
+    return set().union(*(facts.failed(each.id).tolist() for each in passes))
+
+
+def state_of(facts: Facts, drawn: PassFact | None, failed: Set[int], number: int) -> NodeState:
+    """The state of a node in a drawing of a pass, or of all nodes; ``failed`` are those that :func:`failed_nodes` found."""
+    if number in failed:
+        return "failed"
+    ran_in = facts.passes_of(number)
+    if drawn is not None and drawn.id in ran_in:
+        return "ran"
+    if not ran_in:
+        return "pending"
+    freed_by = facts.pass_of(facts.freed_by(number))
+    if drawn is None:
+        return "freed" if freed_by else "ran"
+    return "freed" if freed_by and freed_by.row < drawn.row else "pending"
 
 
 def _is_leaf(fact: NodeFact) -> bool:

@@ -1,33 +1,12 @@
 """The edges between rows, kept up while they are told: how far down each row is used, and what a row uses."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from agdbg.events import PROVENANCE_MASK, Kind
+from agdbg.events import Kind
 from agdbg.graph.row_nodes import UNKNOWN, RowNodes, births_of
-from agdbg.record.growing import Growing, Grown, Mask, Numbers, Words
+from agdbg.graph.told import edges_to, joined, told_at_birth, told_late, valid
+from agdbg.record.growing import Growing, Grown, Words
 from agdbg.record.index import Rows
-from agdbg.record.nodes import EDGE_LIMIT
-from agdbg.record.tellings import strongest
-
-_NODE = np.uint64((1 << 48) - 1)
-_FLAGS = np.uint64(8)
-
-
-class Told(NamedTuple):
-    """Edges as they were told, one a row, from input ``nr`` of ``source``; target 0: there is none."""
-
-    source: Words
-    nr: Words
-    target: Words
-    provenance: Numbers
-    age: Numbers
-
-    def only(self, chosen: Mask) -> "Told":
-        """Some of them."""
-        source, nr, target, provenance, age = self
-        return Told(source[chosen], nr[chosen], target[chosen], provenance[chosen], age[chosen])
 
 
 class RowEdges:
@@ -68,7 +47,7 @@ class RowEdges:
             self._forget()
             births, told = self._growing.rows(Kind.BORN), self._growing.rows(Kind.EDGE)
             births = births_of(self._growing, np.unique(self._growing.records[births, 1]))
-        new = self._valid(births, told)
+        new = valid(self._growing, births, told)
         consumers, producers = self._waiting
         self._extend(np.concatenate([consumers, new.source]), np.concatenate([producers, new.target]))
 
@@ -98,7 +77,10 @@ class RowEdges:
         if not len(both):
             return False
         suspects = np.unique(both)
-        edges = _joined(_inline(self._growing, births_of(self._growing, suspects)), self._late(late.all(suspects)[1]))
+        edges = joined(
+            told_at_birth(self._growing, births_of(self._growing, suspects)),
+            told_late(self._growing, late.all(suspects)[1]),
+        )
         order = np.lexsort((edges.nr, edges.source))
         source, index, target = edges.source[order], edges.nr[order], edges.target[order]
         same = (source[1:] == source[:-1]) & (index[1:] == index[:-1])
@@ -106,24 +88,11 @@ class RowEdges:
 
     # ----- what was told -----
 
-    def _late(self, rows: Rows) -> Told:
-        records = self._growing.records[rows]
-        provenance = (records[:, 0] >> _FLAGS & np.uint64(PROVENANCE_MASK)).astype(np.int64)
-        late = Told(records[:, 1], records[:, 2], records[:, 3] & _NODE, provenance, rows)
-        return late.only(late.nr < EDGE_LIMIT)
-
-    def _valid(self, births: Rows, told: Rows) -> Told:
-        """The edges of these records that count."""
-        edges = _joined(_inline(self._growing, births), self._late(told))
-        if len(told):
-            edges = edges.only(strongest(edges.source, edges.nr, edges.provenance, edges.age))
-        return edges.only(edges.target != 0)
-
     def of_rows(self, start: int, end: int) -> list[list[int]]:
         """What each of these rows uses, in the order of its inputs and each once: numbers as in :class:`RowNodes`."""
         ids = self._nodes.nodes.now[start:end]
         _, late = self._growing.index(Kind.EDGE).all(ids)
-        edges = self._valid(self._nodes.births.now[start:end], late)
+        edges = valid(self._growing, self._nodes.births.now[start:end], late)
         row = self._nodes.find(edges.source) - start
         order = np.lexsort((edges.nr, row))
         used: list[dict[int, None]] = [{} for _ in range(len(ids))]
@@ -132,30 +101,13 @@ class RowEdges:
             used[at][number] = None
         return [list(each) for each in used]
 
+    def unborn(self) -> Words:
+        """The nodes, ascending, that edges of born nodes lead to, and that were not born."""
+        consumers, producers = self._waiting
+        waits = (self._nodes.find(consumers) != UNKNOWN) & (self._nodes.find(producers) == UNKNOWN)
+        return np.unique(producers[waits])
+
     def users_of(self, leaves: Words) -> Rows:
-        """The rows that were told to use one of these leaves, ascending."""
-        births, told = self._nodes.births.now, self._growing.rows(Kind.EDGE)
-        edges = _joined(_inline(self._growing, births), self._late(told))
-        rows = self._nodes.find(edges.source[np.isin(edges.target, leaves)])
+        """The rows that use one of these leaves, ascending."""
+        rows = self._nodes.find(edges_to(self._growing, leaves).source)
         return np.unique(rows[rows >= 0])
-
-
-def _inline(growing: Growing, births: Rows) -> Told:
-    """The edges in birth records; an input without one there is told elsewhere, or has none."""
-    records = growing.records[births]
-    source = np.repeat(records[:, 1], 2)
-    provenance = np.repeat((records[:, 0] >> _FLAGS & np.uint64(PROVENANCE_MASK)).astype(np.int64), 2)
-    index = np.tile(np.array([0, 1], np.uint64), len(births))
-    target = records[:, 4:6].reshape(-1) & _NODE
-    edges = Told(source, index, target, provenance, np.full(len(source), -1))
-    return edges.only(target != 0)
-
-
-def _joined(one: Told, other: Told) -> Told:
-    return Told(
-        np.concatenate([one.source, other.source]),
-        np.concatenate([one.nr, other.nr]),
-        np.concatenate([one.target, other.target]),
-        np.concatenate([one.provenance, other.provenance]),
-        np.concatenate([one.age, other.age]),
-    )

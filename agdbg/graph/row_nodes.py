@@ -21,12 +21,14 @@ class RowNodes:
         nodes: the node of each row.
         births: the record of the birth of each row; of several the last.
         leaves: the node of each leaf.
+        threads: the threads that have built the nodes of the rows.
     """
 
     def __init__(self, growing: Growing, strings: Strings) -> None:
         self._growing = growing
         self._strings = strings
         self.nodes, self.births, self.leaves = Grown(np.uint64), Grown(), Grown(np.uint64)
+        self.threads: set[int] = set()
         self._numbers = GrowingIndex()
         self._is_leaf_op: dict[int, bool] = {}
 
@@ -53,6 +55,7 @@ class RowNodes:
         self.nodes.add(ids[~leaf])
         self.births.add(births[~leaf])
         self.leaves.add(ids[leaf])
+        self.threads.update(np.unique(self._growing.records[births[~leaf], 0] >> _HIGH).tolist())
         self._numbers.add(ids, numbers)
 
     def _are_leaves(self, births: Rows) -> Mask:

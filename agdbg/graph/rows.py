@@ -65,6 +65,10 @@ class GraphRows:
         """Whether a node is a leaf, and so has no row of its own."""
         return self.nodes.number(node) < UNKNOWN
 
+    def unborn(self) -> Words:
+        """The nodes, ascending, that others use and that were not born: they have no row."""
+        return self._edges.unborn()
+
     # ----- how they look -----
 
     def page(self, start: int, count: int) -> list[GraphRow]:

@@ -13,7 +13,7 @@ from agdbg.events import Kind
 from agdbg.explain.explanation import Explanation, explain_facts
 from agdbg.graph.row_states import PENDING, Fate, fates_of
 from agdbg.graph.rows import GraphRow, GraphRows
-from agdbg.hub.drawing import Drawing
+from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
 from agdbg.hub.inspection import Inspection
 from agdbg.protocol import vendor
@@ -36,7 +36,7 @@ class History:
         self._undone = Undone(self._growing)
         self._live = LiveFacts(self._follower.trace(), self._growing, self._undone)
         self._facts: Facts | None = None
-        self._drawing: tuple[Facts, Drawing] | None = None
+        self._drawings = Drawings(self._growing, self._rows, self._badges)
         self.poll()
 
     def poll(self) -> bool:
@@ -213,7 +213,4 @@ class History:
         Raises:
             ValueError: there is no such pass or node.
         """
-        facts = self.facts()
-        if self._drawing is None or self._drawing[0] is not facts or self._drawing[1].key != (pass_id, node, hops):
-            self._drawing = facts, Drawing(facts, pass_id, node, hops)
-        return self._drawing[1].page(start, count, self._badges)
+        return self._drawings.page(self._live, start, count, pass_id, node, hops)

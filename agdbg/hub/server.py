@@ -23,7 +23,7 @@ from agdbg.protocol.wire import ProtocolError
 #: What a client may do before it has shown the token.
 _OPEN = frozenset({"initialize", "launch", "attach", "disconnect"})
 _WITH_TOKEN = frozenset({"launch", "attach"})
-#: How long a hub waits for its first client, in seconds.
+#: How long a hub in which nothing was launched waits for a client, in seconds.
 PATIENCE_S = 60.0
 _BACKLOG = 64
 #: Connections over the network that have not shown the token yet: so many at once, for so many seconds each.
@@ -39,7 +39,7 @@ class Server:
         listen: the host and port of a second socket for clients, who must show the token there; None: none.
         token: what they must show.
         make: makes programs.
-        patience: how long to wait for the first client, in seconds.
+        patience: how long to wait, without a client that may launch something, until one does; in seconds.
         stranger_s: how long a client over the network may take to show the token, in seconds.
     """
 
@@ -60,7 +60,9 @@ class Server:
         self._runtime, self._token, self._stranger_s = runtime, token, stranger_s
         self._sockets: list[socket.socket] = []
         self._links: set[AgentLink] = set()
+        self._patience = patience
         self.session = Session(self.loop, runtime, self.loop.stop, make)
+        self.session.has_starter = listen is None
         self._listen(_at(runtime.client_socket), lambda found: self._client(found, True))
         self._listen(_at(runtime.agent_socket), self._agent)
         if listen is not None:
@@ -68,7 +70,7 @@ class Server:
             self._listen(tcp, lambda found: self._client(found, False))
             host, port = tcp.getsockname()[:2]
             self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self.loop.after(patience, self._give_up)
+        self._waits = self.loop.after(patience, self._give_up)
 
     def serve(self) -> None:
         """Serve until all is over, and clean up."""
@@ -109,7 +111,7 @@ class Server:
     def _client(self, accepted: socket.socket, trusted: bool) -> None:
         if not trusted:
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        client = Connection(accepted, self.loop, trusted, self._asked, _refuse_stream, self.session.client_gone)
+        client = Connection(accepted, self.loop, trusted, self._asked, _refuse_stream, self._client_gone)
         client.on_drained = self._drained
         self.session.clients.append(client)
         if not trusted:
@@ -141,10 +143,17 @@ class Server:
         if self.session.outlet is not None:
             self.session.outlet.drained(client)
 
+    def _client_gone(self, client: Connection) -> None:
+        """A connection is closed; after one that could have launched something, the wait for another begins anew."""
+        self.session.client_gone(client)
+        if client.trusted:
+            self._waits.cancel()
+            self._waits = self.loop.after(self._patience, self._give_up)
+
     def _give_up(self) -> None:
-        """Nobody has come for whom the hub was started."""
-        if not self.session.clients and self.session.trace is None:
-            log("no client came")
+        """Nobody has come for whom the hub was started, or none of those who came had use for it."""
+        if self.session.trace is None and not any(self.session.trusted):
+            log(f"no client for {self._patience:g} seconds, and nothing to serve")
             self.loop.stop()
 
     # ----- what they want -----

@@ -41,6 +41,7 @@ class Session:
         trace: the directory of the trace; None before there is one.
         reading, outlet: of that trace.
         worker: reads other files.
+        has_starter: whoever started the hub did so to be its first client, and needs it for nothing else.
         launcher: the client that has launched the program.
         argv, cwd: the program's.
         recorded_exit: the exit status that a trace tells of.
@@ -61,6 +62,8 @@ class Session:
         self.reading: Reading | None = None
         self.outlet: Outlet | None = None
         self.worker = Worker(loop, "files")
+        self.has_starter = True
+        self._starter: Connection | None = None
         self.launcher: Connection | None = None
         self.argv: list[str] = []
         self.cwd = ""
@@ -77,6 +80,11 @@ class Session:
     def joined(self) -> Iterator[Connection]:
         """The clients that are told what happens."""
         return (client for client in self.clients if client.joined)
+
+    @property
+    def trusted(self) -> Iterator[Connection]:
+        """The clients that may launch something."""
+        return (client for client in self.clients if client.trusted)
 
     @property
     def state(self) -> str:
@@ -210,20 +218,30 @@ class Session:
 
     # ----- clients that go -----
 
+    def introduced(self, client: Connection) -> None:
+        """A client has said who it is. The first one is that of whoever started the hub."""
+        client.introduced = True
+        if self.has_starter and self._starter is None and client.trusted:
+            self._starter = client
+
     def heard(self, client: Connection) -> None:
         """A client has asked for something; if the program has ended, it knows that, and what was printed."""
         if client.joined and self.trace is not None and self.running is not None and self.running.was_told:
             self.trace.was_seen = True
 
     def client_gone(self, client: Connection) -> None:
-        """A connection is closed. When it was the last client, the program is on its own, or the hub is done."""
+        """A connection is closed. When it was the last client, the program is on its own, or the hub is done.
+
+        A hub in which nothing was launched yet is done only when its starter goes: others may have looked in by mistake,
+        and over the network anybody can.
+        """
         if client in self.clients:
             self.clients.remove(client)
         if self._is_over:
             return
         if client.joined and not any(self.joined):
             self._abandoned()
-        elif client.introduced and self.trace is None and not self.clients:
+        elif client is self._starter and self.trace is None and not any(self.trusted):
             self._on_end()
 
     @property

@@ -137,7 +137,12 @@ def _node_of(words: Words) -> Words:
 
 
 #: Columns other than the id by which records are found, and what of the word counts: of an EDGE word the node.
-COLUMNS: dict[tuple[Kind, int], Callable[[Words], Words]] = {(Kind.TENSOR, 3): _node_of}
+COLUMNS: dict[tuple[Kind, int], Callable[[Words], Words]] = {
+    (Kind.TENSOR, 3): _node_of,
+    (Kind.BORN, 4): _node_of,
+    (Kind.BORN, 5): _node_of,
+    (Kind.EDGE, 3): _node_of,
+}
 
 
 class Growing:

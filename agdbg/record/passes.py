@@ -113,6 +113,20 @@ class PassFacts(Indexed):
         nodes: npt.NDArray[np.uint64] = records[np.argsort(records[:, 3], kind="stable"), 1]
         return nodes
 
+    def failed(self, pass_id: int) -> npt.NDArray[np.uint64]:
+        """The ids of the nodes whose run in a pass ended in an error."""
+        records = self.trace.records[self._rows_of_pass(pass_id)]
+        nodes: npt.NDArray[np.uint64] = records[records[:, 6] == Outcome.ERROR, 1]
+        return nodes
+
+    @property
+    def failed_passes(self) -> list[PassFact]:
+        """The passes that ended in an error, by id."""
+        ended = self.trace.records[self.rows(Kind.PASS_FINISHED)]
+        ids = np.unique(ended[ended[:, 2] != Outcome.OK, 1]).tolist()
+        found = [self.pass_of(number) for number in ids]
+        return [each for each in found if each is not None and each.outcome == "error"]
+
     def passes_of(self, node: int) -> list[int]:
         """The ids of the passes that ran a node, in trace order; runs that were skipped do not count."""
         return [run.pass_id for run in self.runs_of(node)]

@@ -1,6 +1,7 @@
 """A hub's clients come, launch, join and leave; the program is a fake."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,36 @@ def test_a_hub_for_which_nobody_came_ends(new_hub):
 
 def test_a_hub_whose_client_leaves_without_a_launch_ends(hub):
     hub.client().close()
+    assert hub.wait_for_end()
+
+
+def test_only_its_starter_ends_a_hub_that_waits(hub):
+    starter = hub.client()
+    visitor = hub.client()
+    visitor.close()
+    starter.request("agdbg/status")
+    hub.client().close()
+    assert starter.request("agdbg/status")["state"] == "waiting"
+    starter.close()
+    assert hub.wait_for_end()
+
+
+def test_a_visitor_that_stays_longer_than_the_starter_may_still_launch(hub):
+    starter, visitor = hub.client(), hub.client()
+    starter.close()
+    visitor.request("launch", program=__file__, cwd=str(hub.directory))
+    assert visitor.request("agdbg/status")["state"] == "waiting"
+
+
+def test_a_hub_in_which_nothing_was_launched_ends_after_a_while_without_a_client(new_hub):
+    hub = new_hub(patience=0.1)
+    loop, past = hub.server.loop, threading.Event()
+    client = hub.stranger()
+    client.request("threads")
+    loop.post(lambda: loop.after(0.1, past.set))
+    assert past.wait(20)
+    client.request("threads")
+    client.close()
     assert hub.wait_for_end()
 
 

@@ -175,6 +175,36 @@ def test_the_token_opens(network):
     assert client.request("agdbg/status")["state"] == "waiting"
 
 
+def test_without_the_token_nobody_ends_a_hub_that_waits(network):
+    for token in (None, "wrong"):
+        stranger = network.stranger(network.server.address, token=token)
+        stranger.request("initialize", adapterID="agdbg")
+        if token:
+            with pytest.raises(RequestFailed, match="the token is not the one"):
+                stranger.request("launch", program=__file__)
+        stranger.close()
+    client = network.stranger(network.server.address, token="open sesame")
+    client.request("initialize", adapterID="agdbg")
+    client.request("launch", program=__file__, cwd=str(network.directory))
+    assert client.request("agdbg/status")["state"] == "waiting"
+
+
+def test_a_hub_at_a_port_waits_for_the_next_client(network):
+    network.client().close()
+    known = network.stranger(network.server.address, token="open sesame")
+    known.request("initialize", adapterID="agdbg")
+    with pytest.raises(RequestFailed, match="no such file"):
+        known.request("launch", program="nowhere.py", cwd=str(network.directory))
+    known.close()
+    assert network.client().request("agdbg/status")["state"] == "waiting"
+
+
+def test_strangers_do_not_keep_a_hub_waiting(new_hub):
+    network = new_hub(listen=("127.0.0.1", 0), token="open sesame", patience=0.1)
+    network.stranger(network.server.address).send("initialize", adapterID="agdbg")
+    assert network.wait_for_end()
+
+
 @pytest.mark.parametrize("token", [None, "", "open sesam", "open sesame ", "\N{SNOWMAN}", "\ud800"])
 def test_without_the_token_there_is_nothing(network, token):
     client = network.stranger(network.server.address, token=token)

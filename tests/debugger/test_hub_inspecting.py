@@ -146,20 +146,20 @@ def test_values_of_the_program_are_put_into_what_the_trace_knows(at_stop):
 
 
 @pytest.mark.parametrize(
-    ("state", "now", "told"),
+    ("state", "now", "text"),
     [
-        ("ok", 0, "{value}  x, version 0 saved, 0 now"),
+        ("ok", 0, "{value}  version 0 saved, 0 now"),
         ("modified", 1, "modified: version 0 saved, 1 now  {value}"),
-        ("freed", 0, "freed: version 0 saved, 0 now  {value}"),
+        ("freed", 0, "freed by pass 1, backward at train.py:3, x  {value}"),
     ],
 )
-def test_what_became_of_a_saved_tensor_and_its_value_make_one_text(at_stop, state, now, told):
+def test_what_became_of_a_saved_tensor_and_its_value_make_one_text(at_stop, state, now, text):
     client, agent, nodes = at_stop
     saved = {"self": {"value": VALUE, "state": state, "version": 0, "now": now}}
     body, _ = asked(client, agent, "values", VALUES | {"saved": saved}, "agdbg/node", node=nodes["h"], threadId=1)
     sections = {each["name"]: each["entries"] for each in body["sections"]}
     entry = next(each for each in sections["Saved tensors"] if each["name"] == "self")
-    assert (entry["value"], entry["state"]) == (told.format(value=VALUE["summary"]), state)
+    assert (entry["value"], entry["state"]) == (text.format(value=VALUE["summary"]), state)
 
 
 def test_what_the_trace_knows_of_a_freed_tensor_comes_before_what_is_left_of_it():

@@ -63,6 +63,7 @@ class FakeHub:
         self.ids = {}
         self.filters = []
         self.at_joining = []
+        self.has_begun = False
         self.findings, self.rendered = [], "No problem was found."
         self.refuse = {}
         self.held = {}
@@ -88,6 +89,8 @@ class FakeHub:
         if command in self.refuse:
             raise self.refuse[command]
         name = command.removeprefix("agdbg/")
+        if name != command and not self.has_begun:
+            raise RequestFailed("there is no program and no trace here: launch a program, or attach to a trace")
         answer = getattr(self, f"do_{name}", None)
         return answer(**arguments) if answer is not None else {}
 
@@ -139,6 +142,12 @@ class FakeHub:
             },
         ]
         return {"exceptionBreakpointFilters": filters}
+
+    def do_launch(self, **_):
+        self.has_begun = True
+        return {}
+
+    do_attach = do_launch
 
     def do_status(self):
         threads = [{"id": 1, "name": "MainThread", "stopped": self.counter is not None}]

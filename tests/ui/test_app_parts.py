@@ -13,8 +13,8 @@ from agdbg_ui.newest import Newest
 from agdbg_ui.printed import Waiting
 from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.steps import MOST_WAITING, Steps
-from agdbg_ui.view import Frame, Stop, View, frame_of
 from agdbg_ui.themes import BANNER, banner_look
+from agdbg_ui.view import Frame, Stop, View, frame_of
 from agdbg_ui.wording import banner, emptiness, spaced, title
 
 PATIENCE_S = 30.0

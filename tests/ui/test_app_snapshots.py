@@ -66,7 +66,9 @@ def test_stopped_before_an_error(looks, size):
 
 
 @SIZES
-@pytest.mark.parametrize("key", ["x", "e", "question_mark", "q"], ids=["explanation", "export", "help", "quit"])
+@pytest.mark.parametrize(
+    "key", ["x", "e", "question_mark", "q", "f"], ids=["explanation", "export", "help", "quit", "errors"]
+)
 def test_over_the_screen(looks, size, key):
     async def script(screen):
         await failed(screen)

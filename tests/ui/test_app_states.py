@@ -73,6 +73,63 @@ def test_it_ended_without_autograd(shown):
     drive(shown, script, prepare=empty)
 
 
+NOTHING_YET = "nothing was recorded so far in /srv/t: the program has not used an autograd engine yet"
+
+
+def toasts(screen):
+    return [each.message for each in screen.app._notifications]
+
+
+def test_it_ended_without_autograd_and_nothing_is_complained_of(shown):
+    async def script(screen):
+        screen.hub.refuse["agdbg/findings"] = RequestFailed(NOTHING_YET)
+        screen.hub.end(0)
+        await screen.until(lambda: screen.hub.asked("agdbg/findings"))
+        await screen.settle()
+        assert banner(screen).headline == "the program ended with status 0"
+        assert toasts(screen) == []
+        await screen.press("x")
+        assert "nothing was recorded so far" in screen.text
+        assert toasts(screen) == []
+
+    drive(shown, script, prepare=empty)
+
+
+def test_a_diagnosis_that_is_refused_leaves_the_reason_of_the_stop(shown):
+    async def script(screen):
+        screen.hub.refuse["exceptionInfo"] = RequestFailed("the thread went on")
+        await screen.stop(11, reason="exception", text="freed")
+        assert "freed" in banner(screen).headline
+        assert toasts(screen) == []
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"), [("launch", {"program": "train.py"}), ("attach", {"trace": "/srv/t"})]
+)
+def test_nothing_is_asked_before_the_hub_has_taken_the_launch(new_app, on_screen, command, arguments):
+    async def main():
+        app = new_app(command=command, arguments=arguments)
+        gate = asyncio.Event()
+        app.prepare.append(lambda hub: hub.held.update({command: gate}))
+        async with app.run_test(size=(80, 24), notifications=True) as pilot:
+            screen = on_screen(app, pilot)
+            await screen.until(lambda: app.session is not None and app.hub.asked(command))
+            await screen.press("4", "down", "0", "down", "full_stop", "1")
+            await pilot.resize_terminal(160, 48)
+            screen.hub.send("agdbg/grew", nodes=3, records=9)
+            screen.hub.send("breakpoint", reason="new", breakpoint=screen.hub.on_line("/srv/train.py", 7))
+            await screen.settle()
+            assert not any(name.startswith("agdbg/") for name, _ in screen.hub.requests)
+            gate.set()
+            await screen.ready()
+            assert "MulBackward0" in screen.text
+            assert [each for each in toasts(screen) if "no program" in each] == []
+
+    asyncio.run(main())
+
+
 def test_it_had_ended_before_the_screen_was_there(shown):
     def over(hub):
         hub.size, hub.state, hub.exit = 0, "ended", 3

@@ -4,7 +4,6 @@ import os
 import re
 import select
 import signal
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agdbg_ui import keymap
+from agdbg_ui.screens.filters import FiltersScreen
 from agdbg_ui.screens.page import Page
 from agdbg_ui.widgets.inspector import Inspector
 from agdbg_ui.widgets.output import OutputPane
@@ -52,7 +53,7 @@ def test_every_binding_of_the_app_is_a_key_of_the_page():
     assert [key for key in keys if shown.get(key, key) not in named] == []
 
 
-@pytest.mark.parametrize("pane", [Inspector, SourcePane, OutputPane, ProgramInput, Prompt, Page])
+@pytest.mark.parametrize("pane", [Inspector, SourcePane, OutputPane, ProgramInput, Prompt, Page, FiltersScreen])
 def test_the_page_names_the_keys_of_a_pane(pane):
     text = section("In one pane") + PAGE.partition("## Input mode")[2]
     named = re.findall(r"`([^`]+)`", text)

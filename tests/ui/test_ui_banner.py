@@ -78,7 +78,7 @@ def test_kinds_differ_without_colour():
 
 
 def test_the_hint_is_at_the_right_or_on_its_own_line():
-    assert text("stop", "breakpoint 1", "", "E: more", 40) == ["■ stopped: breakpoint 1          E: more"]
+    assert text("stop", "breakpoint 1", "", "E: more", 40) == ["■ stopped: breakpoint 1         E: more"]
     assert text("stop", "breakpoint 1, at AddBackward0", "", "E: more", 42) == [
         "■ stopped: breakpoint 1, at AddBackward0",
         "  E: more",
@@ -90,7 +90,7 @@ def test_a_long_headline_is_broken_at_a_blank():
     assert lines == [
         "✗ error: the graph of this loss was",
         "  freed by the first pass",
-        "  train.py:31                  E: more",
+        "  train.py:31                 E: more",
     ]
 
 
@@ -105,7 +105,7 @@ def test_a_headline_that_needs_them_takes_all_lines():
     assert lines == [
         "✗ error: the graph of this loss was",
         "  freed by the first pass, at",
-        "  train.py:31, with all it s…  E: more",
+        "  train.py:31, with all it …  E: more",
     ]
 
 

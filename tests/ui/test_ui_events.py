@@ -139,6 +139,7 @@ def test_only_so_many_pages_are_kept():
 
 def test_an_error_has_a_mark_of_its_own():
     assert event_row(event(1, kind="error"), 80)[0][0] == "✗ "
+    assert event_row(event(1, kind="error ahead"), 80)[0][0] == "! "  # it has not happened
     assert event_row(event(1, kind="bump"), 80)[0][0] == "  "
 
 

@@ -86,17 +86,18 @@ def test_it_shows_the_node_and_marks_what_was_modified_or_freed():
         assert lines[1] == "model.py:14  y = x * w"
         assert lines[2] == "▾ Gradients in  1"
         assert lines[4] == "▾ Gradients out  none"
-        assert lines[6].startswith("  ≠ self    modified: version 0 saved, 1 now")
+        assert lines[6].startswith("  ≠ self    modified: version 0 saved, 1 now  float64 [3, 4]")
         assert lines[7].startswith("  ✗ result  freed  float64 [3, 4]")
 
-    drive(Inspector(), script)
+    drive(Inspector(), script, size=(80, 20))
 
 
 def test_the_versions_are_seen_in_a_narrow_pane():
     async def script(app, pilot):
         app.pane.show(body())
-        assert "  ≠ self    modified: version 0" in seen(app.pane)[7]
-        assert "      saved, 1 now  float64 [3, 4]" in seen(app.pane)
+        lines = seen(app.pane)
+        at = lines.index("  ≠ self    modified: version 0")
+        assert lines[at + 1] == "      saved, 1 now  float64 [3, 4]"
         assert all(len(line) <= 38 for line in seen(app.pane))
 
     drive(Inspector(), script, size=(38, 20))
@@ -107,7 +108,10 @@ def test_a_value_goes_on_below_where_its_line_has_no_room():
         app.pane.show(body())
         lines = seen(app.pane)
         assert lines[3:5] == ["    grad 0  float64 [3, 4]  min -1.2 ✎", "      max 3.4  mean 0.1  norm 5.6"]
-        await pilot.press("down", "down", "enter")
+        await pilot.press("down", "down")
+        assert seen(app.pane)[app.pane.cursor + 2].startswith("▾ Gradients out")  # one entry is one step
+        for _ in range(2):
+            await pilot.click(Inspector, offset=(8, 4))
         await pilot.pause()
         assert app.got == [("set", "grad 0")]  # on its second line, too
         await pilot.resize_terminal(80, 20)
@@ -125,9 +129,9 @@ def test_a_value_below_is_bounded_and_edges_stay_on_one_line():
         app.pane.show(body(**{"Saved tensors": saved, "Next edges": edges}))
         lines = seen(app.pane)
         at = lines.index("▾ Saved tensors  1")
-        assert lines[at + 3].endswith("…")
-        assert lines[at + 4] == "▾ Next edges  1"
-        assert lines[at + 6] == "▾ Node  1"
+        assert lines[at + 4].endswith("…") and not lines[at + 4].endswith("……")
+        assert lines[at + 5] == "▾ Next edges  1"
+        assert lines[at + 7] == "▾ Node  1"
 
     drive(Inspector(), script, size=(46, 20))
 
@@ -198,12 +202,13 @@ def test_the_cursor_stays_on_its_entry_from_node_to_node():
 def test_a_long_value_unfolds_over_several_lines_and_is_bounded():
     async def script(app, pilot):
         app.pane.show(body(**{"Node": [entry("big", "0123456789" * 100_000)]}))
+        folded = app.pane.row_count
         await pilot.press("end", "right")
         lines = [line for line in seen(app.pane) if line.strip().startswith("0123456789")]
         assert len(lines) >= 1
         assert app.pane.row_count < 40
         await pilot.press("left")
-        assert app.pane.row_count == 11
+        assert app.pane.row_count == folded
 
     drive(Inspector(), script)
 

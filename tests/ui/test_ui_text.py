@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agdbg_ui.text import cells, crop, fit, pad, safe, shorten, shorten_start, width_of, wrap, wrap_phrases
+from agdbg_ui.themes import ALERT, FAINT, lifted
 
 WIDTHS = st.integers(0, 30)
 
@@ -77,3 +78,10 @@ def test_the_beginning_is_cut():
 def test_a_cut_is_marked_in_the_style_of_what_it_cuts():
     assert fit([("abc", "bold"), ("def", "dim")], 5) == [("abc", "bold"), ("d…", "dim")]
     assert fit([("abc", "bold"), ("def", "dim")], 3) == [("ab…", "bold")]
+
+
+def test_grey_text_is_lifted_on_a_coloured_line_and_nothing_else_is():
+    assert lifted(FAINT) == "$foreground 80%"
+    assert lifted("italic $foreground 90%") == "italic $foreground 100%"
+    assert lifted(ALERT) == ALERT
+    assert lifted("") == ""

@@ -61,6 +61,9 @@ class Explaining:
 
     async def _diagnose(self, stop: Stop) -> None:
         info = await _found(self._session.ask.exception(stop.thread))
+        if not info and (said := banner(self._session.view)) is not None:
+            self._banner.show(*said)
+            return
         headline = str(info.get("description") or "").strip().partition("\n")[0]
         self._diagnosis = str((info.get("details") or {}).get("message") or info.get("description") or "").strip()
         self._banner.show(stop_kind(stop), headline or stop.description, stop.description if headline else "")

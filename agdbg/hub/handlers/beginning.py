@@ -38,7 +38,7 @@ def initialize(call: Call) -> Body:
     """Say what the hub can do."""
     if call.client.introduced:
         raise Refused("initialize: this client has sent it already")
-    call.client.introduced = True
+    call.session.introduced(call.client)
     call.ok(CAPABILITIES)
     call.client.send(event(call.client.next_seq(), "initialized"))
     return None

@@ -50,7 +50,7 @@ class FiltersScreen(Modal[None]):
     def compose(self) -> ComposeResult:
         """A line for each filter, and one below it that says what it does."""
         with Vertical():
-            yield Label("Stop before these errors", classes="heading", markup=False)
+            yield Label("Stop at these errors", classes="heading", markup=False)
             yield OptionList(*map(self._option, self._filters.known), markup=False, compact=True)
             yield Static("", markup=False)
             yield Label(HINT, classes="hint", markup=False)
@@ -66,7 +66,7 @@ class FiltersScreen(Modal[None]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Space, Enter, or a click."""
         event.stop()
-        self.run_worker(self._toggle(str(event.option.id)))
+        self.app.run_worker(self._toggle(str(event.option.id)))  # the app's, so that it outlives this screen
 
     async def _toggle(self, filter_id: str) -> None:
         problem = ""
@@ -75,10 +75,15 @@ class FiltersScreen(Modal[None]):
         except Exception as error:
             problem = str(error) or type(error).__name__
         if self.is_on_top:
-            self.query_one(Static).update(Text(safe(problem)))
-            options = self.query_one(OptionList)
-            for each in self._filters.known:
-                options.replace_option_prompt(each.id, self._line(each))
+            self._show(problem)
+        elif problem:
+            self.app.notify(safe(problem), severity="error", markup=False)
+
+    def _show(self, problem: str) -> None:
+        self.query_one(Static).update(Text(safe(problem)))
+        options = self.query_one(OptionList)
+        for each in self._filters.known:
+            options.replace_option_prompt(each.id, self._line(each))
 
     def _option(self, each: Filter) -> Option:
         return Option(self._line(each), id=each.id)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_start, wrap, wrap_phrases
+from agdbg_ui.text import Pieces, cells, crop, pad, safe, shorten, shorten_start, wrap, wrap_phrases
 from agdbg_ui.themes import ASIDE, FAINT, LABEL, TITLE, Look, node_look, saved_look
 from agdbg_ui.widgets.rows import Rows
 
@@ -17,7 +17,7 @@ NEXT_EDGES = "Next edges"
 _EMPTY = "no node is selected"
 #: Sections whose values go on below where one line has no room for them, and how many lines they get.
 _WRAPPED = (GRADIENTS_IN, "Gradients out", "Saved tensors")
-_WRAPPED_ROWS = 3
+_WRAPPED_ROWS = 4
 _NAME_CELLS = 24
 _VALUE_ROWS = 12
 _INDENT = "      "
@@ -193,6 +193,23 @@ class Inspector(Rows):
         """Whether entries of the section can be replaced: the incoming gradients of the node that runs next."""
         return section == GRADIENTS_IN and (self._body or {}).get("state") == "next"
 
+    def action_move(self, by: int) -> None:
+        """Move the cursor by entries: what goes on below belongs to its entry, unless it was unfolded to be read."""
+        to = self.cursor + by
+        while 0 <= to < len(self._list) and self._list[to].is_more and self._list[to].key not in self._opened:
+            to += by
+        if 0 <= to < len(self._list):
+            self.cursor = to
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Show the entry with what goes on below it."""
+        super().watch_cursor(old, new)
+        last = new
+        while last + 1 < len(self._list) and self._list[last + 1].is_more:
+            last += 1
+        self.show_row(last)
+        self.show_row(new)
+
     def on_row_chosen(self, index: int) -> None:
         """Act on an entry, or fold or unfold."""
         row = self._list[index]
@@ -264,7 +281,7 @@ def _bounded(lines: list[str], most: int, width: int) -> list[str]:
     """At most so many lines; an ellipsis says that there were more."""
     if len(lines) <= most:
         return lines
-    return [*lines[: most - 1], shorten(lines[most - 1].ljust(width), width - 1) + "…"]
+    return [*lines[: most - 1], crop(lines[most - 1], width - 1) + "…"]
 
 
 def _place(body: Mapping[str, Any], width: int) -> Pieces:

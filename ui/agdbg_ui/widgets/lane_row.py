@@ -24,6 +24,8 @@ _SUFFIX = re.compile(r"Backward\d*$")
 _LANES = "$foreground 60%"
 _DIM = "$foreground 55%"
 _BADGES_SHOWN = 4
+#: States of a parameter that its badge shows by a mark.
+_MARKED = ("ran", "next", "failed")
 _MOST_NAME = 18
 _MOST_TEXT = 200
 _MOST_OP, _LEAST_OP, _MOST_BADGES = 22, 12, 24
@@ -48,7 +50,7 @@ class Columns:
         """Make room for a row."""
         self.lanes = max(self.lanes, len(row["cells"]))
         self.ops = max(self.ops, min(len(row["op"]), _MOST_OP))
-        self.badges = max(self.badges, width_of(badge_pieces(row, None)))
+        self.badges = max(self.badges, width_of(badge_pieces(row, None)) + _unmarked(row))
         if row["file"]:
             self._names = max(self._names, min(cells(safe(self.name_of(row))), _MOST_NAME))
             self._digits = max(self._digits, len(str(row["line"])))
@@ -140,20 +142,24 @@ def badge_pieces(row: Row, next_node: int | None) -> Pieces:
 
 
 def _padded(pieces: Pieces, width: int) -> Pieces:
-    """Pieces in exactly `width` cells; a blank at their end may be missing."""
-    while pieces and width_of(pieces) > width and not pieces[-1][0].strip():
-        pieces = pieces[:-1]
-    pieces = fit(pieces, width)
+    """Pieces in exactly `width` cells, with a blank at the end."""
+    if width_of(pieces) > width:
+        pieces = fit(pieces, max(width - 1, 0))
     return [*pieces, (" " * (width - width_of(pieces)), "")]
 
 
 def _badge(text: str, state: str) -> Piece:
     """A parameter; one whose gradient was accumulated, or is next, has the mark of that."""
     name = shorten(text, _MOST_NAME)
-    if state in ("ran", "next", "failed"):
+    if state in _MARKED:
         look = node_look(state)
         return f"[{look.mark}{name}]", look.style
     return f"[{name}]", LABEL
+
+
+def _unmarked(row: Row) -> int:
+    """Badges that have no mark yet, for which there is to be room."""
+    return sum(badge["state"] not in _MARKED for badge in row["badges"][:_BADGES_SHOWN])
 
 
 def _undrawn(rows: list[int]) -> Pieces:
