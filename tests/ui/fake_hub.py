@@ -75,6 +75,7 @@ class FakeHub:
         }
         self.text = ""
         self.hits = {}
+        self.notes = []
         self.trace = TRACE
 
     # ----- a connection -----
@@ -235,13 +236,17 @@ class FakeHub:
 
     def do_export(self, path, overwrite):
         with open(path, "w" if overwrite else "x") as file:
-            file.write("<svg/>")
+            file.write('<svg width="9">agdbg</svg>')
         return {"path": path, "nodes": self.size}
 
     def do_evaluate(self, expression, context, frameId=None):
         if expression == "boom":
             raise RequestFailed("NameError: name 'boom' is not defined")
-        return {"result": f"<{expression}>", "type": "str", "variablesReference": 0}
+        for note in self.notes:
+            self.send("output", category="console", output=f"{note}\n")
+        is_statement = "=" in expression
+        value = {"result": "", "type": ""} if is_statement else {"result": f"<{expression}>", "type": "str"}
+        return {**value, "variablesReference": 0}
 
     def do_scopes(self, frameId):
         return {"scopes": [{"name": "Gradients in", "variablesReference": 77, "expensive": False}]}

@@ -137,7 +137,7 @@ def test_a_breakpoint_on_a_name(shown):
         assert screen.app.query_one(Prompt).line.value == "MulBackward0"
         await screen.press("enter")
         assert screen.hub.names == ["MulBackward0"]
-        await screen.press("enter")
+        await screen.press("B", "enter")
         assert screen.hub.names == []
 
     drive(shown, script)
@@ -337,11 +337,11 @@ def test_no_key_is_there_twice_and_none_is_one_that_tmux_or_a_shell_takes():
 
 @pytest.mark.parametrize("width", [20, 40, 80, 160])
 def test_the_footer_fits(width):
-    assert sum(map(footer_width, footer(width))) <= width
+    assert sum(map(footer_width, footer(KEYS, width))) <= width
 
 
 def test_the_footer_of_a_usual_terminal_has_what_one_needs():
-    assert {"n", "p", "c", "b", "/", "?", "q"} <= {key.shown for key in footer(80)}
+    assert {"n", "p", "c", "b", "/", "?", "q"} <= {key.shown for key in footer(KEYS, 80)}
 
 
 def shown_keys(screen):

@@ -9,12 +9,16 @@ from textual import on, work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.notifications import Notify
 from textual.timer import Timer
 
+from agdbg.errors import InputError
+from agdbg.protocol.errors import RequestFailed
 from agdbg_ui import messages
 from agdbg_ui.backend import Backend
 from agdbg_ui.explaining import Explaining
 from agdbg_ui.keymap import bindings
+from agdbg_ui.losing import GONE
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes, Workspace
 from agdbg_ui.prompts import Prompts
@@ -190,6 +194,19 @@ class AgdbgApp(App[TuiResult]):
         """A short note that goes away by itself."""
         self.notify("\n".join(map(safe, text.split("\n"))), severity=severity, timeout=5, markup=False)
 
+    def on_notify(self, event: Notify) -> None:
+        """One more note is about to show: of those that do, the last one stays, unless it says the same."""
+        last = list(self._notifications)[-1:]
+        kept = [note for note in last if note.message != event.notification.message]
+        self._notifications.clear()
+        for note in kept:
+            self._notifications.add(note)
+
+    def why(self, error: BaseException) -> str:
+        """What to say of a request that failed."""
+        is_gone = self.session is not None and self.session.view.life == "lost"
+        return GONE if is_gone else str(error) or type(error).__name__
+
     # ----- what the panes say -----
 
     @on(Lanes.Wanted)
@@ -275,7 +292,7 @@ class AgdbgApp(App[TuiResult]):
             try:
                 await awaitable
             except Exception as error:
-                self.say(str(error) or type(error).__name__, "error")
+                self.say(self.why(error), "error")
 
         self.run_worker(run(), exit_on_error=False)
 
@@ -312,13 +329,17 @@ class AgdbgApp(App[TuiResult]):
         view = self.session.view
         if view.life in ("running", "waiting") and view.stop is None:
             self.say(_RUNNING)
-        elif view.life != "lost":
+        elif view.life == "lost":
+            self.say(GONE, "error")
+        else:
             self.session.step(command)
 
     def action_pause(self) -> None:
         """Stop a running program."""
         if self.session is not None and self.session.view.alive:
             self._try(self.session.pause())
+        elif self.session is not None and self.session.view.life == "lost":
+            self.say(GONE, "error")
 
     def action_other_thread(self) -> None:
         """Turn to another stopped thread."""
@@ -365,7 +386,8 @@ class AgdbgApp(App[TuiResult]):
     def action_type_in(self) -> None:
         """Type into the program."""
         if self.session is None or not self.session.view.alive:
-            self.say("there is no program to type for")
+            is_lost = self.session is not None and self.session.view.life == "lost"
+            self.say(GONE if is_lost else "there is no program to type for")
             return
         self.panes.show("output")
         self.output.enter_input_mode()
@@ -394,7 +416,10 @@ class AgdbgApp(App[TuiResult]):
             return
 
         async def write(path: str, overwrite: bool) -> str:
-            body = await session.ask.export(path, overwrite)
+            try:
+                body = await session.ask.export(path, overwrite)
+            except RequestFailed as error:
+                raise InputError(str(error).removeprefix("agdbg/export: ")) from None
             return f"{body['nodes']:,} nodes written to {body['path']}"
 
         def written(said: str | None) -> None:

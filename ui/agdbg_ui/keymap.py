@@ -1,5 +1,6 @@
 """The keys, in one table: bindings, footer and help screen are made from it."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from textual.binding import Binding
@@ -66,12 +67,12 @@ def groups() -> dict[str, list[Key]]:
     return found
 
 
-def footer(room: int) -> list[Key]:
-    """The keys of the footer that fit into `room` cells, in the order of the table."""
-    keys = [key for key in KEYS if key.label]
-    while keys and sum(footer_width(key) for key in keys) > room:
-        keys.remove(max(keys, key=lambda key: key.rank))
-    return keys
+def footer(keys: Iterable[Key], room: int) -> list[Key]:
+    """Those of `keys` that have a label and fit into `room` cells, in their order."""
+    shown = [key for key in keys if key.label]
+    while shown and sum(footer_width(key) for key in shown) > room:
+        shown.remove(max(shown, key=lambda key: key.rank))
+    return shown
 
 
 def footer_width(key: Key) -> int:

@@ -1,7 +1,9 @@
 """What is done with a line that was typed at the prompt."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from agdbg_ui.losing import GONE
+from agdbg_ui.matching import matches_something
 from agdbg_ui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ HINTS = {
     "break": "op, node or parameter, such as Mul* or 1.weight; Enter sets it, again removes it",
     "set": "Python that makes the new gradient; Esc closes",
 }
+EVALUATING = "evaluating … (Esc, then i, then ^C interrupts it)"
+_NO_STOP = "the program must be stopped for that"
 
 
 class Prompts:
@@ -22,6 +26,7 @@ class Prompts:
     def __init__(self, app: "AgdbgApp") -> None:
         self._app = app
         self._gradient = ""
+        self._evaluating = False
 
     @property
     def _widget(self) -> Prompt:
@@ -35,6 +40,8 @@ class Prompts:
         self._widget.open(kind, LABELS[kind], text, HINTS[kind])
         if kind == "break" and self._app.session is not None and (there := self._app.session.breakpoints.all):
             self._widget.answer(f"breakpoints: {', '.join(there)}")
+        if kind == "evaluate" and self._evaluating:
+            self._widget.answer(EVALUATING)
 
     def open_set(self, name: str) -> None:
         """Ask for the new value of an incoming gradient."""
@@ -42,18 +49,29 @@ class Prompts:
         self._widget.open("set", f"{name} =", "", HINTS["set"])
 
     async def entered(self, kind: str, text: str) -> None:
-        """Do what was asked for; a refusal is shown at the prompt."""
+        """Do what was asked for; a refusal is shown at the prompt, with the line to mend."""
         try:
             if kind == "find":
                 await self.find(text)
             elif kind == "evaluate":
-                self._widget.answer(await self._evaluate(text))
+                await self._evaluate(text)
             elif kind == "break":
                 await self._break(text)
             elif kind == "set":
                 await self._set(text)
         except Exception as error:
-            self._widget.answer(str(error) or type(error).__name__, bad=True)
+            self._refuse(kind, text, self._app.why(error))
+
+    def _refuse(self, kind: str, text: str, why: str) -> None:
+        """Say what is wrong, where the line can be mended unless the person does something else by now."""
+        widget = self._widget
+        if kind in ("break", "set") and not widget.has_class("-open") and len(self._app.screen_stack) == 1:
+            label = f"{self._gradient} =" if kind == "set" else LABELS[kind]
+            widget.open(kind, label, text, HINTS[kind])
+        if widget.asks_for(kind):
+            widget.answer(f"{text}  →  {why}" if kind == "evaluate" else why, bad=True)
+        else:
+            self._app.say(f"{text}: {why}", "error")
 
     async def find(self, text: str, backwards: bool = False) -> None:
         """Go to the next match, or the one before."""
@@ -69,25 +87,46 @@ class Prompts:
         lanes.go_to(row)
         self._widget.answer(f"row {row + 1:,} of {lanes.row_count:,}")
 
-    async def _evaluate(self, text: str) -> str:
+    async def _evaluate(self, text: str) -> None:
         session = self._app.session
         if session is None or session.frame is None:
-            return "the program must be stopped for that"
-        body = await session.ask.evaluate(text, session.frame)
-        notes = "".join(f"\n({note})" for note in body.get("notes") or ())
-        kind = f"{body['type']}: " if body.get("type") else ""
-        return f"{kind}{body['result']}{notes}"
+            self._widget.answer(_NO_STOP if session is None or session.connected else GONE)
+            return
+        self._widget.answer(EVALUATING)
+        if self._evaluating:
+            return
+        self._evaluating = True
+        try:
+            said = f"{text}  →  {_result(await session.evaluate(text))}"
+        finally:
+            self._evaluating = False
+        if self._widget.asks_for("evaluate"):
+            self._widget.answer(said)
+        else:
+            self._app.say(said)
 
     async def _break(self, name: str) -> None:
-        if self._app.session is not None:
-            added = await self._app.session.breakpoints.toggle_name(name)
-            names = ", ".join(self._app.session.breakpoints.names) or "none"
-            self._widget.answer(f"{name} {'added' if added else 'removed'}; breakpoints on names: {names}")
+        session = self._app.session
+        if session is None:
+            return
+        added = await session.breakpoints.toggle_name(name)
+        what = "added" if added else "removed"
+        if added and await matches_something(session.ask, name) is False:
+            what = "added; it matches nothing so far" if session.view.alive else "added; it matches nothing here"
+        names = ", ".join(session.breakpoints.names) or "none"
+        self._app.say(f"{name} {what}\nbreakpoints on names: {names}")
 
     async def _set(self, text: str) -> None:
         session = self._app.session
         if session is None or session.frame is None:
-            self._widget.answer("the program must be stopped before the node", bad=True)
+            self._refuse("set", text, "the program must be stopped before the node")
             return
         body = await session.set_gradient(self._gradient, text)
-        self._widget.answer(f"{self._gradient} is now {body['value']}")
+        self._app.say(f"{self._gradient} is now {body['value']}")
+
+
+def _result(body: dict[str, Any]) -> str:
+    """A value after its type, or that a statement is done; then the notes, one a line."""
+    kind, value = body.get("type"), body["result"]
+    said = f"{kind}: {value}" if kind else value or "done"
+    return said + "".join(f"\n({note})" for note in body["notes"])

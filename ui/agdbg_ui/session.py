@@ -17,6 +17,7 @@ from agdbg_ui.backend import Backend
 from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.filters import Filters
+from agdbg_ui.losing import left_alone
 from agdbg_ui.messages import Barrier, Body, Grew, Moved, Printed, Refused, ViewChanged
 from agdbg_ui.newest import Newest
 from agdbg_ui.printed import OutputGate
@@ -63,6 +64,7 @@ class Session:
         self._hushed: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._moving = self._parting = False
+        self._notes: list[str] | None = None
         self._serial = 0
         self._frames = Newest(self._fetch_frames, self.keep)
         self._steps = Steps(self._send_step, self.keep)
@@ -165,6 +167,15 @@ class Session:
         self._show_stop()
         return True
 
+    async def evaluate(self, expression: str) -> Body:
+        """Python where the thread stands, one at a time; ``notes`` of the body is what the hub notes meanwhile."""
+        notes = self._notes = []
+        try:
+            body = await self.ask.evaluate(expression, self.frame)
+        finally:
+            self._notes = None
+        return {**body, "notes": notes}
+
     async def set_gradient(self, name: str, expression: str) -> Body:
         """Replace an incoming gradient of the node that runs next; `name` is its entry in the inspector."""
         scopes = (await self._backend.request("scopes", frameId=self.frame))["scopes"]
@@ -256,7 +267,12 @@ class Session:
 
     def _on_output(self, body: Body) -> None:
         text = body["output"]
-        self._output.add(text if body.get("category", "console") in ("stdout", "stderr") else f"[{text.strip()}]\n")
+        if body.get("category", "console") in ("stdout", "stderr"):
+            self._output.add(text)
+        elif self._notes is not None:
+            self._notes.append(text.strip())
+        else:
+            self._output.add(f"[{text.strip()}]\n")
 
     def _on_grew(self, body: Body) -> None:
         self.view = replace(self.view, nodes=body["nodes"], idle_from=self.clock())
@@ -280,7 +296,7 @@ class Session:
         self._settle()
         self._ended.set()
         self._ready.set()
-        self._set(life="lost", stop=None, stopped=(), why=str(error))
+        self._set(life="lost", stop=None, stopped=(), why=left_alone(self.view, str(error)))
 
     def _settle(self) -> None:
         self._moving = False

@@ -10,6 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, Label, Static
 
+from agdbg.commands.destination import Destination
+from agdbg.errors import InputError
 from agdbg_ui.screens.modal import Modal
 from agdbg_ui.text import safe
 
@@ -50,7 +52,7 @@ class ExportScreen(Modal[str | None]):
     def compose(self) -> ComposeResult:
         """A line for the file name."""
         with Vertical():
-            yield Label("Write the graph as SVG to", classes="heading", markup=False)
+            yield Label("Write the graph to (.svg, .dot, .json or .txt)", classes="heading", markup=False)
             line = Input(self._name, compact=True, select_on_focus=False)
             line.cursor_blink = False
             yield line
@@ -68,10 +70,16 @@ class ExportScreen(Modal[str | None]):
     async def on_input_submitted(self, event: Input.Submitted) -> None:
         """Write, or ask before an old file is replaced."""
         event.stop()
-        if not event.value.strip() or self._busy or not self.is_on_top:
+        if self._busy or not self.is_on_top:
+            return
+        if not event.value.strip():
+            self._say("name a file; its suffix says the format", "-bad")
             return
         path = os.path.abspath(os.path.expanduser(event.value.strip()))
         if os.path.lexists(path) and self._agreed != path:
+            if objection := _objection(path):
+                self._say(objection, "-bad")
+                return
             self._agreed = path
             self._say(f"{path} exists. Enter again replaces it.", "-warn")
             return
@@ -100,3 +108,12 @@ class ExportScreen(Modal[str | None]):
     def said(self) -> str:
         """What is said about the name."""
         return str(self.query_one("#export-said", Static).content)
+
+
+def _objection(path: str) -> str:
+    """Why what is there is not replaced; "" when it is."""
+    try:
+        Destination(path).check()
+    except InputError as error:
+        return str(error).removeprefix("-o ")
+    return ""

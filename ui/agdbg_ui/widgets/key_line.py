@@ -5,7 +5,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agdbg_ui.keymap import DO, KEYS, Key, footer_width
+from agdbg_ui.keymap import DO, KEYS, Key, footer, footer_width
 from agdbg_ui.text import Pieces
 from agdbg_ui.themes import ASIDE
 from agdbg_ui.view import View
@@ -27,7 +27,7 @@ _TYPE_IN = next(key for key in KEYS if key.action == "type_in")._replace(label="
 
 def keys_of(view: View, room: int) -> list[Key]:
     """The keys that do something now and fit into `room` cells; those with the highest rank go first."""
-    return _fitting([key for key in _candidates(view) if _works(key, view)], room)
+    return footer([key for key in _candidates(view) if _works(key, view)], room)
 
 
 def _candidates(view: View) -> list[Key]:
@@ -46,12 +46,6 @@ def _works(key: Key, view: View) -> bool:
     if key.action == "prompt('evaluate')":
         return view.stop is not None
     return view.life != "lost" or key.action in ("explain", "help", "quit")
-
-
-def _fitting(keys: list[Key], room: int) -> list[Key]:
-    while keys and sum(map(footer_width, keys)) > room:
-        keys.remove(max(keys, key=lambda key: key.rank))
-    return keys
 
 
 class KeyLine(Widget):
@@ -78,7 +72,7 @@ class KeyLine(Widget):
     @property
     def keys(self) -> list[Key]:
         """What is shown."""
-        return _fitting([*TYPING], self.size.width) if self.typing else keys_of(self.view, self.size.width)
+        return footer([*TYPING], self.size.width) if self.typing else keys_of(self.view, self.size.width)
 
     def render_line(self, y: int) -> Strip:
         """The line."""

@@ -17,7 +17,10 @@ _ANSWER_CHARACTERS = 4000
 
 
 class Prompt(Vertical):
-    """Asks for a line of text; stays open, shows answers above the line, and remembers lines by kind.
+    """Asks for a line of text, shows answers above the line, and remembers lines by kind.
+
+    After Enter a line to evaluate is empty again, and one to search for is selected, so that typing replaces it; a
+    line that is entered once (a breakpoint, a gradient) is closed, and whoever finds fault with it opens it anew.
 
     | Key | Does |
     | --- | --- |
@@ -95,6 +98,7 @@ class Prompt(Vertical):
         self.answer("")
         self.add_class("-open")
         self.line.focus()
+        self.line.select_all()
 
     def answer(self, text: str, bad: bool = False) -> None:
         """Show what came of it; "" shows nothing."""
@@ -104,6 +108,10 @@ class Prompt(Vertical):
         static = self.query_one(Static)
         static.set_class(bool(text), "-shown").set_class(bad, "-bad")
         static.update(Text("\n".join(lines)))
+
+    def asks_for(self, kind: str) -> bool:
+        """Whether it is open for a line of that kind."""
+        return self.kind == kind and self.has_class("-open")
 
     @property
     def answered(self) -> str:
@@ -130,6 +138,16 @@ class Prompt(Vertical):
                 lines.append(event.value)
             self._at = len(lines)
             self.post_message(self.Entered(self.kind, event.value))
+            self._make_ready()
+
+    def _make_ready(self) -> None:
+        """Nothing is appended to a line that was entered."""
+        if self.kind == "evaluate":
+            self.line.value = ""
+        elif self.kind == "find":
+            self.line.select_all()
+        else:
+            self.close()
 
     def action_arrow(self, by: int) -> None:
         """The match before or after; or earlier and later lines."""

@@ -1,0 +1,22 @@
+"""What is left when the hub is gone, in words."""
+
+import os
+
+from agdbg_ui.view import View
+
+#: Said to whoever asks for what only a hub can do.
+GONE = "the hub is gone: this can no longer be done (q quits)"
+
+
+def left_alone(view: View, why: str) -> str:
+    """What becomes of the program, then why the connection ended.
+
+    Args:
+        view: how things were before.
+        why: in the words of the connection.
+    """
+    if not view.alive:
+        return why
+    who = "the program" if view.pid is None else f"the program (pid {view.pid})"
+    output = f"; output in {os.path.join(view.trace, 'output.log')}" if view.trace else ""
+    return f"{who} goes on without a debugger{output} ({why})"
