@@ -22,6 +22,7 @@ class Connection:
     Attributes:
         trusted: it may do more than introduce itself: it came through a file of ours, or has shown the token.
         introduced: it has sent ``initialize``.
+        hears_invalidated: it has said that it knows the event ``invalidated``.
         joined: it has launched a program, or attached; only such clients are told what happens.
         breakpoints: those that it knows of, by their ids, as it was told of them.
         skipped: bytes of the program's output that it was not shown and not told about yet.
@@ -37,6 +38,7 @@ class Connection:
         on_gone: "Callable[[Connection], object]",
     ) -> None:
         self.trusted, self.introduced, self.joined = trusted, False, False
+        self.hears_invalidated = False
         self.breakpoints: dict[int, dict[str, Any]] = {}
         self.skipped = 0
         self.on_trusted: Callable[[], object] = lambda: None

@@ -36,9 +36,11 @@ def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[st
     cursor = stops.cursor_of(number)
     before = cursor.position.row if cursor is not None and cursor.position is not None else None
     thread = stops.threads.current() if number is None else stops.threads.of(number)
+    following = stops.next_node(number)
     link = thread.link if cursor is None and thread is not None and thread.stop is not None else None
 
     def told(body: dict[str, Any]) -> Any:
+        stops.mark_next(body, following)
         if link is None or thread is None:
             return finish(body)
 

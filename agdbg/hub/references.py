@@ -1,6 +1,6 @@
 """References: numbers by which clients ask for the children of a variable, valid until its thread goes on."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -10,18 +10,30 @@ from agdbg.hub.call import Refused
 LIMIT = 20_000
 
 
-@dataclass(frozen=True)
+#: The section of the inspector whose entries can be replaced.
+REPLACEABLE = "Gradients in"
+
+
+@dataclass
 class Entries:
-    """Variables that are known already.
+    """Variables that are known already: a section of the inspector.
 
     Attributes:
         entries: they, as the inspector has them.
-        thread, node: of incoming gradients, which can be replaced; 0: these cannot.
+        thread, node, section: where they are from.
+        is_stale: something was replaced since, so they must be read again.
     """
 
-    entries: list[dict[str, Any]] = field(default_factory=list)
-    thread: int = 0
-    node: int = 0
+    entries: list[dict[str, Any]]
+    thread: int
+    node: int
+    section: str
+    is_stale: bool = False
+
+    def renew(self, body: dict[str, Any]) -> None:
+        """Take the entries out of a newer body of ``agdbg/node``."""
+        self.entries = next((each["entries"] for each in body["sections"] if each["name"] == self.section), [])
+        self.is_stale = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,13 @@ class References:
             what = "is out of date" if 0 < number <= self._last else "was never given"
             raise Refused(f"variablesReference {number} {what}: ask for the scopes of a frame again")
         return found
+
+    def spoil(self, thread: int) -> None:
+        """What is known of variables of a thread may have changed, though it did not go on."""
+        for number in self._of_thread.get(thread, ()):
+            found = self._referents.get(number)
+            if isinstance(found, Entries):
+                found.is_stale = True
 
     def forget(self, thread: int) -> None:
         """The thread goes on."""

@@ -137,6 +137,14 @@ class Session:
             if client.joined and client is not but:
                 client.send(event(client.next_seq(), name, body))
 
+    def gradient_replaced(self, thread: int) -> None:
+        """Variables of a thread that stands are not what they were: let those who can hear it ask for them again."""
+        self.stops.references.spoil(thread)
+        body = {"areas": ["variables"], "threadId": thread}
+        for client in self.joined:
+            if client.hears_invalidated:
+                client.send(event(client.next_seq(), "invalidated", body))
+
     # ----- beginning -----
 
     def launch(self, spec: LaunchSpec, trace: TraceDirectory, waits_for_client: bool) -> None:

@@ -215,6 +215,24 @@ class Stops:
             stop = thread.stop or {}
         return int(stop.get("node") or 0), stop.get("where") in ("before", "inside")
 
+    def next_node(self, number: int | None) -> int:
+        """The node that runs next, or runs just now, where a thread stands; 0: none does."""
+        node, is_next = self.counter(number)
+        return node if is_next else 0
+
+    @staticmethod
+    def mark_next(shown: dict[str, Any], node: int, key: str = "node") -> None:
+        """Whatever shows nodes has one rule: the node that runs next is ``next``, and so is its badge.
+
+        Args:
+            shown: a row, a node or a node of a drawing, as the trace tells of it; it is changed.
+            node: the node that runs next; 0: none does.
+            key: under which it has its node.
+        """
+        badges = [badge for badge in shown.get("badges", ()) if badge["node"] == node]
+        for each in [*badges, *([shown] if shown[key] == node else [])]:
+            each["state"] = "next"
+
     # ----- the recording -----
 
     def cursor_moved(self, cursor: Cursor, position: Any) -> None:

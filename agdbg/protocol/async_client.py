@@ -19,6 +19,8 @@ __all__ = ["AsyncClient", "Disconnected", "ProtocolError", "RequestFailed"]
 
 Body = dict[str, Any]
 OnEvent = Callable[[dict[str, Any]], object]
+#: Requests that run Python of the person's own: it may wait for input, or be meant to take long.
+_AS_LONG_AS_IT_TAKES = frozenset({"evaluate", "setVariable"})
 
 
 class AsyncClient(asyncio.Protocol):
@@ -27,7 +29,7 @@ class AsyncClient(asyncio.Protocol):
     Attributes:
         on_event: called with each event, a whole message whose ``body`` is always there.
         closed: done when the connection has ended: with None when :meth:`close` was called, else with the error.
-        timeout: seconds that a request is waited for.
+        timeout: seconds that a request is waited for; one that evaluates Python is waited for until it is done.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class AsyncClient(asyncio.Protocol):
         answer = self._waiting[number] = self._loop.create_future()
         self._transport.write(data)
         try:
-            async with asyncio.timeout(self.timeout):
+            async with asyncio.timeout(None if command in _AS_LONG_AS_IT_TAKES else self.timeout):
                 return body_of(await answer)
         except TimeoutError:
             raise timed_out(command, self.timeout) from None

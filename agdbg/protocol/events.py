@@ -73,6 +73,14 @@ class BreakpointBody(TypedDict):
     breakpoint: Breakpoint
 
 
+class InvalidatedBody(TypedDict, total=False):
+    """What a client has asked for may have changed, though nothing ran: it is to ask again."""
+
+    areas: list[Literal["all", "stacks", "threads", "variables"]]
+    threadId: int
+    stackFrameId: int
+
+
 class CapabilitiesBody(TypedDict):
     """What the hub can do has changed."""
 

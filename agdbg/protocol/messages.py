@@ -100,6 +100,7 @@ STANDARD_EVENTS: dict[str, type] = {
     "output": events.OutputBody,
     "process": events.ProcessBody,
     "breakpoint": events.BreakpointBody,
+    "invalidated": events.InvalidatedBody,
     "capabilities": events.CapabilitiesBody,
 }
 

@@ -18,6 +18,7 @@ class InitializeArguments(TypedDict, total=False):
     pathFormat: str
     supportsVariableType: bool
     supportsVariablePaging: bool
+    supportsInvalidatedEvent: bool
 
 
 class LaunchArguments(TypedDict, total=False):

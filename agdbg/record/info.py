@@ -38,7 +38,15 @@ def summary(trace: Trace) -> dict[str, Any]:
         "errors": [_error(error) for error in facts.errors],
         "problems": trace.problems,
         "bytes": size_on_disk(trace.path),
+        "output": _output(trace),
     }
+
+
+def _output(trace: Trace) -> dict[str, Any] | None:
+    """The file with what the program has printed, and its size; None when there is none."""
+    name = _table(trace.meta.get("program")).get("output")
+    file = trace.path / Path(name).name if isinstance(name, str) and "\0" not in name else trace.path
+    return {"file": file.name, "bytes": file.stat().st_size} if file.is_file() else None
 
 
 def _error(error: ErrorFact) -> dict[str, Any]:
@@ -61,6 +69,7 @@ def render(info: dict[str, Any]) -> str:
     lines = [
         f"trace    {info['path']}  ({_size(info['bytes'])}, {_state(info)})",
         f"program  {' '.join(map(str, program.get('argv') or ['unknown']))}",
+        *([f"output   {info['output']['file']}  ({_size(info['output']['bytes'])})"] if info["output"] else []),
         f"started  {program.get('started', 'unknown')}, recorded for {info['duration_ns'] / 1e9:.3f} s",
         f"engine   {engine.get('name', 'unknown')} {engine.get('version', '')}".rstrip(),
         f"records  {sum(counts.values()):,}: " + ", ".join(f"{n:,} {kind}" for kind, n in counts.items()),

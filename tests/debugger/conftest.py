@@ -28,8 +28,9 @@ def new_recorder(tmp_path):
     """A function that makes a recorder in a fresh directory; what is still open is closed after the test."""
     made = []
 
-    def make(name="trace"):
-        made.append(Recorder(tmp_path / name, program={"argv": ["train.py"]}, engine={"name": "test"}, sees={}))
+    def make(name="trace", **program):
+        told = {"argv": ["train.py"], **program}
+        made.append(Recorder(tmp_path / name, program=told, engine={"name": "test"}, sees={}))
         return made[-1]
 
     yield make

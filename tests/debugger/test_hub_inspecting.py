@@ -298,6 +298,36 @@ def test_a_gradient_is_replaced(at_stop):
     assert body["value"] == VALUE["summary"]
 
 
+def test_after_a_replacement_all_that_shows_the_gradient_shows_the_new_one(hub, at_stop):
+    client, agent, _ = at_stop
+    listener, deaf = hub.stranger(), hub.joined()
+    listener.request("initialize", adapterID="agdbg", supportsInvalidatedEvent=True)
+    listener.request("attach")
+    scope = scope_named(client, agent, "Gradients in")["variablesReference"]
+    old = client.request("variables", variablesReference=scope)["variables"]
+    new = {**VALUE, "summary": "float64 [2, 3]  min 0  max 50"}
+    asked(client, agent, "set", {"value": new}, "setVariable", variablesReference=scope, name="0", value="grad * 10")
+    assert listener.wait_for("invalidated") == {"areas": ["variables"], "threadId": 1}
+    deaf.request("threads")
+    assert deaf.none_of("invalidated")
+    known = {**VALUES, "in": [new]}
+    found, _ = asked(client, agent, "values", known, "variables", variablesReference=scope)
+    assert (old[0]["value"], found["variables"][0]["value"]) == (VALUE["summary"], new["summary"])
+    page, request = asked(
+        client,
+        agent,
+        "elements",
+        {"elements": ["50."], "total": 6},
+        "variables",
+        variablesReference=old[0]["variablesReference"],
+        start=5,
+        count=1,
+    )
+    assert (request["what"], request["which"], page["variables"][0]["value"]) == ("in", 0, "50.")
+    again = client.request("variables", variablesReference=scope)["variables"]
+    assert again == found["variables"]  # and nobody is asked a second time
+
+
 def test_what_cannot_be_replaced_says_what_can(at_stop):
     client, agent, _ = at_stop
     saved = scope_named(client, agent, "Saved tensors")["variablesReference"]
@@ -350,6 +380,37 @@ def test_rows_know_the_counter_and_the_breakpoints(at_stop, told):
     client.request("setFunctionBreakpoints", breakpoints=[{"name": "w"}])
     body = client.request("agdbg/rows", start=0, count=1)
     assert [each["breakpoint"] for each in body["rows"]] == [True]
+
+
+@pytest.mark.parametrize("label", ["h", "w"])
+def test_what_runs_next_is_next_wherever_it_is_shown(hub, told, at_stop, label):
+    client, agent, nodes = at_stop
+    client.request("next", threadId=1)
+    agent.answer("resume")
+    agent.stop(node=nodes[label])
+    client.wait_for("stopped")
+    row = client.request("agdbg/rows", start=0, count=1)["rows"][0]
+    drawn = client.request("agdbg/graph", start=0, count=1)["nodes"][0]
+    near = client.request("agdbg/graph", node=nodes["h"], hops=0, start=0, count=1)["nodes"][0]
+    body, _ = asked(client, agent, "values", VALUES, "agdbg/node", node=nodes[label])
+    assert body["state"] == "next"
+    for shown in (row, drawn, near):
+        states = {badge["node"]: badge["state"] for badge in shown["badges"]}
+        assert {nodes["h"]: shown["state"], **states}[nodes[label]] == "next"
+        assert [*states.values(), shown["state"]].count("next") == 1
+    agent.stop(node=nodes[label], where="end")
+    client.wait_for("stopped")
+    body, _ = asked(client, agent, "values", VALUES, "agdbg/node", node=nodes[label])
+    assert body["state"] != "next"
+
+
+@pytest.mark.parametrize("reason", ["entry", "step", "breakpoint", "pause", "exception"])
+def test_breakpoints_are_named_whatever_the_reason(at_stop, reason):
+    client, agent, nodes = at_stop
+    client.request("next", threadId=1)
+    agent.answer("resume")
+    agent.stop(node=nodes["h"], reason=reason, breakpoints=[4])
+    assert client.wait_for("stopped")["hitBreakpointIds"] == [4]
 
 
 def test_search_place_events_and_drawing(at_stop):

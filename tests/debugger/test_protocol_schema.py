@@ -295,6 +295,7 @@ EVENTS = {
     "output": {"category": "stdout", "output": "loss 1.2\n"},
     "process": {"name": "train.py", "systemProcessId": 1234, "isLocalProcess": True, "startMethod": "launch"},
     "breakpoint": {"reason": "changed", "breakpoint": BREAKPOINT},
+    "invalidated": {"areas": ["variables"], "threadId": 1},
     "capabilities": {"capabilities": CAPABILITIES},
 }
 

@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from agdbg.events import Kind, head, pack_site_op
 from agdbg.record import Trace
 from agdbg.record.info import render, summary
@@ -64,3 +66,21 @@ def test_many_errors_are_counted_and_some_shown(new_recorder):
     assert "errors   1,200\n" in text
     assert "         other at train.py:3: error 10\n         ... and 1,190 more\n" in text
     assert "error 11" not in text and "more\n" in text
+
+
+def test_what_the_program_has_printed_is_named(new_recorder):
+    recorder = new_recorder(output="output.log")
+    recorder.close()
+    assert summary(Trace.open(recorder.path))["output"] is None  # it is told of, but is not there
+    (recorder.path / "output.log").write_bytes(b"x" * 1536)
+    info = summary(Trace.open(recorder.path))
+    assert info["output"] == {"file": "output.log", "bytes": 1536}
+    assert "program  train.py\noutput   output.log  (1.5 KiB)\nstarted" in render(info)
+
+
+@pytest.mark.parametrize("output", [None, 7, "", "..", "/", "a\0b", ["output.log"]])
+def test_output_of_nonsense_is_none(new_recorder, output):
+    recorder = new_recorder(output=output)
+    recorder.close()
+    info = summary(Trace.open(recorder.path))
+    assert info["output"] is None and "\noutput" not in render(info)

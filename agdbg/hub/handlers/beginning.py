@@ -39,6 +39,7 @@ def initialize(call: Call) -> Body:
     if call.client.introduced:
         raise Refused("initialize: this client has sent it already")
     call.session.introduced(call.client)
+    call.client.hears_invalidated = bool(call.arguments.get("supportsInvalidatedEvent"))
     call.ok(CAPABILITIES)
     call.client.send(event(call.client.next_seq(), "initialized"))
     return None

@@ -14,7 +14,8 @@ def rows(call: Call) -> Body:
     """A page of rows, and where the program counter is."""
     stops, arguments = call.session.stops, call.arguments
     start, count = arguments["start"], arguments["count"]
-    node, is_next = stops.counter(arguments.get("threadId"))
+    node, _ = stops.counter(arguments.get("threadId"))
+    following = stops.next_node(arguments.get("threadId"))
 
     def page(history: Any) -> Body:
         body: dict[str, Any] = history.rows(start, count)
@@ -22,22 +23,18 @@ def rows(call: Call) -> Body:
 
     def marked(body: dict[str, Any]) -> Body:
         for row in body["rows"]:
-            _mark(call, row, node if is_next else 0)
+            _mark(call, row)
+            stops.mark_next(row, following)
         return body
 
     nothing: Body = {"total": 0, "start": start, "rows": [], "pc": None, "pcNode": None}
     return call.session.recorded().ask_or(call, nothing, page, marked)
 
 
-def _mark(call: Call, row: dict[str, Any], node: int) -> None:
-    """Say of a row whether there is a breakpoint, and whether its node, or one of its leaves, runs next."""
+def _mark(call: Call, row: dict[str, Any]) -> None:
+    """Say of a row whether there is a breakpoint."""
     names = [row["op"], *(badge["text"] for badge in row["badges"])]
     row["breakpoint"] = call.session.breakpoints.matches(row["file"], row["line"], names)
-    if node and row["node"] == node:
-        row["state"] = "next"
-    for badge in row["badges"]:
-        if node and badge["node"] == node:
-            badge["state"] = "next"
 
 
 @handles("agdbg/find")
@@ -85,7 +82,14 @@ def graph(call: Call) -> Body:
         except ValueError as error:
             raise Refused(f"agdbg/graph: {error}") from None
 
-    return call.session.recorded().ask_heavy(call, drawn)
+    following = call.session.stops.next_node(None)
+
+    def marked(body: dict[str, Any]) -> Body:
+        for each in body["nodes"]:
+            call.session.stops.mark_next(each, following, "id")
+        return body
+
+    return call.session.recorded().ask_heavy(call, drawn, marked)
 
 
 @handles("agdbg/findings")

@@ -61,7 +61,7 @@ def _scopes(session: Session, number: int, body: dict[str, Any]) -> list[dict[st
         {
             "name": section["name"],
             "variablesReference": session.stops.references.new(
-                number, Entries(section["entries"], number, body["node"] if section["name"] == "Gradients in" else 0)
+                number, Entries(section["entries"], number, body["node"], section["name"])
             ),
             "namedVariables": len(section["entries"]),
             "expensive": False,

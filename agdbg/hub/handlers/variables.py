@@ -4,7 +4,8 @@ from typing import Any
 
 from agdbg.hub.agents import AgentRefused
 from agdbg.hub.call import LATER, Body, Call, Refused, handles
-from agdbg.hub.references import Children, Elements, Entries, Locals
+from agdbg.hub.inspector import look_at
+from agdbg.hub.references import REPLACEABLE, Children, Elements, Entries, Locals
 
 #: The most children in one answer.
 PAGE = 1000
@@ -18,11 +19,21 @@ def variables(call: Call) -> Body:
     count = min(max(arguments.get("count") or PAGE, 0), PAGE)
     referent = call.session.stops.references.get(arguments["variablesReference"])
     if isinstance(referent, Entries):
-        shown = referent.entries[start : start + count] if arguments.get("filter") != "indexed" else []
-        return {"variables": [_of_entry(call, each) for each in shown]}
+        return _entries(call, referent, start, count if arguments.get("filter") != "indexed" else 0)
     if isinstance(referent, Elements):
         return _elements(call, referent, start, count if arguments.get("filter") != "named" else 0)
     return _of_agent(call, referent, start, count)
+
+
+def _entries(call: Call, referent: Entries, start: int, count: int) -> Body:
+    def page() -> Body:
+        return {"variables": [_of_entry(call, each) for each in referent.entries[start : start + count]]}
+
+    def renewed(body: dict[str, Any]) -> Body:
+        referent.renew(body)
+        return page()
+
+    return look_at(call, referent.thread, referent.node, renewed) if referent.is_stale else page()
 
 
 def _of_entry(call: Call, entry: dict[str, Any]) -> dict[str, Any]:
@@ -99,7 +110,7 @@ def set_variable(call: Call) -> Body:
     session.program()
     referent = session.stops.references.get(arguments["variablesReference"])
     name = arguments["name"]
-    if not isinstance(referent, Entries) or not referent.node:
+    if not isinstance(referent, Entries) or referent.section != REPLACEABLE:
         raise Refused(f"setVariable: {name} cannot be replaced; the entries of 'Gradients in' of the next node can")
     names = [each["name"] for each in referent.entries]
     if name not in names:
@@ -117,6 +128,7 @@ def set_variable(call: Call) -> Body:
             return
         value = body.get("value") or {}
         call.ok({"value": value.get("summary", ""), "type": value.get("dtype", "")})
+        session.gradient_replaced(referent.thread)
 
     asked = {"node": referent.node, "output": output, "expression": arguments["value"], "frame": None}
     link.ask("set", answered, **asked)
