@@ -364,6 +364,28 @@ def test_an_async_timeout_names_the_command_and_the_late_answer_harms_nothing():
         run(main)
 
 
+def test_an_evaluation_is_waited_for_longer_than_other_requests():
+    def script(peer):
+        evaluation, _, last = peer.receive(), peer.receive(), peer.receive()
+        peer.send(response(1, evaluation, {"result": "4"}), response(2, last, {}))
+        peer.receive()
+
+    with hub(script) as address:
+
+        async def main():
+            client = await AsyncClient.connect(address, timeout=0.05)
+            evaluation = asyncio.ensure_future(client.request("evaluate", expression="input()"))
+            await asyncio.sleep(0)  # it is sent, and its time begins, before the other's
+            with pytest.raises(TimeoutError):
+                await client.request("pause", threadId=1)
+            client.timeout = PATIENCE
+            await client.request("threads")
+            assert await evaluation == {"result": "4"}
+            client.close()
+
+        run(main)
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [(leave, "has closed the connection; the trace"), (cut, "in the middle of a message")],

@@ -195,9 +195,8 @@ class AgdbgApp(App[TuiResult]):
         self.notify("\n".join(map(safe, text.split("\n"))), severity=severity, timeout=5, markup=False)
 
     def on_notify(self, event: Notify) -> None:
-        """One more note is about to show: of those that do, the last one stays, unless it says the same."""
-        last = list(self._notifications)[-1:]
-        kept = [note for note in last if note.message != event.notification.message]
+        """One more note is about to show: of those that do, the last that says something else stays."""
+        kept = [note for note in self._notifications if note.message != event.notification.message][-1:]
         self._notifications.clear()
         for note in kept:
             self._notifications.add(note)
