@@ -20,7 +20,7 @@ from timing import medians, one_thread
 
 one_thread()
 
-from workloads import WORKLOADS  # noqa: E402
+from workloads import WORKLOADS  # noqa: E402 - after the number of threads is set
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 

@@ -19,16 +19,16 @@ from timing import medians, one_thread
 
 one_thread()
 
-from workloads import WORKLOADS, gru, small  # noqa: E402
+from workloads import WORKLOADS, gru, small  # noqa: E402 - after the number of threads is set
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
-from agdbg.agent.agent import Agent  # noqa: E402
-from agdbg.agent.control import ControlWriter, Settings  # noqa: E402
-from agdbg.engines import native  # noqa: E402
-from agdbg.engines.native_driver import Driver  # noqa: E402
-from agdbg.record import Recorder, Trace  # noqa: E402
-from agdbg_engine import events  # noqa: E402
-from engine import load_torch  # noqa: E402
+from agdbg.agent.agent import Agent  # noqa: E402 - after the number of threads is set
+from agdbg.agent.control import ControlWriter, Settings  # noqa: E402 - after the number of threads is set
+from agdbg.engines import native  # noqa: E402 - after the number of threads is set
+from agdbg.engines.native_driver import Driver  # noqa: E402 - after the number of threads is set
+from agdbg.record import Recorder, Trace  # noqa: E402 - after the number of threads is set
+from agdbg_engine import events  # noqa: E402 - after the number of threads is set
+from engine import load_torch  # noqa: E402 - after the number of threads is set
 
 RECORD_BYTES = 64
 GOALS = {"gru": "<= 1.4 x plain and <= 1.0 x torch"}

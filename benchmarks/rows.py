@@ -15,9 +15,9 @@ timing.one_thread()
 
 import numpy as np  # noqa: E402  # after the number of threads is set
 
-from agdbg.events import Kind, head  # noqa: E402
-from agdbg.hub.history import History  # noqa: E402
-from agdbg.record.format import HEADER, META_FILE, RECORDS_FILE, STRINGS_FILE  # noqa: E402
+from agdbg.events import Kind, head  # noqa: E402 - after the number of threads is set
+from agdbg.hub.history import History  # noqa: E402 - after the number of threads is set
+from agdbg.record.format import HEADER, META_FILE, RECORDS_FILE, STRINGS_FILE  # noqa: E402 - after the number of threads is set
 
 SMALL, BIG = 20_000, 200_000
 PAGE = 50

@@ -116,7 +116,7 @@ class NativeSink(engine_events.Sink):
             if self._foreseeing is None:
                 driver.raised(error, details_of(error))
 
-        self.node_born, self.error = node_born, error  # type: ignore[method-assign]  # on purpose
+        self.node_born, self.error = node_born, error  # type: ignore[method-assign]  # closures look nothing up
         self.driver = driver.drive
 
     # ----- the two records of every node -----
@@ -147,7 +147,7 @@ class NativeSink(engine_events.Sink):
             except Exception:
                 engine_events.drop(self)
 
-        self.node_born, self.node_ran = node_born, node_ran  # type: ignore[method-assign]  # on purpose
+        self.node_born, self.node_ran = node_born, node_ran  # type: ignore[method-assign]  # closures look nothing up
 
     def _born_unusual(self, node: Node) -> None:
         """The general way; a node class seen for the first time gets its writer."""

@@ -40,7 +40,7 @@ class Worker:
         while (given := self._jobs.get()) is not None:
             job, done = given
             result, error = _outcome(job)
-            self._loop.post(lambda done=done, result=result, error=error: done(result, error))  # type: ignore[misc]
+            self._loop.post(lambda done=done, result=result, error=error: done(result, error))  # type: ignore[misc]  # mypy infers no lambda with defaults
 
 
 def _outcome(job: Callable[[], T]) -> tuple[T | None, Exception | None]:

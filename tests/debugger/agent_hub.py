@@ -9,9 +9,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-from agdbg.agent.control import ControlWriter, FunctionStop, Settings, SourceStop
+from agdbg.agent.control import ControlWriter, Settings, SourceStop
 
 PATIENCE = 30.0
+
+SCRIPT = """\
+import agdbg_engine as ag
+
+x = ag.tensor([1.0, 2.0], requires_grad=True)
+w = ag.tensor([3.0, 5.0], requires_grad=True)
+h = x * w
+y = h.exp()
+loss = y.sum()
+loss.backward()
+print(x.grad.tolist(), w.grad.tolist())
+"""
+"""A pass of five nodes."""
 
 
 class AgentHub:
@@ -165,6 +178,3 @@ class _Channel:
             self._data += data
         line, _, self._data = self._data.partition(b"\n")
         return json.loads(line)
-
-
-__all__ = ["AgentHub", "FunctionStop", "Settings", "SourceStop", "os"]

@@ -3,23 +3,13 @@
 import subprocess
 import sys
 
+from agdbg_tests_agent_hub import SCRIPT
+
 from agdbg.agent.control import FunctionStop, Settings
 from agdbg.diagnose import finding_of
 from agdbg.events import Kind
 from agdbg.record import Facts, Trace
 from agdbg.record.reader import STRING_WORDS
-
-SCRIPT = """\
-import agdbg_engine as ag
-
-x = ag.tensor([1.0, 2.0], requires_grad=True)
-w = ag.tensor([3.0, 5.0], requires_grad=True)
-h = x * w
-y = h.exp()
-loss = y.sum()
-loss.backward()
-print(x.grad.tolist(), w.grad.tolist())
-"""
 
 
 def test_pause(run_agent):

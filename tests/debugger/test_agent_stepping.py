@@ -1,22 +1,11 @@
 """Stepping through backward: a real program stops, is asked, steps, goes back, and ends as it would have ended."""
 
 import pytest
+from agdbg_tests_agent_hub import SCRIPT
 
 from agdbg.agent.control import FunctionStop, Settings
 from agdbg.events import Kind
 from agdbg.record import Facts, Trace
-
-SCRIPT = """\
-import agdbg_engine as ag
-
-x = ag.tensor([1.0, 2.0], requires_grad=True)
-w = ag.tensor([3.0, 5.0], requires_grad=True)
-h = x * w
-y = h.exp()
-loss = y.sum()
-loss.backward()
-print(x.grad.tolist(), w.grad.tolist())
-"""
 
 
 def test_a_pass_node_by_node(run_agent):

@@ -26,6 +26,7 @@ def _load(name):
 
 fake_hub = _load("fake_hub")
 _load("tmux")
+_load("driving")
 
 
 class Screen:

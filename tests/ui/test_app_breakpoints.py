@@ -3,19 +3,12 @@
 import asyncio
 
 import pytest
+from agdbg_tests_driving import drive
 
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.widgets.prompt import Prompt
 
 PATH = "/srv/train.py"
-
-
-def drive(shown, script, **how):
-    async def main():
-        async with shown(**how) as screen:
-            await script(screen)
-
-    asyncio.run(main())
 
 
 def shared(hub):

@@ -3,19 +3,12 @@
 import asyncio
 
 import pytest
+from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.screens.filters import FiltersScreen
 
 DEFAULT = ["backward-twice", "inplace-modified"]
-
-
-def drive(shown, script, **how):
-    async def main():
-        async with shown(**how) as screen:
-            await script(screen)
-
-    asyncio.run(main())
 
 
 def marks(screen):

@@ -1,9 +1,9 @@
 """Every key of the table does what the help says."""
 
-import asyncio
 import os
 
 import pytest
+from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.keymap import KEYS, bindings, footer, footer_width
@@ -15,14 +15,6 @@ from agdbg_ui.view import Stop, View
 from agdbg_ui.widgets.key_line import KeyLine, keys_of
 from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.prompt import Prompt
-
-
-def drive(shown, script, **how):
-    async def main():
-        async with shown(**how) as screen:
-            await script(screen)
-
-    asyncio.run(main())
 
 
 def barrier():

@@ -3,20 +3,13 @@
 import asyncio
 
 import pytest
+from agdbg_tests_driving import drive
 
 from agdbg_ui.pages import PAGE, Pages
 from agdbg_ui.text import fit
 from agdbg_ui.widgets.lane_row import Columns, row_pieces
 
 MILLION = 1_000_000
-
-
-def drive(shown, script, **how):
-    async def main():
-        async with shown(**how) as screen:
-            await script(screen)
-
-    asyncio.run(main())
 
 
 def row(index=0, **changes):

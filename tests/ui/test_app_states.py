@@ -3,18 +3,10 @@
 import asyncio
 
 import pytest
+from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import Disconnected, RequestFailed
 from agdbg_ui.widgets.banner import Banner
-
-
-def drive(shown, script, **how):
-    async def main():
-        async with shown(**how) as screen:
-            await script(screen)
-        return screen.app.return_value
-
-    return asyncio.run(main())
 
 
 def empty(hub):

@@ -4,20 +4,12 @@ import asyncio
 import os
 
 import pytest
+from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.screens.export import ExportScreen
 from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.question import Question
-
-
-def drive(shown, script, **how):
-    async def main():
-        async with shown(**how) as screen:
-            await script(screen)
-        return screen.app.return_value
-
-    return asyncio.run(main())
 
 
 def stack(screen):

@@ -1,41 +1,20 @@
 """The banner: why the program stands still, in one to three lines, or nothing."""
 
-import asyncio
-
 import pytest
-from textual.app import App
+from agdbg_tests_driving import PaneHost, drive_pane
 
 from agdbg_ui.text import width_of
 from agdbg_ui.themes import BANNER, banner_look
 from agdbg_ui.widgets.banner import Banner, banner_lines
 
 
-class Host(App[None]):
-    def __init__(self, pane):
-        super().__init__()
-        self.pane = pane
-        self.got = []
-
-    def compose(self):
-        yield self.pane
-
+class Host(PaneHost):
     def on_banner_opened(self, message):
         self.got.append(message.kind)
 
 
 def drive(pane, script, size=(60, 20)):
-    async def main():
-        app = Host(pane)
-        async with app.run_test(size=size) as pilot:
-            pane.focus()
-            await pilot.pause()
-            await script(app, pilot)
-
-    asyncio.run(main())
-
-
-def seen(pane):
-    return [pane.render_line(y).text.rstrip() for y in range(pane.size.height)]
+    drive_pane(Host(pane), script, size)
 
 
 def text(kind, headline, detail, hint, width):

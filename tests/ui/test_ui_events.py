@@ -1,22 +1,12 @@
 """The list of events: pages are asked for once, the end is followed, errors stand out."""
 
-import asyncio
-
-from textual.app import App
+from agdbg_tests_driving import PaneHost, drive_pane, seen
 
 from agdbg_ui.text import cells
 from agdbg_ui.widgets.events import PAGE, EventsPane, event_row, seconds
 
 
-class Host(App[None]):
-    def __init__(self, pane):
-        super().__init__()
-        self.pane = pane
-        self.got = []
-
-    def compose(self):
-        yield self.pane
-
+class Host(PaneHost):
     def on_events_pane_wanted(self, message):
         self.got.append((message.start, message.count))
 
@@ -25,18 +15,7 @@ class Host(App[None]):
 
 
 def drive(pane, script, size=(60, 20)):
-    async def main():
-        app = Host(pane)
-        async with app.run_test(size=size) as pilot:
-            pane.focus()
-            await pilot.pause()
-            await script(app, pilot)
-
-    asyncio.run(main())
-
-
-def seen(pane):
-    return [pane.render_line(y).text.rstrip() for y in range(pane.size.height)]
+    drive_pane(Host(pane), script, size)
 
 
 def event(index, kind="bump", text="version 0 to 1"):

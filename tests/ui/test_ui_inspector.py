@@ -1,22 +1,12 @@
 """The inspector: what it shows of a node, folding, and what Enter asks for."""
 
-import asyncio
-
 import pytest
-from textual.app import App
+from agdbg_tests_driving import PaneHost, drive_pane, seen
 
 from agdbg_ui.widgets.inspector import Inspector
 
 
-class Host(App[None]):
-    def __init__(self, pane):
-        super().__init__()
-        self.pane = pane
-        self.got = []
-
-    def compose(self):
-        yield self.pane
-
+class Host(PaneHost):
     def on_inspector_goto(self, message):
         self.got.append(("goto", message.node))
 
@@ -25,18 +15,7 @@ class Host(App[None]):
 
 
 def drive(pane, script, size=(60, 20)):
-    async def main():
-        app = Host(pane)
-        async with app.run_test(size=size) as pilot:
-            pane.focus()
-            await pilot.pause()
-            await script(app, pilot)
-
-    asyncio.run(main())
-
-
-def seen(pane):
-    return [pane.render_line(y).text.rstrip() for y in range(pane.size.height)]
+    drive_pane(Host(pane), script, size)
 
 
 def entry(name, value, state=""):

@@ -1,9 +1,7 @@
 """The output pane: wrapping, following the end, dropping old lines, and the input mode."""
 
-import asyncio
-
+from agdbg_tests_driving import PaneHost, drive_pane, seen
 from rich.color import Color
-from textual.app import App
 from textual.widgets import Input
 
 from agdbg_ui.terminal import TerminalLines
@@ -11,15 +9,7 @@ from agdbg_ui.widgets.output import LABEL, OutputPane
 from agdbg_ui.widgets.output_lines import OutputLines
 
 
-class Host(App[None]):
-    def __init__(self, pane):
-        super().__init__()
-        self.pane = pane
-        self.got = []
-
-    def compose(self):
-        yield self.pane
-
+class Host(PaneHost):
     def on_output_pane_submitted(self, message):
         self.got.append(message.text)
 
@@ -28,18 +18,7 @@ class Host(App[None]):
 
 
 def drive(pane, script, size=(60, 20)):
-    async def main():
-        app = Host(pane)
-        async with app.run_test(size=size) as pilot:
-            pane.focus()
-            await pilot.pause()
-            await script(app, pilot)
-
-    asyncio.run(main())
-
-
-def seen(pane):
-    return [pane.render_line(y).text.rstrip() for y in range(pane.size.height)]
+    drive_pane(Host(pane), script, size)
 
 
 def lines_of(pane):

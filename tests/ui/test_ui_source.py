@@ -1,8 +1,6 @@
 """The source pane: the current line, marks, breakpoints, big and missing files."""
 
-import asyncio
-
-from textual.app import App
+from agdbg_tests_driving import PaneHost, drive_pane, seen
 
 from agdbg_ui.highlight import COLUMNS, STRETCH, Highlighter
 from agdbg_ui.widgets.source import BREAKPOINT, SourcePane
@@ -10,32 +8,13 @@ from agdbg_ui.widgets.source import BREAKPOINT, SourcePane
 SOURCE = "".join(f"def function_{n}(x):\n    return x * {n}\n\n" for n in range(100))
 
 
-class Host(App[None]):
-    def __init__(self, pane):
-        super().__init__()
-        self.pane = pane
-        self.got = []
-
-    def compose(self):
-        yield self.pane
-
+class Host(PaneHost):
     def on_source_pane_breakpoint_toggled(self, message):
         self.got.append((message.path, message.line))
 
 
 def drive(pane, script, size=(60, 20)):
-    async def main():
-        app = Host(pane)
-        async with app.run_test(size=size) as pilot:
-            pane.focus()
-            await pilot.pause()
-            await script(app, pilot)
-
-    asyncio.run(main())
-
-
-def seen(pane):
-    return [pane.render_line(y).text.rstrip() for y in range(pane.size.height)]
+    drive_pane(Host(pane), script, size)
 
 
 def test_the_current_line_is_in_the_middle_with_an_arrow():

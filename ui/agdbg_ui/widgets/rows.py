@@ -99,12 +99,6 @@ class Rows(ScrollView, can_focus=True):
         self.set_reactive(Rows.cursor, self.validate_cursor(self.cursor))
         self.refresh()
 
-    def row_changed(self, index: int) -> None:
-        """Draw one row anew."""
-        for key in [key for key in self._strips.keys() if key[0] == index]:  # noqa: SIM118
-            self._strips.discard(key)
-        self._refresh_row(index)
-
     def middle(self, index: int) -> None:
         """Scroll so that a row is in the middle."""
         self._show_from(index - self.visible_rows // 2)
