@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import GO_ON, Agent, Command
 from agdbg.agent.control import Settings
+from agdbg.agent.reason import STEP, Reason, message
 from agdbg.engines.native_match import Matcher
 from agdbg.engines.native_scene import NativeScene
 from agdbg.engines.native_walk import Walk
@@ -41,18 +41,6 @@ class Stepping(threading.local):
         if self.mode == "in":
             return True
         return self.mode == "next" and (self.within is walk or self.within not in self.walks)
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why a thread stops."""
-
-    name: str
-    breakpoints: list[int] = field(default_factory=list)
-    error: dict[str, Any] | None = None
-
-
-STEP = Reason("step")
 
 
 class Driver:
@@ -190,22 +178,3 @@ class Driver:
         finally:
             self.sink.writes = None
             self.thread.suppressed = False
-
-
-def message(reason: Reason, place: str, description: str, **more: Any) -> dict[str, Any]:
-    """The message of a stop; what is not given means: in no pass."""
-    return {
-        "reason": reason.name,
-        "description": description,
-        "breakpoints": reason.breakpoints,
-        "where": place,
-        "pass": 0,
-        "position": 0,
-        "planned": 0,
-        "node": 0,
-        "phase": "",
-        "outer": [],
-        "error": reason.error,
-        "undo": 0,
-        **more,
-    }

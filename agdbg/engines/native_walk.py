@@ -4,6 +4,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import Command, Impossible
+from agdbg.agent.reason import STEP, Reason, message
 from agdbg.engines.native_scene import NativeScene
 from agdbg_engine import events
 from agdbg_engine.backward import Abandoned, BackwardPass
@@ -12,7 +13,7 @@ from agdbg_engine.node import Node
 from agdbg_engine.saved import first_refusal
 
 if TYPE_CHECKING:
-    from agdbg.engines.native_driver import Driver, Reason
+    from agdbg.engines.native_driver import Driver
 
 _LOOK_S = 0.002
 """The time between two looks at the settings while nodes run without stops."""
@@ -56,7 +57,7 @@ class Walk:
     def _is_over(self) -> bool:
         return self.bp.position >= len(self.bp.order)
 
-    def _guarded(self, function: Any) -> "Reason | None":
+    def _guarded(self, function: Any) -> Reason | None:
         """Our own mistakes are not the program's: the stepper is given up."""
         try:
             found: Reason | None = function()
@@ -65,7 +66,7 @@ class Walk:
             return None
         return found
 
-    def _plan(self) -> "Reason | None":
+    def _plan(self) -> Reason | None:
         """Note where the breakpoints are, again when they have changed."""
         agent = self.driver.agent
         agent.look()
@@ -74,9 +75,7 @@ class Walk:
             self._stops = self.driver.matcher.stops(self.bp)
         return None
 
-    def _at_start(self) -> "Reason | None":
-        from agdbg.engines.native_driver import STEP, Reason
-
+    def _at_start(self) -> Reason | None:
         self._plan()
         if self._stops:
             self.journal = Journal(self.bp)
@@ -102,10 +101,8 @@ class Walk:
         number = self.driver.sink.number(refusal.node)
         return {"kind": kind, "text": f"{type(error).__name__}: {error}", "predicted": True, "node": number}
 
-    def _here(self) -> "Reason | None":
+    def _here(self) -> Reason | None:
         """Why to stop before the next node, or at the end; None: go on."""
-        from agdbg.engines.native_driver import STEP, Reason
-
         self._plan()
         thread = self.driver.thread
         if self._is_over():
@@ -118,10 +115,8 @@ class Walk:
             return Reason("pause")
         return STEP if thread.is_due(self) else None
 
-    def _stop(self, reason: "Reason") -> None:
+    def _stop(self, reason: Reason) -> None:
         """Stop, go back as often as asked for, and set how to go on."""
-        from agdbg.engines.native_driver import STEP
-
         if self.journal is None:
             self.journal = Journal(self.bp)
         while True:
@@ -163,8 +158,6 @@ class Walk:
         self.bp.run_in_parts(node, self._before_part)
 
     def _before_part(self, phase: str) -> None:
-        from agdbg.engines.native_driver import STEP
-
         if self.driver.thread.mode != "in":
             return
         node = self.next_node()
@@ -255,10 +248,8 @@ class Walk:
             events.sink.gradient_replaced(self.bp, node, output)
         self.driver.sink.recorder.flush()
 
-    def message(self, reason: "Reason", place: str, *, phase: str = "", description: str = "") -> dict[str, Any]:
+    def message(self, reason: Reason, place: str, *, phase: str = "", description: str = "") -> dict[str, Any]:
         """The message of a stop in this pass."""
-        from agdbg.engines.native_driver import message
-
         bp = self.bp
         walks = self.driver.walks()
         outer = [

@@ -5,19 +5,12 @@ from typing import Literal, Required, TypedDict
 from agdbg.protocol.things import (
     Breakpoint,
     ExceptionDetails,
-    Message,
     Scope,
     StackFrame,
     Thread,
     Variable,
     VariablePresentationHint,
 )
-
-
-class ErrorBody(TypedDict, total=False):
-    """Why a request failed."""
-
-    error: Message
 
 
 class SetBreakpointsBody(TypedDict):
