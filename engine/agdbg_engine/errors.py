@@ -75,10 +75,12 @@ def backward_twice(node: Node, freed: Freed) -> Exception:
 
 def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
     """The tensor saved in ``slot`` of ``node`` was written to after it was saved."""
+    from .saved import Packed
+
     index = node.slots.index(slot)
     value = getattr(node, "s_" + slot)
     expected = getattr(node, "v_" + slot)
-    array = value if node.outputs_saved[index] else value._a
+    array = value.array if isinstance(value, Packed) else value if node.outputs_saved[index] else value._a
     return make(
         RuntimeError,
         Details("inplace-modified", node, index, storage, expected, storage.version),

@@ -8,6 +8,7 @@ into the program: :func:`guarded` wraps one that might, drops it at its first er
 from __future__ import annotations
 
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterable
 from types import CodeType
@@ -92,19 +93,43 @@ class Sink:
 sink: Sink | None = None
 """The installed sink, or ``None``. Read it through the module (``events.sink``): it changes."""
 
+SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT = (1 << i for i in range(6))
+"""The rare modes, as bits of :data:`special`."""
+
+special = 0
+"""The rare modes that are in use anywhere in this process: what they want of an op is done by ``ops.after``."""
+
+on = False
+"""Whether there is anything to do after an op: somebody listens, or a rare mode is in use. The one test of the hot path."""
+
+_users = [0] * 6
+_switching = threading.Lock()
+
+
+def use(mode: int, more: int = 1) -> None:
+    """Count one more user (or with ``more=-1`` one less) of a rare mode: ops look for it while there is any."""
+    global special, on
+    with _switching:
+        i = mode.bit_length() - 1
+        _users[i] += more
+        special = special | mode if _users[i] else special & ~mode
+        on = sink is not None or bool(special)
+
 
 def install(new: Sink) -> None:
     """Make ``new`` the sink; raises :class:`RuntimeError` when another one is installed."""
-    global sink
+    global sink, on
     if sink is not None and sink is not new:
         raise RuntimeError(f"an event sink is already installed: {sink!r}; call events.remove() first")
     sink = new
+    on = True
 
 
 def remove() -> None:
     """Take the sink away; harmless when there is none."""
-    global sink
+    global sink, on
     sink = None
+    on = bool(special)
 
 
 def guarded(inner: Sink) -> Sink:

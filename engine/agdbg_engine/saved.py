@@ -50,8 +50,42 @@ class Freed:
         raise FreedAccess(self)
 
 
-def stale(node: Node, slot: str, storage: Storage) -> NoReturn:
-    """Raise PyTorch's "modified by an inplace operation" for ``slot`` of ``node``."""
+class Packed:
+    """Stands in a slot whose tensor is kept in another way: by the user's hooks, say.
+
+    Its version is none that a slot can have been saved at, so that the hot path finds it out by the test for writes
+    that it makes anyway, and asks :func:`unpacked`. A saved output stands in ``s_<name>`` and ``o_storage`` alike.
+    """
+
+    __slots__ = ("real_storage",)
+    version = -1
+
+    real_storage: Storage
+    """The storage that the tensor had when it was saved, whose version is checked: hooks do not switch the check off."""
+
+    @property
+    def _storage(self) -> Packed:
+        return self
+
+    @property
+    def array(self) -> Any:
+        """The buffer as far as it is known without calling anybody: for messages (its shape and dtype)."""
+        raise NotImplementedError
+
+    def unpack(self, node: Node, slot: str) -> Tensor:
+        """The tensor; versions have been checked."""
+        raise NotImplementedError
+
+
+def unpacked(node: Node, slot: str, storage: Storage | Packed) -> Tensor:
+    """What to do about a slot whose storage has another version than when it was saved: unpack it if it is packed,
+    else raise PyTorch's "modified by an inplace operation".
+    """
+    if isinstance(storage, Packed):
+        real = storage.real_storage
+        if real.version == getattr(node, "v_" + slot):
+            return storage.unpack(node, slot)
+        storage = real
     raise errors.inplace_modified(node, slot, storage)
 
 
@@ -63,7 +97,7 @@ class SavedTensor:
     slot: str
     is_output: bool
     value: Any
-    """The saved :class:`Tensor`, the bare buffer of a saved output, ``None`` when not saved, or :class:`Freed`."""
+    """The saved :class:`Tensor`, the bare buffer of a saved output, ``None`` when not saved, :class:`Freed` or :class:`Packed`."""
     version: int
     """Version when it was saved."""
 
@@ -77,18 +111,17 @@ class SavedTensor:
         """The storage it lies in, if anything else can share it."""
         if self.freed or self.value is None:
             return None
-        if self.is_output:
-            storage: Storage | None = self.node.o_storage
-            return storage
-        return self.value._storage
+        return _storage_of(self.node, self.slot)
 
     def unpack(self) -> Tensor:
         """The tensor, checked: raises PyTorch's errors when freed or modified since."""
         if isinstance(self.value, Freed):
             raise errors.backward_twice(self.node, self.value)
         storage = self.storage
+        if isinstance(self.value, Packed):
+            return unpacked(self.node, self.slot, self.value)
         if storage is not None and storage.version != self.version:
-            stale(self.node, self.slot, storage)
+            raise errors.inplace_modified(self.node, self.slot, storage)
         return self._output() if self.is_output else self.value
 
     def _output(self) -> Tensor:
@@ -153,6 +186,8 @@ def first_refusal(nodes: list[Node]) -> Refusal | None:
             if type(value) is Freed:
                 return Refusal(node, saved[2:], value)
             storage = node.o_storage if is_output else value._storage
+            if isinstance(storage, Packed):
+                storage = storage.real_storage
             if storage is not None and storage.version != getattr(node, version):
                 return Refusal(node, saved[2:], None)
         if node.op_name == "CopySlices":
@@ -171,8 +206,9 @@ def _checks_of(cls: type[Node]) -> tuple[tuple[str, str, bool], ...]:
 
 
 def _storage_of(node: Node, slot: str) -> Storage | None:
+    """Where a slot that is neither empty nor freed has its memory, if anything else can share it."""
     if node.outputs_saved[node.slots.index(slot)]:
-        storage: Storage | None = node.o_storage
-        return storage
-    found: Storage | None = getattr(node, "s_" + slot)._storage
-    return found
+        found: Storage | Packed | None = node.o_storage
+    else:
+        found = getattr(node, "s_" + slot)._storage
+    return found.real_storage if isinstance(found, Packed) else found

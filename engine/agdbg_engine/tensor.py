@@ -126,6 +126,8 @@ class Tensor(_Base):
         if requires_grad and not is_differentiable(self._a.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self._rg = bool(requires_grad)
+        if self._a.dtype.kind == "c" and not events.special & events.COMPLEX:
+            events.use(events.COMPLEX)
         if self._meta is None:
             self._meta = AutogradMeta()
         return self
@@ -398,6 +400,9 @@ class Tensor(_Base):
 
     def __format__(self, spec: str) -> str:
         return format(self._a.item(), spec) if spec and self._a.ndim == 0 else format(repr(self), spec)
+
+
+Tensor._in = Tensor._a  # type: ignore[attr-defined,misc]  # the same slot, by the name under which ops read their inputs
 
 
 class Parameter(Tensor):

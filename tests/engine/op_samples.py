@@ -153,6 +153,7 @@ row("minimum", *UNEQUAL, torch=T.minimum, numpy=np.minimum)
 
 row("neg", *singles(normal), torch=T.neg, numpy=np.negative)
 row("exp", *singles(normal), torch=T.exp, numpy=np.exp)
+row("conj_raw", *singles(normal), torch=T.conj_physical, numpy=np.conj)
 row("expm1", *singles(normal), torch=T.expm1, numpy=np.expm1)
 row("log", *singles(positive), torch=T.log, numpy=np.log)
 row("log1p", *singles(positive), torch=T.log1p, numpy=np.log1p)

@@ -12,7 +12,7 @@ from ..backward import route_run as b_route_run
 from ..device import array_module
 from ..grad_mode import mode
 from ..node import Node1, Node2, NodeN, edge, next_seq
-from ..saved import stale
+from ..saved import unpacked
 from ..sites import INTERNAL, _getframe, user_frame
 from ..tensor import Tensor
 from ..view import as_view
@@ -32,6 +32,7 @@ from .kernels import clamp as k_clamp
 from .kernels import clamp_max as k_clamp_max
 from .kernels import clamp_min as k_clamp_min
 from .kernels import clone as k_clone
+from .kernels import conj_raw as k_conj_raw
 from .kernels import copy as k_copy
 from .kernels import cos as k_cos
 from .kernels import div as k_div
@@ -113,7 +114,7 @@ from .kernels import zero as k_zero
 from .kernels import zeros_of as k_zeros_of
 
 new = object.__new__
-NUMBERS = frozenset((float, int, bool, complex))
+NUMBERS = frozenset((float, int, bool))
 
 
 class AddBackward0(Node2):
@@ -205,8 +206,8 @@ class AddBackward0_other(Node1):
 def add(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
-            a_self = self._a
-            a_other = other._a
+            a_self = self._in
+            a_other = other._in
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(add, ['self', 'other'], {'self': self, 'other': other})
             r = k_add(a_self, a_other)
@@ -236,22 +237,30 @@ def add(self: Tensor, other: Any) -> Tensor:
                     n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('add', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('add', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or other._rg):
-                    p_.cut((self, other,))
+                if events.on:
+                    if events.sink is not None and (self._rg or other._rg):
+                        p_.cut((self, other,))
+                    if events.special:
+                        p_.after('add', out, (self, other,))
             return out
         if type(other) in NUMBERS:
-            a_self = self._a
+            a_self = self._in
             r = k_add(a_self, other)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -276,21 +285,29 @@ def add(self: Tensor, other: Any) -> Tensor:
                     n.hooks = None
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('add', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('add', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('add', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('add', out, (self, other,))
             return out
         return p_.converted(add, ('other',), {'self': self, 'other': other})
     except Exception as error:
@@ -388,8 +405,8 @@ class SubBackward0_other(Node1):
 def sub(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
-            a_self = self._a
-            a_other = other._a
+            a_self = self._in
+            a_other = other._in
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(sub, ['self', 'other'], {'self': self, 'other': other})
             r = k_sub(a_self, a_other)
@@ -419,22 +436,30 @@ def sub(self: Tensor, other: Any) -> Tensor:
                     n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('sub', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('sub', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or other._rg):
-                    p_.cut((self, other,))
+                if events.on:
+                    if events.sink is not None and (self._rg or other._rg):
+                        p_.cut((self, other,))
+                    if events.special:
+                        p_.after('sub', out, (self, other,))
             return out
         if type(other) in NUMBERS:
-            a_self = self._a
+            a_self = self._in
             r = k_sub(a_self, other)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -459,21 +484,29 @@ def sub(self: Tensor, other: Any) -> Tensor:
                     n.hooks = None
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('sub', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('sub', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('sub', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('sub', out, (self, other,))
             return out
         return p_.converted(sub, ('other',), {'self': self, 'other': other})
     except Exception as error:
@@ -569,8 +602,8 @@ class RsubBackward1_other(Node1):
 def rsub(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
-            a_self = self._a
-            a_other = other._a
+            a_self = self._in
+            a_other = other._in
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(rsub, ['self', 'other'], {'self': self, 'other': other})
             r = a_other - a_self
@@ -600,22 +633,30 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                     n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('rsub', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('rsub', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or other._rg):
-                    p_.cut((self, other,))
+                if events.on:
+                    if events.sink is not None and (self._rg or other._rg):
+                        p_.cut((self, other,))
+                    if events.special:
+                        p_.after('rsub', out, (self, other,))
             return out
         if type(other) in NUMBERS:
-            a_self = self._a
+            a_self = self._in
             r = other - a_self
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -640,21 +681,29 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                     n.hooks = None
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('rsub', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('rsub', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('rsub', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('rsub', out, (self, other,))
             return out
         return p_.converted(rsub, ('other',), {'self': self, 'other': other})
     except Exception as error:
@@ -680,7 +729,7 @@ class MulBackward0(Node2):
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
             gi = g * other
             if self.fit is not None:
@@ -694,7 +743,7 @@ class MulBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             gi = g * self_
             if self.fit is not None:
@@ -712,8 +761,10 @@ class MulBackward0(Node2):
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
+            if other.dtype.kind == 'c':
+                other = k_conj_raw(other)
             g0 = g * other
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -721,8 +772,10 @@ class MulBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             g1 = g * self_
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -734,7 +787,9 @@ class MulBackward0(Node2):
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
+            if other._a.dtype.kind == 'c':
+                other = o_.conj_raw(other)
             g0 = g * other
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -742,7 +797,9 @@ class MulBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             g1 = g * self_
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -781,8 +838,8 @@ class MulBackward0_other(Node1):
 def mul(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
-            a_self = self._a
-            a_other = other._a
+            a_self = self._in
+            a_other = other._in
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(mul, ['self', 'other'], {'self': self, 'other': other})
             r = k_mul(a_self, a_other)
@@ -826,22 +883,30 @@ def mul(self: Tensor, other: Any) -> Tensor:
                     n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('mul', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('mul', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or other._rg):
-                    p_.cut((self, other,))
+                if events.on:
+                    if events.sink is not None and (self._rg or other._rg):
+                        p_.cut((self, other,))
+                    if events.special:
+                        p_.after('mul', out, (self, other,))
             return out
         if type(other) in NUMBERS:
-            a_self = self._a
+            a_self = self._in
             r = k_mul(a_self, other)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -867,21 +932,29 @@ def mul(self: Tensor, other: Any) -> Tensor:
                     n.c_other = other
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('mul', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('mul', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('mul', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('mul', out, (self, other,))
             return out
         return p_.converted(mul, ('other',), {'self': self, 'other': other})
     except Exception as error:
@@ -907,7 +980,7 @@ class DivBackward0(Node2):
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
             gi = g / other
             if self.fit is not None:
@@ -921,12 +994,12 @@ class DivBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
             gi = -g * (self_ / other / other)
             if self.fit is not None:
@@ -944,8 +1017,10 @@ class DivBackward0(Node2):
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
+            if other.dtype.kind == 'c':
+                other = k_conj_raw(other)
             g0 = g / other
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -953,13 +1028,17 @@ class DivBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
+            if other.dtype.kind == 'c':
+                other = k_conj_raw(other)
             g1 = -g * (self_ / other / other)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -971,7 +1050,9 @@ class DivBackward0(Node2):
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
+            if other._a.dtype.kind == 'c':
+                other = o_.conj_raw(other)
             g0 = g / other
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -979,11 +1060,15 @@ class DivBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
+            if other._a.dtype.kind == 'c':
+                other = o_.conj_raw(other)
             g1 = -g * (self_ / other / other)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -1022,8 +1107,8 @@ class DivBackward0_other(Node1):
 def div(self: Tensor, other: Any) -> Tensor:
     try:
         if isinstance(other, Tensor):
-            a_self = self._a
-            a_other = other._a
+            a_self = self._in
+            a_other = other._in
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(div, ['self', 'other'], {'self': self, 'other': other})
             r = k_div(a_self, a_other)
@@ -1063,24 +1148,32 @@ def div(self: Tensor, other: Any) -> Tensor:
                     n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('div', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('div', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('div', r, a_self)
-                if events.sink is not None and (self._rg or other._rg):
-                    p_.cut((self, other,))
+                if events.on:
+                    if events.sink is not None and (self._rg or other._rg):
+                        p_.cut((self, other,))
+                    if events.special:
+                        p_.after('div', out, (self, other,))
             return out
         if type(other) in NUMBERS:
-            a_self = self._a
+            a_self = self._in
             r = k_div(a_self, other)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -1106,21 +1199,29 @@ def div(self: Tensor, other: Any) -> Tensor:
                     n.c_other = other
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('div', out, (self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('div', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('div', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('div', out, (self, other,))
             return out
         return p_.converted(div, ('other',), {'self': self, 'other': other})
     except Exception as error:
@@ -1146,12 +1247,12 @@ class PowBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             exponent = self.s_exponent
             st = exponent._storage
             if st is not None and st.version != self.v_exponent:
-                stale(self, 'exponent', st)
+                exponent = unpacked(self, 'exponent', st)
             exponent = exponent._a
             gi = f_.pow_grad_base(k_, g, self_, exponent)
             if self.fit is not None:
@@ -1165,17 +1266,18 @@ class PowBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             exponent = self.s_exponent
             st = exponent._storage
             if st is not None and st.version != self.v_exponent:
-                stale(self, 'exponent', st)
+                exponent = unpacked(self, 'exponent', st)
             exponent = exponent._a
             st = self.o_storage
             if st is not None and st.version != self.v_result:
-                stale(self, 'result', st)
-            result = self.s_result
+                result = unpacked(self, 'result', st)._a
+            else:
+                result = self.s_result
             gi = f_.pow_grad_exponent(k_, g, self_, exponent, result)
             if self.fit is not None:
                 gi = k_sum_to(gi, self.fit[1])
@@ -1192,13 +1294,17 @@ class PowBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             exponent = self.s_exponent
             st = exponent._storage
             if st is not None and st.version != self.v_exponent:
-                stale(self, 'exponent', st)
+                exponent = unpacked(self, 'exponent', st)
             exponent = exponent._a
+            if exponent.dtype.kind == 'c':
+                exponent = k_conj_raw(exponent)
             g0 = f_.pow_grad_base(k_, g, self_, exponent)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -1206,17 +1312,24 @@ class PowBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             exponent = self.s_exponent
             st = exponent._storage
             if st is not None and st.version != self.v_exponent:
-                stale(self, 'exponent', st)
+                exponent = unpacked(self, 'exponent', st)
             exponent = exponent._a
+            if exponent.dtype.kind == 'c':
+                exponent = k_conj_raw(exponent)
             st = self.o_storage
             if st is not None and st.version != self.v_result:
-                stale(self, 'result', st)
-            result = self.s_result
+                result = unpacked(self, 'result', st)._a
+            else:
+                result = self.s_result
+            if result.dtype.kind == 'c':
+                result = k_conj_raw(result)
             g1 = f_.pow_grad_exponent(k_, g, self_, exponent, result)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -1228,11 +1341,15 @@ class PowBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             exponent = self.s_exponent
             st = exponent._storage
             if st is not None and st.version != self.v_exponent:
-                stale(self, 'exponent', st)
+                exponent = unpacked(self, 'exponent', st)
+            if exponent._a.dtype.kind == 'c':
+                exponent = o_.conj_raw(exponent)
             g0 = f_.pow_grad_base(o_, g, self_, exponent)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -1240,15 +1357,22 @@ class PowBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             exponent = self.s_exponent
             st = exponent._storage
             if st is not None and st.version != self.v_exponent:
-                stale(self, 'exponent', st)
+                exponent = unpacked(self, 'exponent', st)
+            if exponent._a.dtype.kind == 'c':
+                exponent = o_.conj_raw(exponent)
             st = self.o_storage
             if st is not None and st.version != self.v_result:
-                stale(self, 'result', st)
-            result = o_.output_of(self)
+                result = unpacked(self, 'result', st)
+            else:
+                result = o_.output_of(self)
+            if result._a.dtype.kind == 'c':
+                result = o_.conj_raw(result)
             g1 = f_.pow_grad_exponent(o_, g, self_, exponent, result)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -1276,7 +1400,7 @@ class PowBackward0_exponent(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = f_.pow_grad_base(k_, g, self_, self.c_exponent)
         if n in buffers:
@@ -1290,8 +1414,10 @@ class PowBackward0_exponent(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = f_.pow_grad_base(k_, g, self_, self.c_exponent)
         return (g0,)
 
@@ -1299,7 +1425,9 @@ class PowBackward0_exponent(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = f_.pow_grad_base(o_, g, self_, self.c_exponent)
         return (g0,)
 
@@ -1321,12 +1449,13 @@ class PowBackward2_self(Node1):
         exponent = self.s_exponent
         st = exponent._storage
         if st is not None and st.version != self.v_exponent:
-            stale(self, 'exponent', st)
+            exponent = unpacked(self, 'exponent', st)
         exponent = exponent._a
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = f_.pow_grad_exponent(k_, g, self.c_self, exponent, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -1339,12 +1468,17 @@ class PowBackward2_self(Node1):
         exponent = self.s_exponent
         st = exponent._storage
         if st is not None and st.version != self.v_exponent:
-            stale(self, 'exponent', st)
+            exponent = unpacked(self, 'exponent', st)
         exponent = exponent._a
+        if exponent.dtype.kind == 'c':
+            exponent = k_conj_raw(exponent)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = f_.pow_grad_exponent(k_, g, self.c_self, exponent, result)
         return (g0,)
 
@@ -1352,11 +1486,16 @@ class PowBackward2_self(Node1):
         exponent = self.s_exponent
         st = exponent._storage
         if st is not None and st.version != self.v_exponent:
-            stale(self, 'exponent', st)
+            exponent = unpacked(self, 'exponent', st)
+        if exponent._a.dtype.kind == 'c':
+            exponent = o_.conj_raw(exponent)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = f_.pow_grad_exponent(o_, g, self.c_self, exponent, result)
         return (g0,)
 
@@ -1371,8 +1510,8 @@ class PowBackward2_self(Node1):
 def pow(self: Any, exponent: Any) -> Tensor:
     try:
         if isinstance(exponent, Tensor) and isinstance(self, Tensor):
-            a_self = self._a
-            a_exponent = exponent._a
+            a_self = self._in
+            a_exponent = exponent._in
             if a_self.dtype is not a_exponent.dtype and a_self.dtype != a_exponent.dtype:
                 return p_.mixed(pow, ['self', 'exponent'], {'self': self, 'exponent': exponent})
             r = k_pow(a_self, a_exponent)
@@ -1411,22 +1550,30 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     n.fit = None if a_self.shape == a_exponent.shape else (a_self.shape, a_exponent.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('pow', out, (self, exponent,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('pow', out, (self, exponent,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or exponent._rg):
-                    p_.cut((self, exponent,))
+                if events.on:
+                    if events.sink is not None and (self._rg or exponent._rg):
+                        p_.cut((self, exponent,))
+                    if events.special:
+                        p_.after('pow', out, (self, exponent,))
             return out
         if type(exponent) in NUMBERS:
-            a_self = self._a
+            a_self = self._in
             r = k_pow(a_self, exponent)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -1455,24 +1602,32 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     n.c_exponent = exponent
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('pow', out, (self, exponent,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('pow', out, (self, exponent,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('pow', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('pow', out, (self, exponent,))
             return out
         if type(self) in NUMBERS:
-            a_exponent = exponent._a
+            a_exponent = exponent._in
             r = k_pow(self, a_exponent)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -1504,21 +1659,29 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     n.c_self = self
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('pow', out, (self, exponent,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('pow', out, (self, exponent,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_exponent.dtype:
                     out._a = p_.weak('pow', r, a_exponent)
-                if events.sink is not None and (exponent._rg):
-                    p_.cut((exponent,))
+                if events.on:
+                    if events.sink is not None and (exponent._rg):
+                        p_.cut((exponent,))
+                    if events.special:
+                        p_.after('pow', out, (self, exponent,))
             return out
         return p_.converted(pow, ('exponent', 'self'), {'self': self, 'exponent': exponent})
     except Exception as error:
@@ -1526,7 +1689,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
 
 
 def jvp_pow(self_: Any, exponent: Any, result: Any, self_t: Any, exponent_t: Any) -> Any:
-    return f_.pow_grad_base(k_, self_t, self_, exponent) + f_.pow_grad_exponent(k_, exponent_t, self_, exponent, result)
+    return f_.pow_grad_base(o_, o_.filled(self_t), self_, exponent) + f_.pow_grad_exponent(o_, o_.filled(exponent_t), self_, exponent, result)
 
 
 class MaximumBackward0(Node2):
@@ -1544,12 +1707,12 @@ class MaximumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
             gi = k_drop(k_where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
@@ -1563,12 +1726,12 @@ class MaximumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
             gi = k_drop(k_where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
@@ -1586,13 +1749,17 @@ class MaximumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
+            if other.dtype.kind == 'c':
+                other = k_conj_raw(other)
             g0 = k_drop(k_where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -1600,13 +1767,17 @@ class MaximumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
+            if other.dtype.kind == 'c':
+                other = k_conj_raw(other)
             g1 = k_drop(k_where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -1618,11 +1789,15 @@ class MaximumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
+            if other._a.dtype.kind == 'c':
+                other = o_.conj_raw(other)
             g0 = o_.drop(o_.where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -1630,11 +1805,15 @@ class MaximumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
+            if other._a.dtype.kind == 'c':
+                other = o_.conj_raw(other)
             g1 = o_.drop(o_.where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -1646,8 +1825,8 @@ class MaximumBackward0(Node2):
 
 def maximum(self: Tensor, other: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_other = other._a
+        a_self = self._in
+        a_other = other._in
         if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
             return p_.mixed(maximum, ['self', 'other'], {'self': self, 'other': other})
         r = k_maximum(a_self, a_other)
@@ -1683,26 +1862,34 @@ def maximum(self: Tensor, other: Tensor) -> Tensor:
                 n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('maximum', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('maximum', out, (self, other,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or other._rg):
-                p_.cut((self, other,))
+            if events.on:
+                if events.sink is not None and (self._rg or other._rg):
+                    p_.cut((self, other,))
+                if events.special:
+                    p_.after('maximum', out, (self, other,))
         return out
     except Exception as error:
         return p_.failed(maximum, error, {'self': self, 'other': other}, {})
 
 
 def jvp_maximum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
-    return k_where(self_ == other, (self_t + other_t) / 2, k_where(self_ > other, self_t, other_t))
+    return o_.where(self_ == other, o_.filled((self_t + other_t) / 2), o_.filled(o_.where(self_ > other, o_.filled(self_t), o_.filled(other_t))))
 
 
 class MinimumBackward0(Node2):
@@ -1720,12 +1907,12 @@ class MinimumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
             gi = k_drop(k_where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
@@ -1739,12 +1926,12 @@ class MinimumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
             gi = k_drop(k_where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
@@ -1762,13 +1949,17 @@ class MinimumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
+            if other.dtype.kind == 'c':
+                other = k_conj_raw(other)
             g0 = k_drop(k_where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -1776,13 +1967,17 @@ class MinimumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
             other = other._a
+            if other.dtype.kind == 'c':
+                other = k_conj_raw(other)
             g1 = k_drop(k_where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -1794,11 +1989,15 @@ class MinimumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
+            if other._a.dtype.kind == 'c':
+                other = o_.conj_raw(other)
             g0 = o_.drop(o_.where(self_ == other, g / 2, g), self_ > other)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -1806,11 +2005,15 @@ class MinimumBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
-                stale(self, 'other', st)
+                other = unpacked(self, 'other', st)
+            if other._a.dtype.kind == 'c':
+                other = o_.conj_raw(other)
             g1 = o_.drop(o_.where(self_ == other, g / 2, g), self_ < other)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -1822,8 +2025,8 @@ class MinimumBackward0(Node2):
 
 def minimum(self: Tensor, other: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_other = other._a
+        a_self = self._in
+        a_other = other._in
         if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
             return p_.mixed(minimum, ['self', 'other'], {'self': self, 'other': other})
         r = k_minimum(a_self, a_other)
@@ -1859,26 +2062,34 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
                 n.fit = None if a_self.shape == a_other.shape else (a_self.shape, a_other.shape,)
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('minimum', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('minimum', out, (self, other,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or other._rg):
-                p_.cut((self, other,))
+            if events.on:
+                if events.sink is not None and (self._rg or other._rg):
+                    p_.cut((self, other,))
+                if events.special:
+                    p_.after('minimum', out, (self, other,))
         return out
     except Exception as error:
         return p_.failed(minimum, error, {'self': self, 'other': other}, {})
 
 
 def jvp_minimum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
-    return k_where(self_ == other, (self_t + other_t) / 2, k_where(self_ < other, self_t, other_t))
+    return o_.where(self_ == other, o_.filled((self_t + other_t) / 2), o_.filled(o_.where(self_ < other, o_.filled(self_t), o_.filled(other_t))))
 
 
 class NegBackward0(Node1):
@@ -1909,7 +2120,7 @@ class NegBackward0(Node1):
 
 def neg(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_neg(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -1934,19 +2145,27 @@ def neg(self: Tensor) -> Tensor:
                 n.hooks = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('neg', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('neg', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('neg', out, (self,))
         return out
     except Exception as error:
         return p_.failed(neg, error, {'self': self}, {})
@@ -1969,8 +2188,9 @@ class ExpBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = g * result
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -1982,16 +2202,22 @@ class ExpBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = g * result
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = g * result
         return (g0,)
 
@@ -2005,7 +2231,7 @@ class ExpBackward0(Node1):
 
 def exp(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return exp(p_.floated(self))
         r = k_exp(a_self)
@@ -2035,19 +2261,27 @@ def exp(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('exp', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('exp', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('exp', out, (self,))
         return out
     except Exception as error:
         return p_.failed(exp, error, {'self': self}, {})
@@ -2070,8 +2304,9 @@ class Expm1Backward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = g * (result + 1)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -2083,16 +2318,22 @@ class Expm1Backward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = g * (result + 1)
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = g * (result + 1)
         return (g0,)
 
@@ -2106,7 +2347,7 @@ class Expm1Backward0(Node1):
 
 def expm1(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return expm1(p_.floated(self))
         r = k_expm1(a_self)
@@ -2136,19 +2377,27 @@ def expm1(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('expm1', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('expm1', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('expm1', out, (self,))
         return out
     except Exception as error:
         return p_.failed(expm1, error, {'self': self}, {})
@@ -2172,7 +2421,7 @@ class LogBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = g / self_
         if n in buffers:
@@ -2186,8 +2435,10 @@ class LogBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = g / self_
         return (g0,)
 
@@ -2195,7 +2446,9 @@ class LogBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = g / self_
         return (g0,)
 
@@ -2205,7 +2458,7 @@ class LogBackward0(Node1):
 
 def log(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return log(p_.floated(self))
         r = k_log(a_self)
@@ -2235,19 +2488,27 @@ def log(self: Tensor) -> Tensor:
                 n.v_self = 0 if st is None else st.version
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('log', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('log', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('log', out, (self,))
         return out
     except Exception as error:
         return p_.failed(log, error, {'self': self}, {})
@@ -2271,7 +2532,7 @@ class Log1PBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = g / (self_ + 1)
         if n in buffers:
@@ -2285,8 +2546,10 @@ class Log1PBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = g / (self_ + 1)
         return (g0,)
 
@@ -2294,7 +2557,9 @@ class Log1PBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = g / (self_ + 1)
         return (g0,)
 
@@ -2304,7 +2569,7 @@ class Log1PBackward0(Node1):
 
 def log1p(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return log1p(p_.floated(self))
         r = k_log1p(a_self)
@@ -2334,19 +2599,27 @@ def log1p(self: Tensor) -> Tensor:
                 n.v_self = 0 if st is None else st.version
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('log1p', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('log1p', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('log1p', out, (self,))
         return out
     except Exception as error:
         return p_.failed(log1p, error, {'self': self}, {})
@@ -2369,8 +2642,9 @@ class SqrtBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = g / (2 * result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -2382,16 +2656,22 @@ class SqrtBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = g / (2 * result)
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = g / (2 * result)
         return (g0,)
 
@@ -2405,7 +2685,7 @@ class SqrtBackward0(Node1):
 
 def sqrt(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return sqrt(p_.floated(self))
         r = k_sqrt(a_self)
@@ -2435,19 +2715,27 @@ def sqrt(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('sqrt', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('sqrt', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('sqrt', out, (self,))
         return out
     except Exception as error:
         return p_.failed(sqrt, error, {'self': self}, {})
@@ -2470,8 +2758,9 @@ class RsqrtBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = -0.5 * g * (result * result * result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -2483,16 +2772,22 @@ class RsqrtBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = -0.5 * g * (result * result * result)
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = -0.5 * g * (result * result * result)
         return (g0,)
 
@@ -2506,7 +2801,7 @@ class RsqrtBackward0(Node1):
 
 def rsqrt(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return rsqrt(p_.floated(self))
         r = k_rsqrt(a_self)
@@ -2536,19 +2831,27 @@ def rsqrt(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('rsqrt', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('rsqrt', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('rsqrt', out, (self,))
         return out
     except Exception as error:
         return p_.failed(rsqrt, error, {'self': self}, {})
@@ -2571,8 +2874,9 @@ class ReciprocalBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = -g * (result * result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -2584,16 +2888,22 @@ class ReciprocalBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = -g * (result * result)
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = -g * (result * result)
         return (g0,)
 
@@ -2607,7 +2917,7 @@ class ReciprocalBackward0(Node1):
 
 def reciprocal(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return reciprocal(p_.floated(self))
         r = k_reciprocal(a_self)
@@ -2637,19 +2947,27 @@ def reciprocal(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('reciprocal', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('reciprocal', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('reciprocal', out, (self,))
         return out
     except Exception as error:
         return p_.failed(reciprocal, error, {'self': self}, {})
@@ -2673,7 +2991,7 @@ class AbsBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = g * k_sign(self_)
         if n in buffers:
@@ -2687,7 +3005,7 @@ class AbsBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         g0 = g * k_sign(self_)
         return (g0,)
@@ -2696,7 +3014,7 @@ class AbsBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         g0 = g * o_.sign(self_)
         return (g0,)
 
@@ -2706,7 +3024,7 @@ class AbsBackward0(Node1):
 
 def abs(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_abs(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -2734,26 +3052,117 @@ def abs(self: Tensor) -> Tensor:
                 n.v_self = 0 if st is None else st.version
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('abs', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('abs', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('abs', out, (self,))
         return out
     except Exception as error:
         return p_.failed(abs, error, {'self': self}, {})
 
 
 def jvp_abs(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * k_sign(self_)
+    return self_t * o_.sign(self_)
+
+
+class ConjPhysicalBackward0(Node1):
+    __slots__ = ()
+    op_name = 'ConjPhysicalBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_conj_raw(g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_conj_raw(g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.conj_raw(g)
+        return (g0,)
+
+
+def conj_raw(self: Tensor) -> Tensor:
+    try:
+        a_self = self._in
+        r = k_conj_raw(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ConjPhysicalBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('conj_raw', out, (self,))
+            else:
+                out._fn = None
+                out._rg = False
+                if events.special:
+                    p_.after('conj_raw', out, (self,))
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('conj_raw', out, (self,))
+        return out
+    except Exception as error:
+        return p_.failed(conj_raw, error, {'self': self}, {})
+
+
+def jvp_conj_raw(self_: Any, result: Any, self_t: Any) -> Any:
+    return o_.conj_raw(o_.filled(self_t))
 
 
 class SignBackward0(Node1):
@@ -2784,7 +3193,7 @@ class SignBackward0(Node1):
 
 def sign(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_sign(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -2810,19 +3219,27 @@ def sign(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('sign', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('sign', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('sign', out, (self,))
         return out
     except Exception as error:
         return p_.failed(sign, error, {'self': self}, {})
@@ -2830,7 +3247,7 @@ def sign(self: Tensor) -> Tensor:
 
 def jvp_sign(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return k_zeros_of(self_shape, self_t)
+    return o_.zeros_of(self_shape, o_.filled(self_t))
 
 
 class FloorBackward0(Node1):
@@ -2861,7 +3278,7 @@ class FloorBackward0(Node1):
 
 def floor(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_floor(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -2887,19 +3304,27 @@ def floor(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('floor', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('floor', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('floor', out, (self,))
         return out
     except Exception as error:
         return p_.failed(floor, error, {'self': self}, {})
@@ -2907,7 +3332,7 @@ def floor(self: Tensor) -> Tensor:
 
 def jvp_floor(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return k_zeros_of(self_shape, self_t)
+    return o_.zeros_of(self_shape, o_.filled(self_t))
 
 
 class CeilBackward0(Node1):
@@ -2938,7 +3363,7 @@ class CeilBackward0(Node1):
 
 def ceil(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_ceil(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -2964,19 +3389,27 @@ def ceil(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('ceil', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('ceil', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('ceil', out, (self,))
         return out
     except Exception as error:
         return p_.failed(ceil, error, {'self': self}, {})
@@ -2984,7 +3417,7 @@ def ceil(self: Tensor) -> Tensor:
 
 def jvp_ceil(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return k_zeros_of(self_shape, self_t)
+    return o_.zeros_of(self_shape, o_.filled(self_t))
 
 
 class RoundBackward0(Node1):
@@ -3015,7 +3448,7 @@ class RoundBackward0(Node1):
 
 def round(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_round(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -3041,19 +3474,27 @@ def round(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('round', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('round', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('round', out, (self,))
         return out
     except Exception as error:
         return p_.failed(round, error, {'self': self}, {})
@@ -3061,7 +3502,7 @@ def round(self: Tensor) -> Tensor:
 
 def jvp_round(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return k_zeros_of(self_shape, self_t)
+    return o_.zeros_of(self_shape, o_.filled(self_t))
 
 
 class TruncBackward0(Node1):
@@ -3092,7 +3533,7 @@ class TruncBackward0(Node1):
 
 def trunc(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_trunc(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -3118,19 +3559,27 @@ def trunc(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('trunc', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('trunc', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('trunc', out, (self,))
         return out
     except Exception as error:
         return p_.failed(trunc, error, {'self': self}, {})
@@ -3138,7 +3587,7 @@ def trunc(self: Tensor) -> Tensor:
 
 def jvp_trunc(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return k_zeros_of(self_shape, self_t)
+    return o_.zeros_of(self_shape, o_.filled(self_t))
 
 
 class SinBackward0(Node1):
@@ -3155,7 +3604,7 @@ class SinBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = g * k_cos(self_)
         if n in buffers:
@@ -3169,8 +3618,10 @@ class SinBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = g * k_cos(self_)
         return (g0,)
 
@@ -3178,7 +3629,9 @@ class SinBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = g * o_.cos(self_)
         return (g0,)
 
@@ -3188,7 +3641,7 @@ class SinBackward0(Node1):
 
 def sin(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return sin(p_.floated(self))
         r = k_sin(a_self)
@@ -3218,26 +3671,34 @@ def sin(self: Tensor) -> Tensor:
                 n.v_self = 0 if st is None else st.version
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('sin', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('sin', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('sin', out, (self,))
         return out
     except Exception as error:
         return p_.failed(sin, error, {'self': self}, {})
 
 
 def jvp_sin(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * k_cos(self_)
+    return self_t * o_.cos(self_)
 
 
 class CosBackward0(Node1):
@@ -3254,7 +3715,7 @@ class CosBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = g * -k_sin(self_)
         if n in buffers:
@@ -3268,8 +3729,10 @@ class CosBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = g * -k_sin(self_)
         return (g0,)
 
@@ -3277,7 +3740,9 @@ class CosBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = g * -o_.sin(self_)
         return (g0,)
 
@@ -3287,7 +3752,7 @@ class CosBackward0(Node1):
 
 def cos(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return cos(p_.floated(self))
         r = k_cos(a_self)
@@ -3317,26 +3782,34 @@ def cos(self: Tensor) -> Tensor:
                 n.v_self = 0 if st is None else st.version
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('cos', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('cos', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('cos', out, (self,))
         return out
     except Exception as error:
         return p_.failed(cos, error, {'self': self}, {})
 
 
 def jvp_cos(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * -k_sin(self_)
+    return self_t * -o_.sin(self_)
 
 
 class TanhBackward0(Node1):
@@ -3352,8 +3825,9 @@ class TanhBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = g - g * result * result
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -3365,16 +3839,22 @@ class TanhBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = g - g * result * result
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = g - g * result * result
         return (g0,)
 
@@ -3388,7 +3868,7 @@ class TanhBackward0(Node1):
 
 def tanh(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return tanh(p_.floated(self))
         r = k_tanh(a_self)
@@ -3418,19 +3898,27 @@ def tanh(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('tanh', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('tanh', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('tanh', out, (self,))
         return out
     except Exception as error:
         return p_.failed(tanh, error, {'self': self}, {})
@@ -3453,8 +3941,9 @@ class SigmoidBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = (g - g * result) * result
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -3466,16 +3955,22 @@ class SigmoidBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = (g - g * result) * result
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = (g - g * result) * result
         return (g0,)
 
@@ -3489,7 +3984,7 @@ class SigmoidBackward0(Node1):
 
 def sigmoid(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return sigmoid(p_.floated(self))
         r = k_sigmoid(a_self)
@@ -3519,19 +4014,27 @@ def sigmoid(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('sigmoid', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('sigmoid', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('sigmoid', out, (self,))
         return out
     except Exception as error:
         return p_.failed(sigmoid, error, {'self': self}, {})
@@ -3554,8 +4057,9 @@ class ReluBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = k_threshold_backward(g, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -3567,16 +4071,22 @@ class ReluBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = k_threshold_backward(g, result)
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = o_.threshold_backward(g, result)
         return (g0,)
 
@@ -3590,7 +4100,7 @@ class ReluBackward0(Node1):
 
 def relu(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_relu(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -3618,26 +4128,34 @@ def relu(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('relu', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('relu', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('relu', out, (self,))
         return out
     except Exception as error:
         return p_.failed(relu, error, {'self': self}, {})
 
 
 def jvp_relu(self_: Any, result: Any, self_t: Any) -> Any:
-    return k_threshold_backward(self_t, result)
+    return o_.threshold_backward(o_.filled(self_t), result)
 
 
 class LeakyReluBackward0(Node1):
@@ -3654,7 +4172,7 @@ class LeakyReluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = k_leaky_relu_backward(g, self_, self.c_negative_slope)
         if n in buffers:
@@ -3668,8 +4186,10 @@ class LeakyReluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = k_leaky_relu_backward(g, self_, self.c_negative_slope)
         return (g0,)
 
@@ -3677,7 +4197,9 @@ class LeakyReluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = o_.leaky_relu_backward(g, self_, self.c_negative_slope)
         return (g0,)
 
@@ -3687,7 +4209,7 @@ class LeakyReluBackward0(Node1):
 
 def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_leaky_relu(a_self, negative_slope)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -3716,26 +4238,34 @@ def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
                 n.c_negative_slope = negative_slope
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('leaky_relu', out, (self, negative_slope,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('leaky_relu', out, (self, negative_slope,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('leaky_relu', out, (self, negative_slope,))
         return out
     except Exception as error:
         return p_.failed(leaky_relu, error, {'self': self}, {'negative_slope': negative_slope})
 
 
 def jvp_leaky_relu(self_: Any, negative_slope: Any, result: Any, self_t: Any) -> Any:
-    return k_leaky_relu_backward(self_t, self_, negative_slope)
+    return o_.leaky_relu_backward(o_.filled(self_t), self_, negative_slope)
 
 
 class ThresholdBackwardBackward0(Node2):
@@ -3753,7 +4283,7 @@ class ThresholdBackwardBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             gi = k_threshold_backward(g, self_)
             if n in buffers:
@@ -3776,8 +4306,10 @@ class ThresholdBackwardBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             g0 = k_threshold_backward(g, self_)
         if self.n1 is not None:
             g1 = k_zeros_of(self.c_self_shape, g)
@@ -3789,7 +4321,9 @@ class ThresholdBackwardBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             g0 = o_.threshold_backward(g, self_)
         if self.n1 is not None:
             g1 = o_.zeros_of(self.c_self_shape, g)
@@ -3801,8 +4335,8 @@ class ThresholdBackwardBackward0(Node2):
 
 def threshold_backward(grad_output: Tensor, self: Tensor) -> Tensor:
     try:
-        a_grad_output = grad_output._a
-        a_self = self._a
+        a_grad_output = grad_output._in
+        a_self = self._in
         r = k_threshold_backward(a_grad_output, a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -3837,26 +4371,34 @@ def threshold_backward(grad_output: Tensor, self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('threshold_backward', out, (grad_output, self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('threshold_backward', out, (grad_output, self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (grad_output._rg or self._rg):
-                p_.cut((grad_output, self,))
+            if events.on:
+                if events.sink is not None and (grad_output._rg or self._rg):
+                    p_.cut((grad_output, self,))
+                if events.special:
+                    p_.after('threshold_backward', out, (grad_output, self,))
         return out
     except Exception as error:
         return p_.failed(threshold_backward, error, {'grad_output': grad_output, 'self': self}, {})
 
 
 def jvp_threshold_backward(grad_output: Any, self_: Any, result: Any, grad_output_t: Any, self_t: Any) -> Any:
-    return k_threshold_backward(grad_output_t, self_)
+    return o_.threshold_backward(o_.filled(grad_output_t), self_)
 
 
 class LeakyReluBackwardBackward0(Node2):
@@ -3874,7 +4416,7 @@ class LeakyReluBackwardBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             gi = k_leaky_relu_backward(g, self_, self.c_negative_slope)
             if n in buffers:
@@ -3897,8 +4439,10 @@ class LeakyReluBackwardBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             g0 = k_leaky_relu_backward(g, self_, self.c_negative_slope)
         if self.n1 is not None:
             g1 = k_zeros_of(self.c_self_shape, g)
@@ -3910,7 +4454,9 @@ class LeakyReluBackwardBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             g0 = o_.leaky_relu_backward(g, self_, self.c_negative_slope)
         if self.n1 is not None:
             g1 = o_.zeros_of(self.c_self_shape, g)
@@ -3922,8 +4468,8 @@ class LeakyReluBackwardBackward0(Node2):
 
 def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Any) -> Tensor:
     try:
-        a_grad_output = grad_output._a
-        a_self = self._a
+        a_grad_output = grad_output._in
+        a_self = self._in
         r = k_leaky_relu_backward(a_grad_output, a_self, negative_slope)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -3959,26 +4505,34 @@ def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Any) 
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('leaky_relu_backward', out, (grad_output, self, negative_slope,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('leaky_relu_backward', out, (grad_output, self, negative_slope,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (grad_output._rg or self._rg):
-                p_.cut((grad_output, self,))
+            if events.on:
+                if events.sink is not None and (grad_output._rg or self._rg):
+                    p_.cut((grad_output, self,))
+                if events.special:
+                    p_.after('leaky_relu_backward', out, (grad_output, self, negative_slope,))
         return out
     except Exception as error:
         return p_.failed(leaky_relu_backward, error, {'grad_output': grad_output, 'self': self}, {'negative_slope': negative_slope})
 
 
 def jvp_leaky_relu_backward(grad_output: Any, self_: Any, negative_slope: Any, result: Any, grad_output_t: Any, self_t: Any) -> Any:
-    return k_leaky_relu_backward(grad_output_t, self_, negative_slope)
+    return o_.leaky_relu_backward(o_.filled(grad_output_t), self_, negative_slope)
 
 
 class SoftplusBackward0(Node1):
@@ -3995,7 +4549,7 @@ class SoftplusBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = k_where(self_ * self.c_beta > self.c_threshold, g, g * k_sigmoid(self_ * self.c_beta))
         if n in buffers:
@@ -4009,8 +4563,10 @@ class SoftplusBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = k_where(self_ * self.c_beta > self.c_threshold, g, g * k_sigmoid(self_ * self.c_beta))
         return (g0,)
 
@@ -4018,7 +4574,9 @@ class SoftplusBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = o_.where(self_ * self.c_beta > self.c_threshold, g, g * o_.sigmoid(self_ * self.c_beta))
         return (g0,)
 
@@ -4028,7 +4586,7 @@ class SoftplusBackward0(Node1):
 
 def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return softplus(p_.floated(self), beta, threshold)
         r = k_softplus(a_self, beta, threshold)
@@ -4060,26 +4618,34 @@ def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
                 n.c_threshold = threshold
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('softplus', out, (self, beta, threshold,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('softplus', out, (self, beta, threshold,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('softplus', out, (self, beta, threshold,))
         return out
     except Exception as error:
         return p_.failed(softplus, error, {'self': self}, {'beta': beta, 'threshold': threshold})
 
 
 def jvp_softplus(self_: Any, beta: Any, threshold: Any, result: Any, self_t: Any) -> Any:
-    return k_where(self_ * beta > threshold, self_t, self_t * k_sigmoid(self_ * beta))
+    return o_.where(self_ * beta > threshold, o_.filled(self_t), o_.filled(self_t * o_.sigmoid(self_ * beta)))
 
 
 class SiluBackward0(Node1):
@@ -4096,7 +4662,7 @@ class SiluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = g * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
         if n in buffers:
@@ -4110,8 +4676,10 @@ class SiluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = g * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
         return (g0,)
 
@@ -4119,7 +4687,9 @@ class SiluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = g * (o_.sigmoid(self_) * (1 + self_ * (1 - o_.sigmoid(self_))))
         return (g0,)
 
@@ -4129,7 +4699,7 @@ class SiluBackward0(Node1):
 
 def silu(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return silu(p_.floated(self))
         r = k_silu(a_self)
@@ -4159,26 +4729,34 @@ def silu(self: Tensor) -> Tensor:
                 n.v_self = 0 if st is None else st.version
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('silu', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('silu', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('silu', out, (self,))
         return out
     except Exception as error:
         return p_.failed(silu, error, {'self': self}, {})
 
 
 def jvp_silu(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
+    return self_t * (o_.sigmoid(self_) * (1 + self_ * (1 - o_.sigmoid(self_))))
 
 
 class GeluBackward0(Node1):
@@ -4195,7 +4773,7 @@ class GeluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = f_.gelu_tanh_grad(k_, g, self_)
         if n in buffers:
@@ -4209,8 +4787,10 @@ class GeluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = f_.gelu_tanh_grad(k_, g, self_)
         return (g0,)
 
@@ -4218,7 +4798,9 @@ class GeluBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = f_.gelu_tanh_grad(o_, g, self_)
         return (g0,)
 
@@ -4228,7 +4810,7 @@ class GeluBackward0(Node1):
 
 def gelu_tanh(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         if a_self.dtype.kind in 'biu':
             return gelu_tanh(p_.floated(self))
         r = k_gelu_tanh(a_self)
@@ -4258,26 +4840,34 @@ def gelu_tanh(self: Tensor) -> Tensor:
                 n.v_self = 0 if st is None else st.version
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('gelu_tanh', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('gelu_tanh', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('gelu_tanh', out, (self,))
         return out
     except Exception as error:
         return p_.failed(gelu_tanh, error, {'self': self}, {})
 
 
 def jvp_gelu_tanh(self_: Any, result: Any, self_t: Any) -> Any:
-    return f_.gelu_tanh_grad(k_, self_t, self_)
+    return f_.gelu_tanh_grad(o_, o_.filled(self_t), self_)
 
 
 class ClampBackward1(Node1):
@@ -4294,7 +4884,7 @@ class ClampBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = k_keep(g, f_.inside(k_, self_, self.c_min, self.c_max))
         if n in buffers:
@@ -4308,8 +4898,10 @@ class ClampBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = k_keep(g, f_.inside(k_, self_, self.c_min, self.c_max))
         return (g0,)
 
@@ -4317,7 +4909,9 @@ class ClampBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = o_.keep(g, f_.inside(o_, self_, self.c_min, self.c_max))
         return (g0,)
 
@@ -4327,7 +4921,7 @@ class ClampBackward1(Node1):
 
 def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_clamp(a_self, min, max)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -4357,26 +4951,34 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
                 n.c_min = min
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('clamp', out, (self, min, max,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('clamp', out, (self, min, max,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('clamp', out, (self, min, max,))
         return out
     except Exception as error:
         return p_.failed(clamp, error, {'self': self}, {'min': min, 'max': max})
 
 
 def jvp_clamp(self_: Any, min: Any, max: Any, result: Any, self_t: Any) -> Any:
-    return k_keep(self_t, f_.inside(k_, self_, min, max))
+    return o_.keep(o_.filled(self_t), f_.inside(o_, self_, min, max))
 
 
 class ClampMinBackward0(Node1):
@@ -4393,7 +4995,7 @@ class ClampMinBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = k_keep(g, self_ >= self.c_min)
         if n in buffers:
@@ -4407,8 +5009,10 @@ class ClampMinBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = k_keep(g, self_ >= self.c_min)
         return (g0,)
 
@@ -4416,7 +5020,9 @@ class ClampMinBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = o_.keep(g, self_ >= self.c_min)
         return (g0,)
 
@@ -4426,7 +5032,7 @@ class ClampMinBackward0(Node1):
 
 def clamp_min(self: Tensor, min: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_clamp_min(a_self, min)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -4455,26 +5061,34 @@ def clamp_min(self: Tensor, min: Any) -> Tensor:
                 n.c_min = min
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('clamp_min', out, (self, min,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('clamp_min', out, (self, min,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('clamp_min', out, (self, min,))
         return out
     except Exception as error:
         return p_.failed(clamp_min, error, {'self': self}, {'min': min})
 
 
 def jvp_clamp_min(self_: Any, min: Any, result: Any, self_t: Any) -> Any:
-    return k_keep(self_t, self_ >= min)
+    return o_.keep(o_.filled(self_t), self_ >= min)
 
 
 class ClampMaxBackward0(Node1):
@@ -4491,7 +5105,7 @@ class ClampMaxBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = k_keep(g, self_ <= self.c_max)
         if n in buffers:
@@ -4505,8 +5119,10 @@ class ClampMaxBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = k_keep(g, self_ <= self.c_max)
         return (g0,)
 
@@ -4514,7 +5130,9 @@ class ClampMaxBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = o_.keep(g, self_ <= self.c_max)
         return (g0,)
 
@@ -4524,7 +5142,7 @@ class ClampMaxBackward0(Node1):
 
 def clamp_max(self: Tensor, max: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_clamp_max(a_self, max)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -4553,26 +5171,34 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
                 n.c_max = max
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('clamp_max', out, (self, max,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('clamp_max', out, (self, max,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('clamp_max', out, (self, max,))
         return out
     except Exception as error:
         return p_.failed(clamp_max, error, {'self': self}, {'max': max})
 
 
 def jvp_clamp_max(self_: Any, max: Any, result: Any, self_t: Any) -> Any:
-    return k_keep(self_t, self_ <= max)
+    return o_.keep(o_.filled(self_t), self_ <= max)
 
 
 class ClampMinBackward1(Node2):
@@ -4590,12 +5216,12 @@ class ClampMinBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             min = self.s_min
             st = min._storage
             if st is not None and st.version != self.v_min:
-                stale(self, 'min', st)
+                min = unpacked(self, 'min', st)
             min = min._a
             gi = k_keep(g, self_ >= min)
             if self.fit is not None:
@@ -4609,12 +5235,12 @@ class ClampMinBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             min = self.s_min
             st = min._storage
             if st is not None and st.version != self.v_min:
-                stale(self, 'min', st)
+                min = unpacked(self, 'min', st)
             min = min._a
             gi = k_keep(g, self_ < min)
             if self.fit is not None:
@@ -4632,13 +5258,17 @@ class ClampMinBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             min = self.s_min
             st = min._storage
             if st is not None and st.version != self.v_min:
-                stale(self, 'min', st)
+                min = unpacked(self, 'min', st)
             min = min._a
+            if min.dtype.kind == 'c':
+                min = k_conj_raw(min)
             g0 = k_keep(g, self_ >= min)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -4646,13 +5276,17 @@ class ClampMinBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             min = self.s_min
             st = min._storage
             if st is not None and st.version != self.v_min:
-                stale(self, 'min', st)
+                min = unpacked(self, 'min', st)
             min = min._a
+            if min.dtype.kind == 'c':
+                min = k_conj_raw(min)
             g1 = k_keep(g, self_ < min)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -4664,11 +5298,15 @@ class ClampMinBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             min = self.s_min
             st = min._storage
             if st is not None and st.version != self.v_min:
-                stale(self, 'min', st)
+                min = unpacked(self, 'min', st)
+            if min._a.dtype.kind == 'c':
+                min = o_.conj_raw(min)
             g0 = o_.keep(g, self_ >= min)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -4676,11 +5314,15 @@ class ClampMinBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             min = self.s_min
             st = min._storage
             if st is not None and st.version != self.v_min:
-                stale(self, 'min', st)
+                min = unpacked(self, 'min', st)
+            if min._a.dtype.kind == 'c':
+                min = o_.conj_raw(min)
             g1 = o_.keep(g, self_ < min)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -4692,8 +5334,8 @@ class ClampMinBackward1(Node2):
 
 def clamp_min_tensor(self: Tensor, min: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_min = min._a
+        a_self = self._in
+        a_min = min._in
         if a_self.dtype is not a_min.dtype and a_self.dtype != a_min.dtype:
             return p_.mixed(clamp_min_tensor, ['self', 'min'], {'self': self, 'min': min})
         r = k_maximum(a_self, a_min)
@@ -4729,26 +5371,34 @@ def clamp_min_tensor(self: Tensor, min: Tensor) -> Tensor:
                 n.fit = None if a_self.shape == a_min.shape else (a_self.shape, a_min.shape,)
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('clamp_min_tensor', out, (self, min,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('clamp_min_tensor', out, (self, min,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or min._rg):
-                p_.cut((self, min,))
+            if events.on:
+                if events.sink is not None and (self._rg or min._rg):
+                    p_.cut((self, min,))
+                if events.special:
+                    p_.after('clamp_min_tensor', out, (self, min,))
         return out
     except Exception as error:
         return p_.failed(clamp_min_tensor, error, {'self': self, 'min': min}, {})
 
 
 def jvp_clamp_min_tensor(self_: Any, min: Any, result: Any, self_t: Any, min_t: Any) -> Any:
-    return k_where(self_ >= min, self_t, min_t)
+    return o_.where(self_ >= min, o_.filled(self_t), o_.filled(min_t))
 
 
 class ClampMaxBackward1(Node2):
@@ -4766,12 +5416,12 @@ class ClampMaxBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             max = self.s_max
             st = max._storage
             if st is not None and st.version != self.v_max:
-                stale(self, 'max', st)
+                max = unpacked(self, 'max', st)
             max = max._a
             gi = k_keep(g, self_ <= max)
             if self.fit is not None:
@@ -4785,12 +5435,12 @@ class ClampMaxBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             max = self.s_max
             st = max._storage
             if st is not None and st.version != self.v_max:
-                stale(self, 'max', st)
+                max = unpacked(self, 'max', st)
             max = max._a
             gi = k_keep(g, self_ > max)
             if self.fit is not None:
@@ -4808,13 +5458,17 @@ class ClampMaxBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             max = self.s_max
             st = max._storage
             if st is not None and st.version != self.v_max:
-                stale(self, 'max', st)
+                max = unpacked(self, 'max', st)
             max = max._a
+            if max.dtype.kind == 'c':
+                max = k_conj_raw(max)
             g0 = k_keep(g, self_ <= max)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -4822,13 +5476,17 @@ class ClampMaxBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             max = self.s_max
             st = max._storage
             if st is not None and st.version != self.v_max:
-                stale(self, 'max', st)
+                max = unpacked(self, 'max', st)
             max = max._a
+            if max.dtype.kind == 'c':
+                max = k_conj_raw(max)
             g1 = k_keep(g, self_ > max)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -4840,11 +5498,15 @@ class ClampMaxBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             max = self.s_max
             st = max._storage
             if st is not None and st.version != self.v_max:
-                stale(self, 'max', st)
+                max = unpacked(self, 'max', st)
+            if max._a.dtype.kind == 'c':
+                max = o_.conj_raw(max)
             g0 = o_.keep(g, self_ <= max)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -4852,11 +5514,15 @@ class ClampMaxBackward1(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             max = self.s_max
             st = max._storage
             if st is not None and st.version != self.v_max:
-                stale(self, 'max', st)
+                max = unpacked(self, 'max', st)
+            if max._a.dtype.kind == 'c':
+                max = o_.conj_raw(max)
             g1 = o_.keep(g, self_ > max)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -4868,8 +5534,8 @@ class ClampMaxBackward1(Node2):
 
 def clamp_max_tensor(self: Tensor, max: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_max = max._a
+        a_self = self._in
+        a_max = max._in
         if a_self.dtype is not a_max.dtype and a_self.dtype != a_max.dtype:
             return p_.mixed(clamp_max_tensor, ['self', 'max'], {'self': self, 'max': max})
         r = k_minimum(a_self, a_max)
@@ -4905,26 +5571,34 @@ def clamp_max_tensor(self: Tensor, max: Tensor) -> Tensor:
                 n.fit = None if a_self.shape == a_max.shape else (a_self.shape, a_max.shape,)
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('clamp_max_tensor', out, (self, max,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('clamp_max_tensor', out, (self, max,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or max._rg):
-                p_.cut((self, max,))
+            if events.on:
+                if events.sink is not None and (self._rg or max._rg):
+                    p_.cut((self, max,))
+                if events.special:
+                    p_.after('clamp_max_tensor', out, (self, max,))
         return out
     except Exception as error:
         return p_.failed(clamp_max_tensor, error, {'self': self, 'max': max}, {})
 
 
 def jvp_clamp_max_tensor(self_: Any, max: Any, result: Any, self_t: Any, max_t: Any) -> Any:
-    return k_where(self_ <= max, self_t, max_t)
+    return o_.where(self_ <= max, o_.filled(self_t), o_.filled(max_t))
 
 
 class WhereBackward0(Node2):
@@ -4942,7 +5616,7 @@ class WhereBackward0(Node2):
             condition = self.s_condition
             st = condition._storage
             if st is not None and st.version != self.v_condition:
-                stale(self, 'condition', st)
+                condition = unpacked(self, 'condition', st)
             condition = condition._a
             gi = k_keep(g, condition)
             if self.fit is not None:
@@ -4956,7 +5630,7 @@ class WhereBackward0(Node2):
             condition = self.s_condition
             st = condition._storage
             if st is not None and st.version != self.v_condition:
-                stale(self, 'condition', st)
+                condition = unpacked(self, 'condition', st)
             condition = condition._a
             gi = k_drop(g, condition)
             if self.fit is not None:
@@ -4974,8 +5648,10 @@ class WhereBackward0(Node2):
             condition = self.s_condition
             st = condition._storage
             if st is not None and st.version != self.v_condition:
-                stale(self, 'condition', st)
+                condition = unpacked(self, 'condition', st)
             condition = condition._a
+            if condition.dtype.kind == 'c':
+                condition = k_conj_raw(condition)
             g0 = k_keep(g, condition)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -4983,8 +5659,10 @@ class WhereBackward0(Node2):
             condition = self.s_condition
             st = condition._storage
             if st is not None and st.version != self.v_condition:
-                stale(self, 'condition', st)
+                condition = unpacked(self, 'condition', st)
             condition = condition._a
+            if condition.dtype.kind == 'c':
+                condition = k_conj_raw(condition)
             g1 = k_drop(g, condition)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -4996,7 +5674,9 @@ class WhereBackward0(Node2):
             condition = self.s_condition
             st = condition._storage
             if st is not None and st.version != self.v_condition:
-                stale(self, 'condition', st)
+                condition = unpacked(self, 'condition', st)
+            if condition._a.dtype.kind == 'c':
+                condition = o_.conj_raw(condition)
             g0 = o_.keep(g, condition)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -5004,7 +5684,9 @@ class WhereBackward0(Node2):
             condition = self.s_condition
             st = condition._storage
             if st is not None and st.version != self.v_condition:
-                stale(self, 'condition', st)
+                condition = unpacked(self, 'condition', st)
+            if condition._a.dtype.kind == 'c':
+                condition = o_.conj_raw(condition)
             g1 = o_.drop(g, condition)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -5028,7 +5710,7 @@ class WhereBackward0_self(Node1):
         condition = self.s_condition
         st = condition._storage
         if st is not None and st.version != self.v_condition:
-            stale(self, 'condition', st)
+            condition = unpacked(self, 'condition', st)
         condition = condition._a
         gi = k_drop(g, condition)
         if self.fit is not None:
@@ -5044,8 +5726,10 @@ class WhereBackward0_self(Node1):
         condition = self.s_condition
         st = condition._storage
         if st is not None and st.version != self.v_condition:
-            stale(self, 'condition', st)
+            condition = unpacked(self, 'condition', st)
         condition = condition._a
+        if condition.dtype.kind == 'c':
+            condition = k_conj_raw(condition)
         g0 = k_drop(g, condition)
         if self.fit is not None:
             g0 = k_sum_to(g0, self.fit[0])
@@ -5055,7 +5739,9 @@ class WhereBackward0_self(Node1):
         condition = self.s_condition
         st = condition._storage
         if st is not None and st.version != self.v_condition:
-            stale(self, 'condition', st)
+            condition = unpacked(self, 'condition', st)
+        if condition._a.dtype.kind == 'c':
+            condition = o_.conj_raw(condition)
         g0 = o_.drop(g, condition)
         if self.fit is not None:
             g0 = o_.sum_to(g0, self.fit[0])
@@ -5079,7 +5765,7 @@ class WhereBackward0_other(Node1):
         condition = self.s_condition
         st = condition._storage
         if st is not None and st.version != self.v_condition:
-            stale(self, 'condition', st)
+            condition = unpacked(self, 'condition', st)
         condition = condition._a
         gi = k_keep(g, condition)
         if self.fit is not None:
@@ -5095,8 +5781,10 @@ class WhereBackward0_other(Node1):
         condition = self.s_condition
         st = condition._storage
         if st is not None and st.version != self.v_condition:
-            stale(self, 'condition', st)
+            condition = unpacked(self, 'condition', st)
         condition = condition._a
+        if condition.dtype.kind == 'c':
+            condition = k_conj_raw(condition)
         g0 = k_keep(g, condition)
         if self.fit is not None:
             g0 = k_sum_to(g0, self.fit[0])
@@ -5106,7 +5794,9 @@ class WhereBackward0_other(Node1):
         condition = self.s_condition
         st = condition._storage
         if st is not None and st.version != self.v_condition:
-            stale(self, 'condition', st)
+            condition = unpacked(self, 'condition', st)
+        if condition._a.dtype.kind == 'c':
+            condition = o_.conj_raw(condition)
         g0 = o_.keep(g, condition)
         if self.fit is not None:
             g0 = o_.sum_to(g0, self.fit[0])
@@ -5119,9 +5809,9 @@ class WhereBackward0_other(Node1):
 def where(condition: Tensor, self: Any, other: Any) -> Tensor:
     try:
         if isinstance(self, Tensor) and isinstance(other, Tensor):
-            a_condition = condition._a
-            a_self = self._a
-            a_other = other._a
+            a_condition = condition._in
+            a_self = self._in
+            a_other = other._in
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
                 return p_.mixed(where, ['self', 'other'], {'condition': condition, 'self': self, 'other': other})
             r = k_where(a_condition, a_self, a_other)
@@ -5154,23 +5844,31 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     n.fit = None if a_self.shape == a_other.shape == r.shape else (a_self.shape, a_other.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('where', out, (condition, self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('where', out, (condition, self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or other._rg):
-                    p_.cut((self, other,))
+                if events.on:
+                    if events.sink is not None and (self._rg or other._rg):
+                        p_.cut((self, other,))
+                    if events.special:
+                        p_.after('where', out, (condition, self, other,))
             return out
         if type(self) in NUMBERS:
-            a_condition = condition._a
-            a_other = other._a
+            a_condition = condition._in
+            a_other = other._in
             r = k_where(a_condition, self, a_other)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -5199,25 +5897,33 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     n.fit = None if a_other.shape == r.shape else (a_other.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('where', out, (condition, self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('where', out, (condition, self, other,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_other.dtype:
                     out._a = p_.weak('where', r, a_other)
-                if events.sink is not None and (other._rg):
-                    p_.cut((other,))
+                if events.on:
+                    if events.sink is not None and (other._rg):
+                        p_.cut((other,))
+                    if events.special:
+                        p_.after('where', out, (condition, self, other,))
             return out
         if type(other) in NUMBERS:
-            a_condition = condition._a
-            a_self = self._a
+            a_condition = condition._in
+            a_self = self._in
             r = k_where(a_condition, a_self, other)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -5246,21 +5952,29 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     n.fit = None if a_self.shape == r.shape else (a_self.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('where', out, (condition, self, other,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('where', out, (condition, self, other,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('where', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('where', out, (condition, self, other,))
             return out
         return p_.converted(where, ('self', 'other'), {'condition': condition, 'self': self, 'other': other})
     except Exception as error:
@@ -5268,7 +5982,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
 
 
 def jvp_where(condition: Any, self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> Any:
-    return k_where(condition, self_t, other_t)
+    return o_.where(condition, o_.filled(self_t), o_.filled(other_t))
 
 
 class MaskedFillBackward1(Node2):
@@ -5286,7 +6000,7 @@ class MaskedFillBackward1(Node2):
             mask = self.s_mask
             st = mask._storage
             if st is not None and st.version != self.v_mask:
-                stale(self, 'mask', st)
+                mask = unpacked(self, 'mask', st)
             mask = mask._a
             gi = k_drop(g, mask)
             if self.fit is not None:
@@ -5300,7 +6014,7 @@ class MaskedFillBackward1(Node2):
             mask = self.s_mask
             st = mask._storage
             if st is not None and st.version != self.v_mask:
-                stale(self, 'mask', st)
+                mask = unpacked(self, 'mask', st)
             mask = mask._a
             gi = k_keep(g, mask)
             if self.fit is not None:
@@ -5318,8 +6032,10 @@ class MaskedFillBackward1(Node2):
             mask = self.s_mask
             st = mask._storage
             if st is not None and st.version != self.v_mask:
-                stale(self, 'mask', st)
+                mask = unpacked(self, 'mask', st)
             mask = mask._a
+            if mask.dtype.kind == 'c':
+                mask = k_conj_raw(mask)
             g0 = k_drop(g, mask)
             if self.fit is not None:
                 g0 = k_sum_to(g0, self.fit[0])
@@ -5327,8 +6043,10 @@ class MaskedFillBackward1(Node2):
             mask = self.s_mask
             st = mask._storage
             if st is not None and st.version != self.v_mask:
-                stale(self, 'mask', st)
+                mask = unpacked(self, 'mask', st)
             mask = mask._a
+            if mask.dtype.kind == 'c':
+                mask = k_conj_raw(mask)
             g1 = k_keep(g, mask)
             if self.fit is not None:
                 g1 = k_sum_to(g1, self.fit[1])
@@ -5340,7 +6058,9 @@ class MaskedFillBackward1(Node2):
             mask = self.s_mask
             st = mask._storage
             if st is not None and st.version != self.v_mask:
-                stale(self, 'mask', st)
+                mask = unpacked(self, 'mask', st)
+            if mask._a.dtype.kind == 'c':
+                mask = o_.conj_raw(mask)
             g0 = o_.drop(g, mask)
             if self.fit is not None:
                 g0 = o_.sum_to(g0, self.fit[0])
@@ -5348,7 +6068,9 @@ class MaskedFillBackward1(Node2):
             mask = self.s_mask
             st = mask._storage
             if st is not None and st.version != self.v_mask:
-                stale(self, 'mask', st)
+                mask = unpacked(self, 'mask', st)
+            if mask._a.dtype.kind == 'c':
+                mask = o_.conj_raw(mask)
             g1 = o_.keep(g, mask)
             if self.fit is not None:
                 g1 = o_.sum_to(g1, self.fit[1])
@@ -5372,7 +6094,7 @@ class MaskedFillBackward0_value(Node1):
         mask = self.s_mask
         st = mask._storage
         if st is not None and st.version != self.v_mask:
-            stale(self, 'mask', st)
+            mask = unpacked(self, 'mask', st)
         mask = mask._a
         gi = k_drop(g, mask)
         if self.fit is not None:
@@ -5388,8 +6110,10 @@ class MaskedFillBackward0_value(Node1):
         mask = self.s_mask
         st = mask._storage
         if st is not None and st.version != self.v_mask:
-            stale(self, 'mask', st)
+            mask = unpacked(self, 'mask', st)
         mask = mask._a
+        if mask.dtype.kind == 'c':
+            mask = k_conj_raw(mask)
         g0 = k_drop(g, mask)
         if self.fit is not None:
             g0 = k_sum_to(g0, self.fit[0])
@@ -5399,7 +6123,9 @@ class MaskedFillBackward0_value(Node1):
         mask = self.s_mask
         st = mask._storage
         if st is not None and st.version != self.v_mask:
-            stale(self, 'mask', st)
+            mask = unpacked(self, 'mask', st)
+        if mask._a.dtype.kind == 'c':
+            mask = o_.conj_raw(mask)
         g0 = o_.drop(g, mask)
         if self.fit is not None:
             g0 = o_.sum_to(g0, self.fit[0])
@@ -5412,9 +6138,9 @@ class MaskedFillBackward0_value(Node1):
 def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     try:
         if isinstance(value, Tensor):
-            a_self = self._a
-            a_mask = mask._a
-            a_value = value._a
+            a_self = self._in
+            a_mask = mask._in
+            a_value = value._in
             if a_self.dtype is not a_value.dtype and a_self.dtype != a_value.dtype:
                 return p_.mixed(masked_fill, ['self', 'value'], {'self': self, 'mask': mask, 'value': value})
             r = k_masked_fill(a_self, a_mask, a_value)
@@ -5447,23 +6173,31 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                     n.fit = None if a_self.shape == a_value.shape == r.shape else (a_self.shape, a_value.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('masked_fill', out, (self, mask, value,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('masked_fill', out, (self, mask, value,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or value._rg):
-                    p_.cut((self, value,))
+                if events.on:
+                    if events.sink is not None and (self._rg or value._rg):
+                        p_.cut((self, value,))
+                    if events.special:
+                        p_.after('masked_fill', out, (self, mask, value,))
             return out
         if type(value) in NUMBERS:
-            a_self = self._a
-            a_mask = mask._a
+            a_self = self._in
+            a_mask = mask._in
             r = k_masked_fill(a_self, a_mask, value)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -5492,21 +6226,29 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                     n.fit = None if a_self.shape == r.shape else (a_self.shape,)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('masked_fill', out, (self, mask, value,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('masked_fill', out, (self, mask, value,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('masked_fill', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('masked_fill', out, (self, mask, value,))
             return out
         return p_.converted(masked_fill, ('value',), {'self': self, 'mask': mask, 'value': value})
     except Exception as error:
@@ -5514,7 +6256,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 def jvp_masked_fill(self_: Any, mask: Any, value: Any, result: Any, self_t: Any, value_t: Any) -> Any:
-    return k_where(mask, value_t, self_t)
+    return o_.where(mask, o_.filled(value_t), o_.filled(self_t))
 
 
 class CopyBackwards(Node2):
@@ -5561,8 +6303,8 @@ class CopyBackwards(Node2):
 
 def copy(self: Tensor, src: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_src = src._a
+        a_self = self._in
+        a_src = src._in
         r = k_copy(a_self, a_src)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -5592,19 +6334,27 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
                 n.c_src_shape = a_src.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('copy', out, (self, src,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('copy', out, (self, src,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or src._rg):
-                p_.cut((self, src,))
+            if events.on:
+                if events.sink is not None and (self._rg or src._rg):
+                    p_.cut((self, src,))
+                if events.special:
+                    p_.after('copy', out, (self, src,))
         return out
     except Exception as error:
         return p_.failed(copy, error, {'self': self, 'src': src}, {})
@@ -5613,7 +6363,7 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
 def jvp_copy(self_: Any, src: Any, result: Any, self_t: Any, src_t: Any) -> Any:
     self_shape = self_.shape
     self_dtype = self_.dtype
-    return k_to_copy(k_expand(src_t, self_shape), self_dtype)
+    return o_.to_copy(o_.filled(o_.expand(o_.filled(src_t), self_shape)), self_dtype)
 
 
 class FillBackward3(Node2):
@@ -5687,8 +6437,8 @@ class FillBackward2_value(Node1):
 def fill(self: Tensor, value: Any) -> Tensor:
     try:
         if isinstance(value, Tensor):
-            a_self = self._a
-            a_value = value._a
+            a_self = self._in
+            a_value = value._in
             r = k_fill(a_self, a_value)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -5716,22 +6466,30 @@ def fill(self: Tensor, value: Any) -> Tensor:
                     n.c_self_shape = a_self.shape
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('fill', out, (self, value,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('fill', out, (self, value,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or value._rg):
-                    p_.cut((self, value,))
+                if events.on:
+                    if events.sink is not None and (self._rg or value._rg):
+                        p_.cut((self, value,))
+                    if events.special:
+                        p_.after('fill', out, (self, value,))
             return out
         if type(value) in NUMBERS:
-            a_self = self._a
+            a_self = self._in
             r = k_fill(a_self, value)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -5757,21 +6515,29 @@ def fill(self: Tensor, value: Any) -> Tensor:
                     n.c_self_shape = a_self.shape
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('fill', out, (self, value,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('fill', out, (self, value,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('fill', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('fill', out, (self, value,))
             return out
         return p_.converted(fill, ('value',), {'self': self, 'value': value})
     except Exception as error:
@@ -5779,7 +6545,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
 
 
 def jvp_fill(self_: Any, value: Any, result: Any, self_t: Any, value_t: Any) -> Any:
-    return k_fill(self_t, value_t)
+    return o_.fill(o_.filled(self_t), o_.filled(value_t))
 
 
 class ZeroBackward0(Node1):
@@ -5810,7 +6576,7 @@ class ZeroBackward0(Node1):
 
 def zero(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_zero(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -5836,19 +6602,27 @@ def zero(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('zero', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('zero', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('zero', out, (self,))
         return out
     except Exception as error:
         return p_.failed(zero, error, {'self': self}, {})
@@ -5856,7 +6630,7 @@ def zero(self: Tensor) -> Tensor:
 
 def jvp_zero(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return k_zeros_of(self_shape, self_t)
+    return o_.zeros_of(self_shape, o_.filled(self_t))
 
 
 class CloneBackward0(Node1):
@@ -5889,7 +6663,7 @@ class CloneBackward0(Node1):
 
 def clone(self: Tensor, order: Any = 'K') -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_clone(a_self, order)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -5914,26 +6688,34 @@ def clone(self: Tensor, order: Any = 'K') -> Tensor:
                 n.hooks = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('clone', out, (self, order,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('clone', out, (self, order,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('clone', out, (self, order,))
         return out
     except Exception as error:
         return p_.failed(clone, error, {'self': self}, {'order': order})
 
 
 def jvp_clone(self_: Any, order: Any, result: Any, self_t: Any) -> Any:
-    return k_clone(self_t, order)
+    return o_.clone(o_.filled(self_t), order)
 
 
 class ToCopyBackward0(Node1):
@@ -5964,7 +6746,7 @@ class ToCopyBackward0(Node1):
 
 def to_copy(self: Tensor, dtype: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_to_copy(a_self, dtype)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -5990,26 +6772,34 @@ def to_copy(self: Tensor, dtype: Any) -> Tensor:
                 n.c_self_dtype = a_self.dtype
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('to_copy', out, (self, dtype,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('to_copy', out, (self, dtype,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('to_copy', out, (self, dtype,))
         return out
     except Exception as error:
         return p_.failed(to_copy, error, {'self': self}, {'dtype': dtype})
 
 
 def jvp_to_copy(self_: Any, dtype: Any, result: Any, self_t: Any) -> Any:
-    return k_to_copy(self_t, dtype)
+    return o_.to_copy(o_.filled(self_t), dtype)
 
 
 class SumBackward0(Node1):
@@ -6042,7 +6832,7 @@ class SumBackward0(Node1):
 
 def sum_all(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_sum_all(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6068,26 +6858,34 @@ def sum_all(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('sum_all', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('sum_all', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('sum_all', out, (self,))
         return out
     except Exception as error:
         return p_.failed(sum_all, error, {'self': self}, {})
 
 
 def jvp_sum_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return k_sum_all(self_t)
+    return o_.sum_all(o_.filled(self_t))
 
 
 class SumBackward1(Node1):
@@ -6120,7 +6918,7 @@ class SumBackward1(Node1):
 
 def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_sum_dim(a_self, dim, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6148,26 +6946,34 @@ def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('sum_dim', out, (self, dim, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('sum_dim', out, (self, dim, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('sum_dim', out, (self, dim, keepdim,))
         return out
     except Exception as error:
         return p_.failed(sum_dim, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_sum_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return k_sum_dim(self_t, dim, keepdim)
+    return o_.sum_dim(o_.filled(self_t), dim, keepdim)
 
 
 class MeanBackward0(Node1):
@@ -6200,7 +7006,7 @@ class MeanBackward0(Node1):
 
 def mean_all(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_mean_all(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6226,26 +7032,34 @@ def mean_all(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('mean_all', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('mean_all', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('mean_all', out, (self,))
         return out
     except Exception as error:
         return p_.failed(mean_all, error, {'self': self}, {})
 
 
 def jvp_mean_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return k_mean_all(self_t)
+    return o_.mean_all(o_.filled(self_t))
 
 
 class MeanBackward1(Node1):
@@ -6278,7 +7092,7 @@ class MeanBackward1(Node1):
 
 def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_mean_dim(a_self, dim, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6306,26 +7120,34 @@ def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('mean_dim', out, (self, dim, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('mean_dim', out, (self, dim, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('mean_dim', out, (self, dim, keepdim,))
         return out
     except Exception as error:
         return p_.failed(mean_dim, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_mean_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return k_mean_dim(self_t, dim, keepdim)
+    return o_.mean_dim(o_.filled(self_t), dim, keepdim)
 
 
 class AmaxBackward0(Node1):
@@ -6342,12 +7164,13 @@ class AmaxBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = f_.extreme_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -6360,12 +7183,17 @@ class AmaxBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = f_.extreme_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -6373,11 +7201,16 @@ class AmaxBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = f_.extreme_grad(o_, g, self_, result, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -6391,7 +7224,7 @@ class AmaxBackward0(Node1):
 
 def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_amax(a_self, dim, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6424,26 +7257,34 @@ def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
                 n.c_keepdim = keepdim
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('amax', out, (self, dim, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('amax', out, (self, dim, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('amax', out, (self, dim, keepdim,))
         return out
     except Exception as error:
         return p_.failed(amax, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_amax(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return f_.extreme_tangent(k_, self_t, self_, result, dim, keepdim)
+    return f_.extreme_tangent(o_, o_.filled(self_t), self_, result, dim, keepdim)
 
 
 class AminBackward0(Node1):
@@ -6460,12 +7301,13 @@ class AminBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = f_.extreme_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -6478,12 +7320,17 @@ class AminBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = f_.extreme_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -6491,11 +7338,16 @@ class AminBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = f_.extreme_grad(o_, g, self_, result, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -6509,7 +7361,7 @@ class AminBackward0(Node1):
 
 def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_amin(a_self, dim, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6542,26 +7394,34 @@ def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
                 n.c_keepdim = keepdim
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('amin', out, (self, dim, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('amin', out, (self, dim, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('amin', out, (self, dim, keepdim,))
         return out
     except Exception as error:
         return p_.failed(amin, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_amin(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return f_.extreme_tangent(k_, self_t, self_, result, dim, keepdim)
+    return f_.extreme_tangent(o_, o_.filled(self_t), self_, result, dim, keepdim)
 
 
 class MaxBackward1(Node1):
@@ -6578,12 +7438,13 @@ class MaxBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = f_.extreme_of_all_grad(k_, g, self_, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -6596,12 +7457,17 @@ class MaxBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = f_.extreme_of_all_grad(k_, g, self_, result)
         return (g0,)
 
@@ -6609,11 +7475,16 @@ class MaxBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = f_.extreme_of_all_grad(o_, g, self_, result)
         return (g0,)
 
@@ -6627,7 +7498,7 @@ class MaxBackward1(Node1):
 
 def max_all(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_amax(a_self, (), False)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6658,26 +7529,34 @@ def max_all(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('max_all', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('max_all', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('max_all', out, (self,))
         return out
     except Exception as error:
         return p_.failed(max_all, error, {'self': self}, {})
 
 
 def jvp_max_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return f_.extreme_tangent(k_, self_t, self_, result, (), False)
+    return f_.extreme_tangent(o_, o_.filled(self_t), self_, result, (), False)
 
 
 class MinBackward1(Node1):
@@ -6694,12 +7573,13 @@ class MinBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = f_.extreme_of_all_grad(k_, g, self_, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -6712,12 +7592,17 @@ class MinBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = f_.extreme_of_all_grad(k_, g, self_, result)
         return (g0,)
 
@@ -6725,11 +7610,16 @@ class MinBackward1(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = f_.extreme_of_all_grad(o_, g, self_, result)
         return (g0,)
 
@@ -6743,7 +7633,7 @@ class MinBackward1(Node1):
 
 def min_all(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_amin(a_self, (), False)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6774,26 +7664,34 @@ def min_all(self: Tensor) -> Tensor:
                 n.o_storage = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('min_all', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('min_all', out, (self,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('min_all', out, (self,))
         return out
     except Exception as error:
         return p_.failed(min_all, error, {'self': self}, {})
 
 
 def jvp_min_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return f_.extreme_tangent(k_, self_t, self_, result, (), False)
+    return f_.extreme_tangent(o_, o_.filled(self_t), self_, result, (), False)
 
 
 class MaxBackward0(Node1):
@@ -6810,7 +7708,7 @@ class MaxBackward0(Node1):
         indices = self.s_indices
         st = indices._storage
         if st is not None and st.version != self.v_indices:
-            stale(self, 'indices', st)
+            indices = unpacked(self, 'indices', st)
         indices = indices._a
         gi = f_.pick_backward(k_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
         if n in buffers:
@@ -6824,8 +7722,10 @@ class MaxBackward0(Node1):
         indices = self.s_indices
         st = indices._storage
         if st is not None and st.version != self.v_indices:
-            stale(self, 'indices', st)
+            indices = unpacked(self, 'indices', st)
         indices = indices._a
+        if indices.dtype.kind == 'c':
+            indices = k_conj_raw(indices)
         g0 = f_.pick_backward(k_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -6833,7 +7733,9 @@ class MaxBackward0(Node1):
         indices = self.s_indices
         st = indices._storage
         if st is not None and st.version != self.v_indices:
-            stale(self, 'indices', st)
+            indices = unpacked(self, 'indices', st)
+        if indices._a.dtype.kind == 'c':
+            indices = o_.conj_raw(indices)
         g0 = f_.pick_backward(o_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -6843,8 +7745,8 @@ class MaxBackward0(Node1):
 
 def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
     try:
-        a_self = self._a
-        a_indices = indices._a
+        a_self = self._in
+        a_indices = indices._in
         r = k_pick(a_self, a_indices, dim, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6875,26 +7777,34 @@ def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('max_dim', out, (self, indices, dim, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('max_dim', out, (self, indices, dim, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('max_dim', out, (self, indices, dim, keepdim,))
         return out
     except Exception as error:
         return p_.failed(max_dim, error, {'self': self, 'indices': indices}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_max_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return k_pick(self_t, indices, dim, keepdim)
+    return o_.pick(o_.filled(self_t), indices, dim, keepdim)
 
 
 class MinBackward0(Node1):
@@ -6911,7 +7821,7 @@ class MinBackward0(Node1):
         indices = self.s_indices
         st = indices._storage
         if st is not None and st.version != self.v_indices:
-            stale(self, 'indices', st)
+            indices = unpacked(self, 'indices', st)
         indices = indices._a
         gi = f_.pick_backward(k_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
         if n in buffers:
@@ -6925,8 +7835,10 @@ class MinBackward0(Node1):
         indices = self.s_indices
         st = indices._storage
         if st is not None and st.version != self.v_indices:
-            stale(self, 'indices', st)
+            indices = unpacked(self, 'indices', st)
         indices = indices._a
+        if indices.dtype.kind == 'c':
+            indices = k_conj_raw(indices)
         g0 = f_.pick_backward(k_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -6934,7 +7846,9 @@ class MinBackward0(Node1):
         indices = self.s_indices
         st = indices._storage
         if st is not None and st.version != self.v_indices:
-            stale(self, 'indices', st)
+            indices = unpacked(self, 'indices', st)
+        if indices._a.dtype.kind == 'c':
+            indices = o_.conj_raw(indices)
         g0 = f_.pick_backward(o_, g, self.c_self_shape, indices, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -6944,8 +7858,8 @@ class MinBackward0(Node1):
 
 def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
     try:
-        a_self = self._a
-        a_indices = indices._a
+        a_self = self._in
+        a_indices = indices._in
         r = k_pick(a_self, a_indices, dim, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -6976,26 +7890,34 @@ def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('min_dim', out, (self, indices, dim, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('min_dim', out, (self, indices, dim, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('min_dim', out, (self, indices, dim, keepdim,))
         return out
     except Exception as error:
         return p_.failed(min_dim, error, {'self': self, 'indices': indices}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_min_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return k_pick(self_t, indices, dim, keepdim)
+    return o_.pick(o_.filled(self_t), indices, dim, keepdim)
 
 
 class VarBackward0(Node1):
@@ -7012,7 +7934,7 @@ class VarBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         gi = f_.var_grad(k_, g, self_, self.c_dim, self.c_correction, self.c_keepdim)
         if n in buffers:
@@ -7026,8 +7948,10 @@ class VarBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         g0 = f_.var_grad(k_, g, self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
@@ -7035,7 +7959,9 @@ class VarBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         g0 = f_.var_grad(o_, g, self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
@@ -7045,7 +7971,7 @@ class VarBackward0(Node1):
 
 def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_var_dim(a_self, dim, correction, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7076,26 +8002,34 @@ def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
                 n.c_keepdim = keepdim
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('var_dim', out, (self, dim, correction, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('var_dim', out, (self, dim, correction, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('var_dim', out, (self, dim, correction, keepdim,))
         return out
     except Exception as error:
         return p_.failed(var_dim, error, {'self': self}, {'dim': dim, 'correction': correction, 'keepdim': keepdim})
 
 
 def jvp_var_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return f_.var_tangent(k_, self_t, self_, dim, correction, keepdim)
+    return f_.var_tangent(o_, o_.filled(self_t), self_, dim, correction, keepdim)
 
 
 class StdBackward0(Node1):
@@ -7112,12 +8046,13 @@ class StdBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = f_.var_grad(k_, k_drop(g / (2 * result), result == 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -7130,12 +8065,17 @@ class StdBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = f_.var_grad(k_, k_drop(g / (2 * result), result == 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
@@ -7143,11 +8083,16 @@ class StdBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = f_.var_grad(o_, o_.drop(g / (2 * result), result == 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
@@ -7161,7 +8106,7 @@ class StdBackward0(Node1):
 
 def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_std_dim(a_self, dim, correction, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7195,26 +8140,34 @@ def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
                 n.c_keepdim = keepdim
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('std_dim', out, (self, dim, correction, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('std_dim', out, (self, dim, correction, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('std_dim', out, (self, dim, correction, keepdim,))
         return out
     except Exception as error:
         return p_.failed(std_dim, error, {'self': self}, {'dim': dim, 'correction': correction, 'keepdim': keepdim})
 
 
 def jvp_std_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return k_drop(f_.var_tangent(k_, self_t, self_, dim, correction, keepdim) / (2 * result), result == 0)
+    return o_.drop(o_.filled(f_.var_tangent(o_, o_.filled(self_t), self_, dim, correction, keepdim) / (2 * result)), result == 0)
 
 
 class LinalgVectorNormBackward0(Node1):
@@ -7231,12 +8184,13 @@ class LinalgVectorNormBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = self_ * f_.expand_dims(k_, k_drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -7249,12 +8203,17 @@ class LinalgVectorNormBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = self_ * f_.expand_dims(k_, k_drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -7262,11 +8221,16 @@ class LinalgVectorNormBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = self_ * f_.expand_dims(o_, o_.drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -7280,7 +8244,7 @@ class LinalgVectorNormBackward0(Node1):
 
 def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_norm_dim(a_self, dim, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7314,26 +8278,34 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('norm_dim', out, (self, dim, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('norm_dim', out, (self, dim, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('norm_dim', out, (self, dim, keepdim,))
         return out
     except Exception as error:
         return p_.failed(norm_dim, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
 
 
 def jvp_norm_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return k_drop(k_sum_dim(self_t * self_, dim, keepdim) / result, result == 0)
+    return o_.drop(o_.filled(o_.sum_dim(o_.filled(self_t * self_), dim, keepdim) / result), result == 0)
 
 
 class LogsumexpBackward0(Node1):
@@ -7350,12 +8322,13 @@ class LogsumexpBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * k_exp(self_ - f_.expand_dims(k_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -7368,12 +8341,17 @@ class LogsumexpBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
         self_ = self_._a
+        if self_.dtype.kind == 'c':
+            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = f_.expand_dims(k_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * k_exp(self_ - f_.expand_dims(k_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
         return (g0,)
 
@@ -7381,11 +8359,16 @@ class LogsumexpBackward0(Node1):
         self_ = self.s_self
         st = self_._storage
         if st is not None and st.version != self.v_self:
-            stale(self, 'self', st)
+            self_ = unpacked(self, 'self', st)
+        if self_._a.dtype.kind == 'c':
+            self_ = o_.conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = f_.expand_dims(o_, g, self.c_self_shape, self.c_dim, self.c_keepdim) * o_.exp(self_ - f_.expand_dims(o_, result, self.c_self_shape, self.c_dim, self.c_keepdim))
         return (g0,)
 
@@ -7399,7 +8382,7 @@ class LogsumexpBackward0(Node1):
 
 def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_logsumexp(a_self, dim, keepdim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7433,19 +8416,27 @@ def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('logsumexp', out, (self, dim, keepdim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('logsumexp', out, (self, dim, keepdim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('logsumexp', out, (self, dim, keepdim,))
         return out
     except Exception as error:
         return p_.failed(logsumexp, error, {'self': self}, {'dim': dim, 'keepdim': keepdim})
@@ -7453,7 +8444,7 @@ def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
 
 def jvp_logsumexp(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return k_sum_dim(self_t * k_exp(self_ - f_.expand_dims(k_, result, self_shape, dim, keepdim)), dim, keepdim)
+    return o_.sum_dim(o_.filled(self_t * o_.exp(self_ - f_.expand_dims(o_, result, self_shape, dim, keepdim))), dim, keepdim)
 
 
 class SoftmaxBackward0(Node1):
@@ -7469,8 +8460,9 @@ class SoftmaxBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = result * (g - k_sum_dim(g * result, self.c_dim, True))
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -7482,16 +8474,22 @@ class SoftmaxBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = result * (g - k_sum_dim(g * result, self.c_dim, True))
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = result * (g - o_.sum_dim(g * result, self.c_dim, True))
         return (g0,)
 
@@ -7505,7 +8503,7 @@ class SoftmaxBackward0(Node1):
 
 def softmax_dim(self: Tensor, dim: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_softmax_dim(a_self, dim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7534,26 +8532,34 @@ def softmax_dim(self: Tensor, dim: Any) -> Tensor:
                 n.c_dim = dim
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('softmax_dim', out, (self, dim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('softmax_dim', out, (self, dim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('softmax_dim', out, (self, dim,))
         return out
     except Exception as error:
         return p_.failed(softmax_dim, error, {'self': self}, {'dim': dim})
 
 
 def jvp_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
-    return result * (self_t - k_sum_dim(self_t * result, dim, True))
+    return result * (self_t - o_.sum_dim(o_.filled(self_t * result), dim, True))
 
 
 class LogSoftmaxBackward0(Node1):
@@ -7569,8 +8575,9 @@ class LogSoftmaxBackward0(Node1):
         n = self.n0
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
         gi = g - k_exp(result) * k_sum_dim(g, self.c_dim, True)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
@@ -7582,16 +8589,22 @@ class LogSoftmaxBackward0(Node1):
     def grads(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = self.s_result
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        if result.dtype.kind == 'c':
+            result = k_conj_raw(result)
         g0 = g - k_exp(result) * k_sum_dim(g, self.c_dim, True)
         return (g0,)
 
     def grads_graph(self, g):
         st = self.o_storage
         if st is not None and st.version != self.v_result:
-            stale(self, 'result', st)
-        result = o_.output_of(self)
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        if result._a.dtype.kind == 'c':
+            result = o_.conj_raw(result)
         g0 = g - o_.exp(result) * o_.sum_dim(g, self.c_dim, True)
         return (g0,)
 
@@ -7605,7 +8618,7 @@ class LogSoftmaxBackward0(Node1):
 
 def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_log_softmax_dim(a_self, dim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7634,26 +8647,34 @@ def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
                 n.c_dim = dim
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('log_softmax_dim', out, (self, dim,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('log_softmax_dim', out, (self, dim,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('log_softmax_dim', out, (self, dim,))
         return out
     except Exception as error:
         return p_.failed(log_softmax_dim, error, {'self': self}, {'dim': dim})
 
 
 def jvp_log_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
-    return self_t - k_sum_dim(k_exp(result) * self_t, dim, True)
+    return self_t - o_.sum_dim(o_.filled(o_.exp(result) * self_t), dim, True)
 
 
 class NllLossBackward0(Node1):
@@ -7670,7 +8691,7 @@ class NllLossBackward0(Node1):
         target = self.s_target
         st = target._storage
         if st is not None and st.version != self.v_target:
-            stale(self, 'target', st)
+            target = unpacked(self, 'target', st)
         target = target._a
         gi = k_nll_loss_raw_backward(g, target, self.c_self_shape, self.c_reduction)
         if n in buffers:
@@ -7684,8 +8705,10 @@ class NllLossBackward0(Node1):
         target = self.s_target
         st = target._storage
         if st is not None and st.version != self.v_target:
-            stale(self, 'target', st)
+            target = unpacked(self, 'target', st)
         target = target._a
+        if target.dtype.kind == 'c':
+            target = k_conj_raw(target)
         g0 = k_nll_loss_raw_backward(g, target, self.c_self_shape, self.c_reduction)
         return (g0,)
 
@@ -7693,7 +8716,9 @@ class NllLossBackward0(Node1):
         target = self.s_target
         st = target._storage
         if st is not None and st.version != self.v_target:
-            stale(self, 'target', st)
+            target = unpacked(self, 'target', st)
+        if target._a.dtype.kind == 'c':
+            target = o_.conj_raw(target)
         g0 = o_.nll_loss_raw_backward(g, target, self.c_self_shape, self.c_reduction)
         return (g0,)
 
@@ -7703,8 +8728,8 @@ class NllLossBackward0(Node1):
 
 def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
     try:
-        a_self = self._a
-        a_target = target._a
+        a_self = self._in
+        a_target = target._in
         r = k_nll_loss_raw(a_self, a_target, reduction)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7734,26 +8759,34 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('nll_loss_raw', out, (self, target, reduction,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('nll_loss_raw', out, (self, target, reduction,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('nll_loss_raw', out, (self, target, reduction,))
         return out
     except Exception as error:
         return p_.failed(nll_loss_raw, error, {'self': self, 'target': target}, {'reduction': reduction})
 
 
 def jvp_nll_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_t: Any) -> Any:
-    return k_nll_loss_raw(self_t, target, reduction)
+    return o_.nll_loss_raw(o_.filled(self_t), target, reduction)
 
 
 class NllLossBackwardBackward0(Node1):
@@ -7770,7 +8803,7 @@ class NllLossBackwardBackward0(Node1):
         target = self.s_target
         st = target._storage
         if st is not None and st.version != self.v_target:
-            stale(self, 'target', st)
+            target = unpacked(self, 'target', st)
         target = target._a
         gi = k_nll_loss_raw(g, target, self.c_reduction)
         if n in buffers:
@@ -7784,8 +8817,10 @@ class NllLossBackwardBackward0(Node1):
         target = self.s_target
         st = target._storage
         if st is not None and st.version != self.v_target:
-            stale(self, 'target', st)
+            target = unpacked(self, 'target', st)
         target = target._a
+        if target.dtype.kind == 'c':
+            target = k_conj_raw(target)
         g0 = k_nll_loss_raw(g, target, self.c_reduction)
         return (g0,)
 
@@ -7793,7 +8828,9 @@ class NllLossBackwardBackward0(Node1):
         target = self.s_target
         st = target._storage
         if st is not None and st.version != self.v_target:
-            stale(self, 'target', st)
+            target = unpacked(self, 'target', st)
+        if target._a.dtype.kind == 'c':
+            target = o_.conj_raw(target)
         g0 = o_.nll_loss_raw(g, target, self.c_reduction)
         return (g0,)
 
@@ -7803,8 +8840,8 @@ class NllLossBackwardBackward0(Node1):
 
 def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduction: Any) -> Tensor:
     try:
-        a_grad_output = grad_output._a
-        a_target = target._a
+        a_grad_output = grad_output._in
+        a_target = target._in
         r = k_nll_loss_raw_backward(a_grad_output, a_target, shape, reduction)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7833,26 +8870,34 @@ def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduc
                 n.c_reduction = reduction
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('nll_loss_raw_backward', out, (grad_output, target, shape, reduction,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('nll_loss_raw_backward', out, (grad_output, target, shape, reduction,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (grad_output._rg):
-                p_.cut((grad_output,))
+            if events.on:
+                if events.sink is not None and (grad_output._rg):
+                    p_.cut((grad_output,))
+                if events.special:
+                    p_.after('nll_loss_raw_backward', out, (grad_output, target, shape, reduction,))
         return out
     except Exception as error:
         return p_.failed(nll_loss_raw_backward, error, {'grad_output': grad_output, 'target': target}, {'shape': shape, 'reduction': reduction})
 
 
 def jvp_nll_loss_raw_backward(grad_output: Any, target: Any, shape: Any, reduction: Any, result: Any, grad_output_t: Any) -> Any:
-    return k_nll_loss_raw_backward(grad_output_t, target, shape, reduction)
+    return o_.nll_loss_raw_backward(o_.filled(grad_output_t), target, shape, reduction)
 
 
 class MseLossBackward0(Node2):
@@ -7870,12 +8915,12 @@ class MseLossBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             target = self.s_target
             st = target._storage
             if st is not None and st.version != self.v_target:
-                stale(self, 'target', st)
+                target = unpacked(self, 'target', st)
             target = target._a
             gi = f_.mse_grad(k_, g, self_, target, self.c_reduction)
             if n in buffers:
@@ -7887,12 +8932,12 @@ class MseLossBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             target = self.s_target
             st = target._storage
             if st is not None and st.version != self.v_target:
-                stale(self, 'target', st)
+                target = unpacked(self, 'target', st)
             target = target._a
             gi = -f_.mse_grad(k_, g, self_, target, self.c_reduction)
             if n in buffers:
@@ -7908,25 +8953,33 @@ class MseLossBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             target = self.s_target
             st = target._storage
             if st is not None and st.version != self.v_target:
-                stale(self, 'target', st)
+                target = unpacked(self, 'target', st)
             target = target._a
+            if target.dtype.kind == 'c':
+                target = k_conj_raw(target)
             g0 = f_.mse_grad(k_, g, self_, target, self.c_reduction)
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             target = self.s_target
             st = target._storage
             if st is not None and st.version != self.v_target:
-                stale(self, 'target', st)
+                target = unpacked(self, 'target', st)
             target = target._a
+            if target.dtype.kind == 'c':
+                target = k_conj_raw(target)
             g1 = -f_.mse_grad(k_, g, self_, target, self.c_reduction)
         return (g0, g1,)
 
@@ -7936,21 +8989,29 @@ class MseLossBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             target = self.s_target
             st = target._storage
             if st is not None and st.version != self.v_target:
-                stale(self, 'target', st)
+                target = unpacked(self, 'target', st)
+            if target._a.dtype.kind == 'c':
+                target = o_.conj_raw(target)
             g0 = f_.mse_grad(o_, g, self_, target, self.c_reduction)
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             target = self.s_target
             st = target._storage
             if st is not None and st.version != self.v_target:
-                stale(self, 'target', st)
+                target = unpacked(self, 'target', st)
+            if target._a.dtype.kind == 'c':
+                target = o_.conj_raw(target)
             g1 = -f_.mse_grad(o_, g, self_, target, self.c_reduction)
         return (g0, g1,)
 
@@ -7960,8 +9021,8 @@ class MseLossBackward0(Node2):
 
 def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
     try:
-        a_self = self._a
-        a_target = target._a
+        a_self = self._in
+        a_target = target._in
         r = k_mse_loss_raw(a_self, a_target, reduction)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -7995,26 +9056,34 @@ def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
                 n.c_reduction = reduction
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('mse_loss_raw', out, (self, target, reduction,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('mse_loss_raw', out, (self, target, reduction,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or target._rg):
-                p_.cut((self, target,))
+            if events.on:
+                if events.sink is not None and (self._rg or target._rg):
+                    p_.cut((self, target,))
+                if events.special:
+                    p_.after('mse_loss_raw', out, (self, target, reduction,))
         return out
     except Exception as error:
         return p_.failed(mse_loss_raw, error, {'self': self, 'target': target}, {'reduction': reduction})
 
 
 def jvp_mse_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_t: Any, target_t: Any) -> Any:
-    return f_.mse_tangent(k_, self_, target, self_t - target_t, reduction)
+    return f_.mse_tangent(o_, self_, target, o_.filled(self_t - target_t), reduction)
 
 
 class MmBackward0(Node2):
@@ -8032,7 +9101,7 @@ class MmBackward0(Node2):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
             mat2 = mat2._a
             gi = k_mm(g, k_t(mat2))
             if n in buffers:
@@ -8044,7 +9113,7 @@ class MmBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             gi = k_mm_left(self_, g, self.c_mat2_swapped)
             if n in buffers:
@@ -8060,15 +9129,19 @@ class MmBackward0(Node2):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
             mat2 = mat2._a
+            if mat2.dtype.kind == 'c':
+                mat2 = k_conj_raw(mat2)
             g0 = k_mm(g, k_t(mat2))
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             g1 = k_mm_left(self_, g, self.c_mat2_swapped)
         return (g0, g1,)
 
@@ -8078,13 +9151,17 @@ class MmBackward0(Node2):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
+            if mat2._a.dtype.kind == 'c':
+                mat2 = o_.conj_raw(mat2)
             g0 = o_.mm(g, o_.t(mat2))
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             g1 = o_.mm_left(self_, g, self.c_mat2_swapped)
         return (g0, g1,)
 
@@ -8094,8 +9171,8 @@ class MmBackward0(Node2):
 
 def mm(self: Tensor, mat2: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_mat2 = mat2._a
+        a_self = self._in
+        a_mat2 = mat2._in
         if a_self.ndim != 2 or a_mat2.ndim != 2 or (a_self.dtype is not a_mat2.dtype and a_self.dtype != a_mat2.dtype):
             return p_.matmul(self, mat2)
         r = k_mm(a_self, a_mat2)
@@ -8139,26 +9216,34 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
                 n.c_mat2_swapped = mat2._meta is not None and p_.swapped(a_mat2)
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('mm', out, (self, mat2,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('mm', out, (self, mat2,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or mat2._rg):
-                p_.cut((self, mat2,))
+            if events.on:
+                if events.sink is not None and (self._rg or mat2._rg):
+                    p_.cut((self, mat2,))
+                if events.special:
+                    p_.after('mm', out, (self, mat2,))
         return out
     except Exception as error:
         return p_.failed(mm, error, {'self': self, 'mat2': mat2}, {})
 
 
 def jvp_mm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
-    return k_mm(self_t, mat2) + k_mm(self_, mat2_t)
+    return o_.mm(o_.filled(self_t), mat2) + o_.mm(self_, o_.filled(mat2_t))
 
 
 class MvBackward0(Node2):
@@ -8176,7 +9261,7 @@ class MvBackward0(Node2):
             vec = self.s_vec
             st = vec._storage
             if st is not None and st.version != self.v_vec:
-                stale(self, 'vec', st)
+                vec = unpacked(self, 'vec', st)
             vec = vec._a
             gi = k_ger(g, vec)
             if n in buffers:
@@ -8188,7 +9273,7 @@ class MvBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             gi = k_mv(k_t(self_), g)
             if n in buffers:
@@ -8204,15 +9289,19 @@ class MvBackward0(Node2):
             vec = self.s_vec
             st = vec._storage
             if st is not None and st.version != self.v_vec:
-                stale(self, 'vec', st)
+                vec = unpacked(self, 'vec', st)
             vec = vec._a
+            if vec.dtype.kind == 'c':
+                vec = k_conj_raw(vec)
             g0 = k_ger(g, vec)
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             g1 = k_mv(k_t(self_), g)
         return (g0, g1,)
 
@@ -8222,13 +9311,17 @@ class MvBackward0(Node2):
             vec = self.s_vec
             st = vec._storage
             if st is not None and st.version != self.v_vec:
-                stale(self, 'vec', st)
+                vec = unpacked(self, 'vec', st)
+            if vec._a.dtype.kind == 'c':
+                vec = o_.conj_raw(vec)
             g0 = o_.ger(g, vec)
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             g1 = o_.mv(o_.t(self_), g)
         return (g0, g1,)
 
@@ -8238,8 +9331,8 @@ class MvBackward0(Node2):
 
 def mv(self: Tensor, vec: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_vec = vec._a
+        a_self = self._in
+        a_vec = vec._in
         r = k_mv(a_self, a_vec)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -8280,26 +9373,34 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
                     n.v_vec = 0
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('mv', out, (self, vec,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('mv', out, (self, vec,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or vec._rg):
-                p_.cut((self, vec,))
+            if events.on:
+                if events.sink is not None and (self._rg or vec._rg):
+                    p_.cut((self, vec,))
+                if events.special:
+                    p_.after('mv', out, (self, vec,))
         return out
     except Exception as error:
         return p_.failed(mv, error, {'self': self, 'vec': vec}, {})
 
 
 def jvp_mv(self_: Any, vec: Any, result: Any, self_t: Any, vec_t: Any) -> Any:
-    return k_mv(self_t, vec) + k_mv(self_, vec_t)
+    return o_.mv(o_.filled(self_t), vec) + o_.mv(self_, o_.filled(vec_t))
 
 
 class DotBackward0(Node2):
@@ -8317,7 +9418,7 @@ class DotBackward0(Node2):
             tensor = self.s_tensor
             st = tensor._storage
             if st is not None and st.version != self.v_tensor:
-                stale(self, 'tensor', st)
+                tensor = unpacked(self, 'tensor', st)
             tensor = tensor._a
             gi = g * tensor
             if n in buffers:
@@ -8329,7 +9430,7 @@ class DotBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             gi = g * self_
             if n in buffers:
@@ -8345,15 +9446,19 @@ class DotBackward0(Node2):
             tensor = self.s_tensor
             st = tensor._storage
             if st is not None and st.version != self.v_tensor:
-                stale(self, 'tensor', st)
+                tensor = unpacked(self, 'tensor', st)
             tensor = tensor._a
+            if tensor.dtype.kind == 'c':
+                tensor = k_conj_raw(tensor)
             g0 = g * tensor
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             g1 = g * self_
         return (g0, g1,)
 
@@ -8363,13 +9468,17 @@ class DotBackward0(Node2):
             tensor = self.s_tensor
             st = tensor._storage
             if st is not None and st.version != self.v_tensor:
-                stale(self, 'tensor', st)
+                tensor = unpacked(self, 'tensor', st)
+            if tensor._a.dtype.kind == 'c':
+                tensor = o_.conj_raw(tensor)
             g0 = g * tensor
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             g1 = g * self_
         return (g0, g1,)
 
@@ -8379,8 +9488,8 @@ class DotBackward0(Node2):
 
 def dot(self: Tensor, tensor: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_tensor = tensor._a
+        a_self = self._in
+        a_tensor = tensor._in
         r = k_dot(a_self, a_tensor)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -8421,26 +9530,34 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
                     n.v_tensor = 0
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('dot', out, (self, tensor,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('dot', out, (self, tensor,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or tensor._rg):
-                p_.cut((self, tensor,))
+            if events.on:
+                if events.sink is not None and (self._rg or tensor._rg):
+                    p_.cut((self, tensor,))
+                if events.special:
+                    p_.after('dot', out, (self, tensor,))
         return out
     except Exception as error:
         return p_.failed(dot, error, {'self': self, 'tensor': tensor}, {})
 
 
 def jvp_dot(self_: Any, tensor: Any, result: Any, self_t: Any, tensor_t: Any) -> Any:
-    return k_dot(self_t, tensor) + k_dot(self_, tensor_t)
+    return o_.dot(o_.filled(self_t), tensor) + o_.dot(self_, o_.filled(tensor_t))
 
 
 class BmmBackward0(Node2):
@@ -8458,7 +9575,7 @@ class BmmBackward0(Node2):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
             mat2 = mat2._a
             gi = k_bmm(g, k_transpose(mat2, 1, 2))
             if n in buffers:
@@ -8470,7 +9587,7 @@ class BmmBackward0(Node2):
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
             gi = k_bmm(k_transpose(self_, 1, 2), g)
             if n in buffers:
@@ -8486,15 +9603,19 @@ class BmmBackward0(Node2):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
             mat2 = mat2._a
+            if mat2.dtype.kind == 'c':
+                mat2 = k_conj_raw(mat2)
             g0 = k_bmm(g, k_transpose(mat2, 1, 2))
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
             self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
             g1 = k_bmm(k_transpose(self_, 1, 2), g)
         return (g0, g1,)
 
@@ -8504,13 +9625,17 @@ class BmmBackward0(Node2):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
+            if mat2._a.dtype.kind == 'c':
+                mat2 = o_.conj_raw(mat2)
             g0 = o_.bmm(g, o_.transpose(mat2, 1, 2))
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
             if st is not None and st.version != self.v_self:
-                stale(self, 'self', st)
+                self_ = unpacked(self, 'self', st)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
             g1 = o_.bmm(o_.transpose(self_, 1, 2), g)
         return (g0, g1,)
 
@@ -8520,8 +9645,8 @@ class BmmBackward0(Node2):
 
 def bmm(self: Tensor, mat2: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_mat2 = mat2._a
+        a_self = self._in
+        a_mat2 = mat2._in
         r = k_bmm(a_self, a_mat2)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -8562,26 +9687,34 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
                     n.v_mat2 = 0
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('bmm', out, (self, mat2,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('bmm', out, (self, mat2,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or mat2._rg):
-                p_.cut((self, mat2,))
+            if events.on:
+                if events.sink is not None and (self._rg or mat2._rg):
+                    p_.cut((self, mat2,))
+                if events.special:
+                    p_.after('bmm', out, (self, mat2,))
         return out
     except Exception as error:
         return p_.failed(bmm, error, {'self': self, 'mat2': mat2}, {})
 
 
 def jvp_bmm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
-    return k_bmm(self_t, mat2) + k_bmm(self_, mat2_t)
+    return o_.bmm(o_.filled(self_t), mat2) + o_.bmm(self_, o_.filled(mat2_t))
 
 
 class AddmmBackward0(NodeN):
@@ -8608,7 +9741,7 @@ class AddmmBackward0(NodeN):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
             mat2 = mat2._a
             gi = k_mm(g, k_t(mat2))
             if n in buffers:
@@ -8620,7 +9753,7 @@ class AddmmBackward0(NodeN):
             mat1 = self.s_mat1
             st = mat1._storage
             if st is not None and st.version != self.v_mat1:
-                stale(self, 'mat1', st)
+                mat1 = unpacked(self, 'mat1', st)
             mat1 = mat1._a
             gi = k_mm_left(mat1, g, self.c_mat2_swapped)
             if n in buffers:
@@ -8638,15 +9771,19 @@ class AddmmBackward0(NodeN):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
             mat2 = mat2._a
+            if mat2.dtype.kind == 'c':
+                mat2 = k_conj_raw(mat2)
             g1 = k_mm(g, k_t(mat2))
         if self.next[2] is not None:
             mat1 = self.s_mat1
             st = mat1._storage
             if st is not None and st.version != self.v_mat1:
-                stale(self, 'mat1', st)
+                mat1 = unpacked(self, 'mat1', st)
             mat1 = mat1._a
+            if mat1.dtype.kind == 'c':
+                mat1 = k_conj_raw(mat1)
             g2 = k_mm_left(mat1, g, self.c_mat2_swapped)
         return (g0, g1, g2,)
 
@@ -8658,13 +9795,17 @@ class AddmmBackward0(NodeN):
             mat2 = self.s_mat2
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
-                stale(self, 'mat2', st)
+                mat2 = unpacked(self, 'mat2', st)
+            if mat2._a.dtype.kind == 'c':
+                mat2 = o_.conj_raw(mat2)
             g1 = o_.mm(g, o_.t(mat2))
         if self.next[2] is not None:
             mat1 = self.s_mat1
             st = mat1._storage
             if st is not None and st.version != self.v_mat1:
-                stale(self, 'mat1', st)
+                mat1 = unpacked(self, 'mat1', st)
+            if mat1._a.dtype.kind == 'c':
+                mat1 = o_.conj_raw(mat1)
             g2 = o_.mm_left(mat1, g, self.c_mat2_swapped)
         return (g0, g1, g2,)
 
@@ -8674,9 +9815,9 @@ class AddmmBackward0(NodeN):
 
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_mat1 = mat1._a
-        a_mat2 = mat2._a
+        a_self = self._in
+        a_mat1 = mat1._in
+        a_mat2 = mat2._in
         r = k_addmm(a_self, a_mat1, a_mat2)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -8719,19 +9860,27 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('addmm', out, (self, mat1, mat2,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('addmm', out, (self, mat1, mat2,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg or mat1._rg or mat2._rg):
-                p_.cut((self, mat1, mat2,))
+            if events.on:
+                if events.sink is not None and (self._rg or mat1._rg or mat2._rg):
+                    p_.cut((self, mat1, mat2,))
+                if events.special:
+                    p_.after('addmm', out, (self, mat1, mat2,))
         return out
     except Exception as error:
         return p_.failed(addmm, error, {'self': self, 'mat1': mat1, 'mat2': mat2}, {})
@@ -8739,7 +9888,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
 
 def jvp_addmm(self_: Any, mat1: Any, mat2: Any, result: Any, self_t: Any, mat1_t: Any, mat2_t: Any) -> Any:
     self_shape = self_.shape
-    return k_sum_to(self_t, self_shape) + k_mm(mat1_t, mat2) + k_mm(mat1, mat2_t)
+    return o_.sum_to(o_.filled(self_t), self_shape) + o_.mm(o_.filled(mat1_t), mat2) + o_.mm(mat1, o_.filled(mat2_t))
 
 
 class AliasBackward0(Node1):
@@ -8773,7 +9922,7 @@ class AliasBackward0(Node1):
 
 def alias(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_alias(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -8798,26 +9947,31 @@ def alias(self: Tensor) -> Tensor:
                 n.hooks = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'alias', lambda b: k_alias(b))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'alias', lambda b: k_alias(b))
+        if events.special:
+            p_.after('alias', out, (self,))
+        return out
     except Exception as error:
         return p_.failed(alias, error, {'self': self}, {})
 
 
 def jvp_alias(self_: Any, result: Any, self_t: Any) -> Any:
-    return k_alias(self_t)
+    return o_.alias(o_.filled(self_t))
 
 
 class ViewBackward0(Node1):
@@ -8851,7 +10005,7 @@ class ViewBackward0(Node1):
 
 def view(self: Tensor, shape: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_view(a_self, shape)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -8877,26 +10031,31 @@ def view(self: Tensor, shape: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'view', lambda b: k_view(b, shape))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'view', lambda b: k_view(b, shape))
+        if events.special:
+            p_.after('view', out, (self, shape,))
+        return out
     except Exception as error:
         return p_.failed(view, error, {'self': self}, {'shape': shape})
 
 
 def jvp_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return k_view(self_t, shape)
+    return o_.view(o_.filled(self_t), shape)
 
 
 class ReshapeAliasBackward0(Node1):
@@ -8930,7 +10089,7 @@ class ReshapeAliasBackward0(Node1):
 
 def reshape_alias(self: Tensor, shape: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_reshape_alias(a_self, shape)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -8956,26 +10115,31 @@ def reshape_alias(self: Tensor, shape: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'reshape_alias', lambda b: k_reshape_alias(b, shape))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'reshape_alias', lambda b: k_reshape_alias(b, shape))
+        if events.special:
+            p_.after('reshape_alias', out, (self, shape,))
+        return out
     except Exception as error:
         return p_.failed(reshape_alias, error, {'self': self}, {'shape': shape})
 
 
 def jvp_reshape_alias(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return k_reshape_alias(self_t, shape)
+    return o_.reshape_alias(o_.filled(self_t), shape)
 
 
 class UnsafeViewBackward0(Node1):
@@ -9008,7 +10172,7 @@ class UnsafeViewBackward0(Node1):
 
 def unsafe_view(self: Tensor, shape: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_unsafe_view(a_self, shape)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9034,26 +10198,34 @@ def unsafe_view(self: Tensor, shape: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('unsafe_view', out, (self, shape,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('unsafe_view', out, (self, shape,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('unsafe_view', out, (self, shape,))
         return out
     except Exception as error:
         return p_.failed(unsafe_view, error, {'self': self}, {'shape': shape})
 
 
 def jvp_unsafe_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return k_unsafe_view(self_t, shape)
+    return o_.unsafe_view(o_.filled(self_t), shape)
 
 
 class ExpandBackward0(Node1):
@@ -9087,7 +10259,7 @@ class ExpandBackward0(Node1):
 
 def expand(self: Tensor, shape: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_expand(a_self, shape)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9113,26 +10285,31 @@ def expand(self: Tensor, shape: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'expand', lambda b: k_expand(b, shape))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'expand', lambda b: k_expand(b, shape))
+        if events.special:
+            p_.after('expand', out, (self, shape,))
+        return out
     except Exception as error:
         return p_.failed(expand, error, {'self': self}, {'shape': shape})
 
 
 def jvp_expand(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return k_expand(self_t, shape)
+    return o_.expand(o_.filled(self_t), shape)
 
 
 class TBackward0(Node1):
@@ -9166,7 +10343,7 @@ class TBackward0(Node1):
 
 def t(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_t(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9191,26 +10368,31 @@ def t(self: Tensor) -> Tensor:
                 n.hooks = None
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 't', lambda b: k_t(b))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 't', lambda b: k_t(b))
+        if events.special:
+            p_.after('t', out, (self,))
+        return out
     except Exception as error:
         return p_.failed(t, error, {'self': self}, {})
 
 
 def jvp_t(self_: Any, result: Any, self_t: Any) -> Any:
-    return k_t(self_t)
+    return o_.t(o_.filled(self_t))
 
 
 class TransposeBackward0(Node1):
@@ -9244,7 +10426,7 @@ class TransposeBackward0(Node1):
 
 def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_transpose(a_self, dim0, dim1)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9271,26 +10453,31 @@ def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
                 n.c_dim1 = dim1
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'transpose', lambda b: k_transpose(b, dim0, dim1))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'transpose', lambda b: k_transpose(b, dim0, dim1))
+        if events.special:
+            p_.after('transpose', out, (self, dim0, dim1,))
+        return out
     except Exception as error:
         return p_.failed(transpose, error, {'self': self}, {'dim0': dim0, 'dim1': dim1})
 
 
 def jvp_transpose(self_: Any, dim0: Any, dim1: Any, result: Any, self_t: Any) -> Any:
-    return k_transpose(self_t, dim0, dim1)
+    return o_.transpose(o_.filled(self_t), dim0, dim1)
 
 
 class PermuteBackward0(Node1):
@@ -9324,7 +10511,7 @@ class PermuteBackward0(Node1):
 
 def permute_to(self: Tensor, dims: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_permute_to(a_self, dims)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9350,26 +10537,31 @@ def permute_to(self: Tensor, dims: Any) -> Tensor:
                 n.c_dims = dims
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'permute_to', lambda b: k_permute_to(b, dims))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'permute_to', lambda b: k_permute_to(b, dims))
+        if events.special:
+            p_.after('permute_to', out, (self, dims,))
+        return out
     except Exception as error:
         return p_.failed(permute_to, error, {'self': self}, {'dims': dims})
 
 
 def jvp_permute_to(self_: Any, dims: Any, result: Any, self_t: Any) -> Any:
-    return k_permute_to(self_t, dims)
+    return o_.permute_to(o_.filled(self_t), dims)
 
 
 class UnsqueezeBackward0(Node1):
@@ -9403,7 +10595,7 @@ class UnsqueezeBackward0(Node1):
 
 def unsqueeze(self: Tensor, dim: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_unsqueeze(a_self, dim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9429,26 +10621,31 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'unsqueeze', lambda b: k_unsqueeze(b, dim))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'unsqueeze', lambda b: k_unsqueeze(b, dim))
+        if events.special:
+            p_.after('unsqueeze', out, (self, dim,))
+        return out
     except Exception as error:
         return p_.failed(unsqueeze, error, {'self': self}, {'dim': dim})
 
 
 def jvp_unsqueeze(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
-    return k_unsqueeze(self_t, dim)
+    return o_.unsqueeze(o_.filled(self_t), dim)
 
 
 class SqueezeBackward0(Node1):
@@ -9482,7 +10679,7 @@ class SqueezeBackward0(Node1):
 
 def squeeze_all(self: Tensor) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_squeeze_all(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9508,26 +10705,31 @@ def squeeze_all(self: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'squeeze_all', lambda b: k_squeeze_all(b))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'squeeze_all', lambda b: k_squeeze_all(b))
+        if events.special:
+            p_.after('squeeze_all', out, (self,))
+        return out
     except Exception as error:
         return p_.failed(squeeze_all, error, {'self': self}, {})
 
 
 def jvp_squeeze_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return k_squeeze_all(self_t)
+    return o_.squeeze_all(o_.filled(self_t))
 
 
 class SqueezeBackward1(Node1):
@@ -9561,7 +10763,7 @@ class SqueezeBackward1(Node1):
 
 def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_squeeze_dim(a_self, dim)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9587,26 +10789,31 @@ def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'squeeze_dim', lambda b: k_squeeze_dim(b, dim))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'squeeze_dim', lambda b: k_squeeze_dim(b, dim))
+        if events.special:
+            p_.after('squeeze_dim', out, (self, dim,))
+        return out
     except Exception as error:
         return p_.failed(squeeze_dim, error, {'self': self}, {'dim': dim})
 
 
 def jvp_squeeze_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
-    return k_squeeze_dim(self_t, dim)
+    return o_.squeeze_dim(o_.filled(self_t), dim)
 
 
 class SelectBackward0(Node1):
@@ -9638,7 +10845,7 @@ class SelectBackward0(Node1):
 
 def select(self: Tensor, dim: Any, index: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_select(a_self, dim, index)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9666,26 +10873,31 @@ def select(self: Tensor, dim: Any, index: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'select', lambda b: k_select(b, dim, index))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'select', lambda b: k_select(b, dim, index))
+        if events.special:
+            p_.after('select', out, (self, dim, index,))
+        return out
     except Exception as error:
         return p_.failed(select, error, {'self': self}, {'dim': dim, 'index': index})
 
 
 def jvp_select(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
-    return k_select(self_t, dim, index)
+    return o_.select(o_.filled(self_t), dim, index)
 
 
 class SliceBackward0(Node1):
@@ -9717,7 +10929,7 @@ class SliceBackward0(Node1):
 
 def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: Any = 1) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_slice(a_self, dim, start, end, step)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9747,26 +10959,31 @@ def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: 
                 n.c_step = step
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
             else:
                 out._fn = None
                 out._rg = False
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
-        return as_view(out, self, 'slice', lambda b: k_slice(b, dim, start, end, step))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'slice', lambda b: k_slice(b, dim, start, end, step))
+        if events.special:
+            p_.after('slice', out, (self, dim, start, end, step,))
+        return out
     except Exception as error:
         return p_.failed(slice, error, {'self': self}, {'dim': dim, 'start': start, 'end': end, 'step': step})
 
 
 def jvp_slice(self_: Any, dim: Any, start: Any, end: Any, step: Any, result: Any, self_t: Any) -> Any:
-    return k_slice(self_t, dim, start, end, step)
+    return o_.slice(o_.filled(self_t), dim, start, end, step)
 
 
 class SelectBackwardBackward0(Node1):
@@ -9799,7 +11016,7 @@ class SelectBackwardBackward0(Node1):
 
 def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_select_backward(a_self, shape, dim, index)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9826,26 +11043,34 @@ def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
                 n.c_index = index
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('select_backward', out, (self, shape, dim, index,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('select_backward', out, (self, shape, dim, index,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('select_backward', out, (self, shape, dim, index,))
         return out
     except Exception as error:
         return p_.failed(select_backward, error, {'self': self}, {'shape': shape, 'dim': dim, 'index': index})
 
 
 def jvp_select_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
-    return k_select_backward(self_t, shape, dim, index)
+    return o_.select_backward(o_.filled(self_t), shape, dim, index)
 
 
 class SliceBackwardBackward0(Node1):
@@ -9878,7 +11103,7 @@ class SliceBackwardBackward0(Node1):
 
 def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, step: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_slice_backward(a_self, shape, dim, start, end, step)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9907,26 +11132,34 @@ def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, ste
                 n.c_step = step
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('slice_backward', out, (self, shape, dim, start, end, step,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('slice_backward', out, (self, shape, dim, start, end, step,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('slice_backward', out, (self, shape, dim, start, end, step,))
         return out
     except Exception as error:
         return p_.failed(slice_backward, error, {'self': self}, {'shape': shape, 'dim': dim, 'start': start, 'end': end, 'step': step})
 
 
 def jvp_slice_backward(self_: Any, shape: Any, dim: Any, start: Any, end: Any, step: Any, result: Any, self_t: Any) -> Any:
-    return k_slice_backward(self_t, shape, dim, start, end, step)
+    return o_.slice_backward(o_.filled(self_t), shape, dim, start, end, step)
 
 
 class IndexBackward0(Node1):
@@ -9957,7 +11190,7 @@ class IndexBackward0(Node1):
 
 def index(self: Tensor, indices: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_index(a_self, indices)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -9984,26 +11217,34 @@ def index(self: Tensor, indices: Any) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('index', out, (self, indices,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('index', out, (self, indices,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('index', out, (self, indices,))
         return out
     except Exception as error:
         return p_.failed(index, error, {'self': self}, {'indices': indices})
 
 
 def jvp_index(self_: Any, indices: Any, result: Any, self_t: Any) -> Any:
-    return k_index(self_t, indices)
+    return o_.index(o_.filled(self_t), indices)
 
 
 class IndexBackwardBackward0(Node1):
@@ -10034,7 +11275,7 @@ class IndexBackwardBackward0(Node1):
 
 def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
     try:
-        a_self = self._a
+        a_self = self._in
         r = k_index_backward(a_self, shape, indices)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -10060,26 +11301,34 @@ def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
                 n.c_indices = p_.own(indices)
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('index_backward', out, (self, shape, indices,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('index_backward', out, (self, shape, indices,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('index_backward', out, (self, shape, indices,))
         return out
     except Exception as error:
         return p_.failed(index_backward, error, {'self': self}, {'shape': shape, 'indices': indices})
 
 
 def jvp_index_backward(self_: Any, shape: Any, indices: Any, result: Any, self_t: Any) -> Any:
-    return k_index_backward(self_t, shape, indices)
+    return o_.index_backward(o_.filled(self_t), shape, indices)
 
 
 class IndexPutBackward0(Node2):
@@ -10153,8 +11402,8 @@ class IndexPutBackward0_values(Node1):
 def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
     try:
         if isinstance(values, Tensor):
-            a_self = self._a
-            a_values = values._a
+            a_self = self._in
+            a_values = values._in
             r = k_index_put(a_self, indices, a_values)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -10183,22 +11432,30 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                     n.c_values_shape = a_values.shape
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('index_put', out, (self, indices, values,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('index_put', out, (self, indices, values,))
             else:
                 out._fn = None
                 out._rg = False
-                if events.sink is not None and (self._rg or values._rg):
-                    p_.cut((self, values,))
+                if events.on:
+                    if events.sink is not None and (self._rg or values._rg):
+                        p_.cut((self, values,))
+                    if events.special:
+                        p_.after('index_put', out, (self, indices, values,))
             return out
         if type(values) in NUMBERS:
-            a_self = self._a
+            a_self = self._in
             r = k_index_put(a_self, indices, values)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
@@ -10224,21 +11481,29 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                     n.c_indices = p_.own(indices)
                     out._fn = n
                     out._rg = True
-                    if events.sink is not None:
-                        try:
-                            events.sink.node_born(n, out)
-                        except RecursionError:
-                            pass
+                    if events.on:
+                        if events.sink is not None:
+                            try:
+                                events.sink.node_born(n, out)
+                            except RecursionError:
+                                pass
+                        if events.special:
+                            p_.after('index_put', out, (self, indices, values,))
                 else:
                     out._fn = None
                     out._rg = False
+                    if events.special:
+                        p_.after('index_put', out, (self, indices, values,))
             else:
                 out._fn = None
                 out._rg = False
                 if r.dtype is not a_self.dtype:
                     out._a = p_.weak('index_put', r, a_self)
-                if events.sink is not None and (self._rg):
-                    p_.cut((self,))
+                if events.on:
+                    if events.sink is not None and (self._rg):
+                        p_.cut((self,))
+                    if events.special:
+                        p_.after('index_put', out, (self, indices, values,))
             return out
         return p_.converted(index_put, ('values',), {'self': self, 'indices': indices, 'values': values})
     except Exception as error:
@@ -10246,7 +11511,7 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
 
 
 def jvp_index_put(self_: Any, indices: Any, values: Any, result: Any, self_t: Any, values_t: Any) -> Any:
-    return k_index_put(self_t, indices, values_t)
+    return o_.index_put(o_.filled(self_t), indices, o_.filled(values_t))
 
 
 class GatherBackward0(Node1):
@@ -10263,7 +11528,7 @@ class GatherBackward0(Node1):
         index = self.s_index
         st = index._storage
         if st is not None and st.version != self.v_index:
-            stale(self, 'index', st)
+            index = unpacked(self, 'index', st)
         index = index._a
         gi = k_gather_backward(g, self.c_self_shape, self.c_dim, index)
         if n in buffers:
@@ -10277,8 +11542,10 @@ class GatherBackward0(Node1):
         index = self.s_index
         st = index._storage
         if st is not None and st.version != self.v_index:
-            stale(self, 'index', st)
+            index = unpacked(self, 'index', st)
         index = index._a
+        if index.dtype.kind == 'c':
+            index = k_conj_raw(index)
         g0 = k_gather_backward(g, self.c_self_shape, self.c_dim, index)
         return (g0,)
 
@@ -10286,7 +11553,9 @@ class GatherBackward0(Node1):
         index = self.s_index
         st = index._storage
         if st is not None and st.version != self.v_index:
-            stale(self, 'index', st)
+            index = unpacked(self, 'index', st)
+        if index._a.dtype.kind == 'c':
+            index = o_.conj_raw(index)
         g0 = o_.gather_backward(g, self.c_self_shape, self.c_dim, index)
         return (g0,)
 
@@ -10296,8 +11565,8 @@ class GatherBackward0(Node1):
 
 def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_index = index._a
+        a_self = self._in
+        a_index = index._in
         r = k_gather(a_self, dim, a_index)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -10327,26 +11596,34 @@ def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
                 n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('gather', out, (self, dim, index,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('gather', out, (self, dim, index,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('gather', out, (self, dim, index,))
         return out
     except Exception as error:
         return p_.failed(gather, error, {'self': self, 'index': index}, {'dim': dim})
 
 
 def jvp_gather(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
-    return k_gather(self_t, dim, index)
+    return o_.gather(o_.filled(self_t), dim, index)
 
 
 class GatherBackwardBackward0(Node1):
@@ -10363,7 +11640,7 @@ class GatherBackwardBackward0(Node1):
         index = self.s_index
         st = index._storage
         if st is not None and st.version != self.v_index:
-            stale(self, 'index', st)
+            index = unpacked(self, 'index', st)
         index = index._a
         gi = k_gather(g, self.c_dim, index)
         if n in buffers:
@@ -10377,8 +11654,10 @@ class GatherBackwardBackward0(Node1):
         index = self.s_index
         st = index._storage
         if st is not None and st.version != self.v_index:
-            stale(self, 'index', st)
+            index = unpacked(self, 'index', st)
         index = index._a
+        if index.dtype.kind == 'c':
+            index = k_conj_raw(index)
         g0 = k_gather(g, self.c_dim, index)
         return (g0,)
 
@@ -10386,7 +11665,9 @@ class GatherBackwardBackward0(Node1):
         index = self.s_index
         st = index._storage
         if st is not None and st.version != self.v_index:
-            stale(self, 'index', st)
+            index = unpacked(self, 'index', st)
+        if index._a.dtype.kind == 'c':
+            index = o_.conj_raw(index)
         g0 = o_.gather(g, self.c_dim, index)
         return (g0,)
 
@@ -10396,8 +11677,8 @@ class GatherBackwardBackward0(Node1):
 
 def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor:
     try:
-        a_self = self._a
-        a_index = index._a
+        a_self = self._in
+        a_index = index._in
         r = k_gather_backward(a_self, shape, dim, a_index)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -10426,23 +11707,126 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
                 n.c_dim = dim
                 out._fn = n
                 out._rg = True
-                if events.sink is not None:
-                    try:
-                        events.sink.node_born(n, out)
-                    except RecursionError:
-                        pass
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('gather_backward', out, (self, shape, dim, index,))
             else:
                 out._fn = None
                 out._rg = False
+                if events.special:
+                    p_.after('gather_backward', out, (self, shape, dim, index,))
         else:
             out._fn = None
             out._rg = False
-            if events.sink is not None and (self._rg):
-                p_.cut((self,))
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('gather_backward', out, (self, shape, dim, index,))
         return out
     except Exception as error:
         return p_.failed(gather_backward, error, {'self': self, 'index': index}, {'shape': shape, 'dim': dim})
 
 
 def jvp_gather_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
-    return k_gather_backward(self_t, shape, dim, index)
+    return o_.gather_backward(o_.filled(self_t), shape, dim, index)
+
+
+JVPS = {
+    'add': (jvp_add, (0, 1)),
+    'sub': (jvp_sub, (0, 1)),
+    'rsub': (jvp_rsub, (0, 1)),
+    'mul': (jvp_mul, (0, 1)),
+    'div': (jvp_div, (0, 1)),
+    'pow': (jvp_pow, (0, 1)),
+    'maximum': (jvp_maximum, (0, 1)),
+    'minimum': (jvp_minimum, (0, 1)),
+    'neg': (jvp_neg, (0,)),
+    'exp': (jvp_exp, (0,)),
+    'expm1': (jvp_expm1, (0,)),
+    'log': (jvp_log, (0,)),
+    'log1p': (jvp_log1p, (0,)),
+    'sqrt': (jvp_sqrt, (0,)),
+    'rsqrt': (jvp_rsqrt, (0,)),
+    'reciprocal': (jvp_reciprocal, (0,)),
+    'abs': (jvp_abs, (0,)),
+    'conj_raw': (jvp_conj_raw, (0,)),
+    'sign': (jvp_sign, (0,)),
+    'floor': (jvp_floor, (0,)),
+    'ceil': (jvp_ceil, (0,)),
+    'round': (jvp_round, (0,)),
+    'trunc': (jvp_trunc, (0,)),
+    'sin': (jvp_sin, (0,)),
+    'cos': (jvp_cos, (0,)),
+    'tanh': (jvp_tanh, (0,)),
+    'sigmoid': (jvp_sigmoid, (0,)),
+    'relu': (jvp_relu, (0,)),
+    'leaky_relu': (jvp_leaky_relu, (0,)),
+    'threshold_backward': (jvp_threshold_backward, (0, 1)),
+    'leaky_relu_backward': (jvp_leaky_relu_backward, (0, 1)),
+    'softplus': (jvp_softplus, (0,)),
+    'silu': (jvp_silu, (0,)),
+    'gelu_tanh': (jvp_gelu_tanh, (0,)),
+    'clamp': (jvp_clamp, (0,)),
+    'clamp_min': (jvp_clamp_min, (0,)),
+    'clamp_max': (jvp_clamp_max, (0,)),
+    'clamp_min_tensor': (jvp_clamp_min_tensor, (0, 1)),
+    'clamp_max_tensor': (jvp_clamp_max_tensor, (0, 1)),
+    'where': (jvp_where, (1, 2)),
+    'masked_fill': (jvp_masked_fill, (0, 2)),
+    'copy': (jvp_copy, (0, 1)),
+    'fill': (jvp_fill, (0, 1)),
+    'zero': (jvp_zero, (0,)),
+    'clone': (jvp_clone, (0,)),
+    'to_copy': (jvp_to_copy, (0,)),
+    'sum_all': (jvp_sum_all, (0,)),
+    'sum_dim': (jvp_sum_dim, (0,)),
+    'mean_all': (jvp_mean_all, (0,)),
+    'mean_dim': (jvp_mean_dim, (0,)),
+    'amax': (jvp_amax, (0,)),
+    'amin': (jvp_amin, (0,)),
+    'max_all': (jvp_max_all, (0,)),
+    'min_all': (jvp_min_all, (0,)),
+    'max_dim': (jvp_max_dim, (0,)),
+    'min_dim': (jvp_min_dim, (0,)),
+    'var_dim': (jvp_var_dim, (0,)),
+    'std_dim': (jvp_std_dim, (0,)),
+    'norm_dim': (jvp_norm_dim, (0,)),
+    'logsumexp': (jvp_logsumexp, (0,)),
+    'softmax_dim': (jvp_softmax_dim, (0,)),
+    'log_softmax_dim': (jvp_log_softmax_dim, (0,)),
+    'nll_loss_raw': (jvp_nll_loss_raw, (0,)),
+    'nll_loss_raw_backward': (jvp_nll_loss_raw_backward, (0,)),
+    'mse_loss_raw': (jvp_mse_loss_raw, (0, 1)),
+    'mm': (jvp_mm, (0, 1)),
+    'mv': (jvp_mv, (0, 1)),
+    'dot': (jvp_dot, (0, 1)),
+    'bmm': (jvp_bmm, (0, 1)),
+    'addmm': (jvp_addmm, (0, 1, 2)),
+    'alias': (jvp_alias, (0,)),
+    'view': (jvp_view, (0,)),
+    'reshape_alias': (jvp_reshape_alias, (0,)),
+    'unsafe_view': (jvp_unsafe_view, (0,)),
+    'expand': (jvp_expand, (0,)),
+    't': (jvp_t, (0,)),
+    'transpose': (jvp_transpose, (0,)),
+    'permute_to': (jvp_permute_to, (0,)),
+    'unsqueeze': (jvp_unsqueeze, (0,)),
+    'squeeze_all': (jvp_squeeze_all, (0,)),
+    'squeeze_dim': (jvp_squeeze_dim, (0,)),
+    'select': (jvp_select, (0,)),
+    'slice': (jvp_slice, (0,)),
+    'select_backward': (jvp_select_backward, (0,)),
+    'slice_backward': (jvp_slice_backward, (0,)),
+    'index': (jvp_index, (0,)),
+    'index_backward': (jvp_index_backward, (0,)),
+    'index_put': (jvp_index_put, (0, 2)),
+    'gather': (jvp_gather, (0,)),
+    'gather_backward': (jvp_gather_backward, (0,)),
+}
+"""For every op its tangent formula and the positions of its differentiable arguments."""

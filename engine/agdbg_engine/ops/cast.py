@@ -37,6 +37,8 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
             events.sink.graph_cut(self, "integer", *caller())
         with np.errstate(**QUIET):  # NaN as an integer
             return wrap(self._a.astype(target))
+    if target.kind == "c" and not events.special & events.COMPLEX:
+        events.use(events.COMPLEX)  # for good: complex gradients take the general way, which conjugates
     return g.to_copy(self, target)
 
 

@@ -31,7 +31,7 @@ from ..backward import route_run as b_route_run
 from ..device import array_module
 from ..grad_mode import mode
 from ..node import Node1, Node2, NodeN, edge, next_seq
-from ..saved import stale
+from ..saved import unpacked
 from ..sites import INTERNAL, _getframe, user_frame
 from ..tensor import Tensor
 from ..view import as_view
@@ -42,7 +42,7 @@ from . import prepare as p_
 {imports}
 
 new = object.__new__
-NUMBERS = frozenset((float, int, bool, complex))
+NUMBERS = frozenset((float, int, bool))
 '''
 
 
@@ -97,6 +97,10 @@ class Rewrite(ast.NodeTransformer):
         self.generic_visit(node)
         assert isinstance(node.func, ast.Name)
         name = node.func.id
+        if self.variant is None:  # a tangent formula: operators know what a missing tangent is, functions do not
+            node.args = [
+                ast.Call(_dotted("o_", "filled"), [a], []) if _has_tangent(a) else a for a in node.args
+            ]
         if hasattr(formulas, name):
             node.func = _dotted("f_", name)
             node.args.insert(0, ast.Name(self.space))
@@ -110,6 +114,10 @@ class Rewrite(ast.NodeTransformer):
         if node.id == "self":
             return ast.Name("self_")
         return node
+
+
+def _has_tangent(expression: ast.expr) -> bool:
+    return any(n.endswith("_t") for n in names_in(ast.unparse(expression)))
 
 
 def _dotted(a: str, b: str) -> ast.Attribute:
@@ -162,27 +170,38 @@ def _release(v: Variant, pad: str) -> Iterator[str]:
     yield pad + " = ".join([*(f"self.s_{s}" for s in v.slots), *["self.o_storage"] * v.saves_result, "freed"])
 
 
-def _unpack(v: Variant, edges: tuple[str, ...], pad: str, on_tensors: bool) -> Iterator[str]:
-    """Check and fetch what the formulas of ``edges`` read."""
+def _unpack(v: Variant, edges: tuple[str, ...], pad: str, on_tensors: bool, general: bool) -> Iterator[str]:
+    """Check and fetch what the formulas of ``edges`` read; in the general way, complex ones conjugated."""
     for s in v.saved:
         if not set(v.users[s]) & set(edges):
             continue
         yield f"{pad}{_local(s)} = self.s_{s}"
         yield f"{pad}st = {_local(s)}._storage"
         yield f"{pad}if st is not None and st.version != self.v_{s}:"
-        yield f"{pad}    stale(self, {s!r}, st)"
+        yield f"{pad}    {_local(s)} = unpacked(self, {s!r}, st)"
         if not on_tensors:
             yield f"{pad}{_local(s)} = {_local(s)}._a"
+        if general and v.row.holomorphic:
+            yield from _conjugate(_local(s), pad, on_tensors)
     if v.saves_result and set(v.users["result"]) & set(edges):
         yield f"{pad}st = self.o_storage"
         yield f"{pad}if st is not None and st.version != self.v_result:"
-        yield f"{pad}    stale(self, 'result', st)"
-        yield f"{pad}result = {'o_.output_of(self)' if on_tensors else 'self.s_result'}"
+        yield f"{pad}    result = unpacked(self, 'result', st){'' if on_tensors else '._a'}"
+        yield f"{pad}else:"
+        yield f"{pad}    result = {'o_.output_of(self)' if on_tensors else 'self.s_result'}"
+        if general and v.row.holomorphic:
+            yield from _conjugate("result", pad, on_tensors)
 
 
-def _gradient(v: Variant, i: int, pad: str, target: str, on_tensors: bool) -> Iterator[str]:
+def _conjugate(name: str, pad: str, on_tensors: bool) -> Iterator[str]:
+    """A derivative at z is conjugated for the gradient (Wirtinger); with real coefficients that is the one at conj(z)."""
+    yield f"{pad}if {name}{'._a' if on_tensors else ''}.dtype.kind == 'c':"
+    yield f"{pad}    {name} = {'o_.conj_raw' if on_tensors else 'k_conj_raw'}({name})"
+
+
+def _gradient(v: Variant, i: int, pad: str, target: str, on_tensors: bool, general: bool) -> Iterator[str]:
     e = v.edges[i]
-    yield from _unpack(v, (e,), pad, on_tensors)
+    yield from _unpack(v, (e,), pad, on_tensors, general)
     yield f"{pad}{target} = {rewrite(v.row.grads[e] or '', v, on_tensors)}"
     if v.fits:
         yield f"{pad}if self.fit is not None:"
@@ -203,7 +222,7 @@ def _run(v: Variant) -> Iterator[str]:
         if len(v.edges) > 1:
             yield f"{pad}if n is not None:"
             pad += "    "
-        yield from _gradient(v, i, pad, "gi", on_tensors=False)
+        yield from _gradient(v, i, pad, "gi", on_tensors=False, general=False)
         yield f"{pad}if n in buffers:"
         yield f"{pad}    b_add(buffers, n, gi, shared, summed)"
         yield f"{pad}else:"
@@ -221,12 +240,12 @@ def _run(v: Variant) -> Iterator[str]:
 def _grads(v: Variant, name: str, on_tensors: bool) -> Iterator[str]:
     yield f"    def {name}(self, g):"
     if len(v.edges) == 1:
-        yield from _gradient(v, 0, " " * 8, "g0", on_tensors)
+        yield from _gradient(v, 0, " " * 8, "g0", on_tensors, general=True)
     else:
         yield "        " + " = ".join(f"g{i}" for i in range(len(v.edges))) + " = None"
         for i in range(len(v.edges)):
             yield f"        if {_edge(v, i)} is not None:"
-            yield from _gradient(v, i, " " * 12, f"g{i}", on_tensors)
+            yield from _gradient(v, i, " " * 12, f"g{i}", on_tensors, general=True)
     yield f"        return ({', '.join(f'g{i}' for i in range(len(v.edges)))},)"
     yield ""
 
@@ -263,7 +282,7 @@ def function(row: Row) -> Iterator[str]:
 def _branch(v: Variant, pad: str) -> Iterator[str]:
     row = v.row
     for t in v.tensors:
-        yield f"{pad}a_{t} = {t}._a"
+        yield f"{pad}a_{t} = {t}._in"
     mixed = [t for t in v.tensors if row.elementwise and row.grads[t] is not None]
     for a, b in pairwise(mixed):
         yield f"{pad}if a_{a}.dtype is not a_{b}.dtype and a_{a}.dtype != a_{b}.dtype:"
@@ -292,13 +311,22 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
         first = v.edges[0]
         yield f"{pad}    if r.dtype is not a_{first}.dtype:"
         yield f"{pad}        out._a = p_.weak({row.name!r}, r, a_{first})"
-    yield f"{pad}    if events.sink is not None and ({rg}):"
-    yield f"{pad}        p_.cut(({', '.join(v.edges)},))"
+    yield f"{pad}    if events.on:"
+    yield f"{pad}        if events.sink is not None and ({rg}):"
+    yield f"{pad}            p_.cut(({', '.join(v.edges)},))"
     if row.view:
         rest = "".join(f", {a}" for a in row.args[1:])
-        yield f"{pad}return as_view(out, self, {row.name!r}, lambda b: k_{row.name}(b{rest}))"
+        yield f"{pad}out = as_view(out, self, {row.name!r}, lambda b: k_{row.name}(b{rest}))"
+        yield from _after(row, pad)
     else:
-        yield f"{pad}return out"
+        yield from _after(row, pad + "        ")
+    yield f"{pad}return out"
+
+
+def _after(row: Row, pad: str) -> Iterator[str]:
+    """What rare modes want done; for a view once it is one."""
+    yield f"{pad}if events.special:"
+    yield f"{pad}    p_.after({row.name!r}, out, ({', '.join(row.args)},))"
 
 
 def _value(v: Variant) -> str:
@@ -349,14 +377,19 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
         yield from _fit(v, inner)
     yield f"{inner}out._fn = n"
     yield f"{inner}out._rg = True"
-    yield f"{inner}if events.sink is not None:"
-    yield f"{inner}    try:"
-    yield f"{inner}        events.sink.node_born(n, out)"
-    yield f"{inner}    except RecursionError:"  # the program is at its limit: the node is told when it is next met
-    yield f"{inner}        pass"
+    yield f"{inner}if events.on:"
+    yield f"{inner}    if events.sink is not None:"
+    yield f"{inner}        try:"
+    yield f"{inner}            events.sink.node_born(n, out)"
+    yield f"{inner}        except RecursionError:"  # the program is at its limit: the node is told when it is next met
+    yield f"{inner}            pass"
+    if not v.row.view:
+        yield from _after(v.row, inner + "    ")
     yield f"{pad}else:"
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"
+    if not v.row.view:
+        yield from _after(v.row, pad + "    ")
 
 
 def _save(v: Variant, s: str, pad: str) -> Iterator[str]:
@@ -387,15 +420,15 @@ def _fit(v: Variant, pad: str) -> Iterator[str]:
 
 
 def jvp(row: Row) -> Iterator[str]:
-    """Source of ``jvp_<name>(args, result, tangents)`` on buffers."""
+    """Source of ``jvp_<name>(args, result, tangents)`` on tensors; a tangent may be a ``forward_ad.Zero``."""
     tangents = [f"{t}_t" for t in row.differentiable]
     args = ["self_" if a == "self" else a for a in row.args]
     yield f"def jvp_{row.name}({', '.join(f'{a}: Any' for a in [*args, 'result', *tangents])}) -> Any:"
     if row.jvp == "linear":
-        call = ", ".join(f"{a}_t" if a in row.differentiable else _local(a) for a in row.args)
-        formula = _value_linear(row, call)
+        call = ", ".join(f"{a}_t" if a in row.differentiable else a for a in row.args)
+        formula = rewrite(f"{row.name}({call})", None, on_tensors=True)
     else:
-        formula = rewrite(row.jvp, None)
+        formula = rewrite(row.jvp, None, on_tensors=True)
     for t in row.tensors:
         for suffix in ("_shape", "_dtype"):
             if t + suffix in names_in(row.jvp):
@@ -403,10 +436,6 @@ def jvp(row: Row) -> Iterator[str]:
     yield f"    return {formula}"
     yield ""
     yield ""
-
-
-def _value_linear(row: Row, call: str) -> str:
-    return f"k_{row.name}({call})"
 
 
 def module(bare: bool = False) -> str:
@@ -417,6 +446,11 @@ def module(bare: bool = False) -> str:
             lines.extend(node_class(v))
         lines.extend(function(row))
         lines.extend(jvp(row))
+    lines.append("JVPS = {")
+    for row in TABLE:
+        places = tuple(row.args.index(d) for d in row.differentiable)
+        lines.append(f"    {row.name!r}: (jvp_{row.name}, {places!r}),")
+    lines += ["}", '"""For every op its tangent formula and the positions of its differentiable arguments."""']
     if bare:
         lines = list(_without_sink(lines))
     text = "\n".join(lines)
@@ -432,7 +466,7 @@ def _without_sink(lines: list[str]) -> Iterator[str]:
         depth = len(line) - len(line.lstrip())
         if below is not None and depth > below:
             continue
-        below = depth if "if events.sink is not None" in line else None
+        below = depth if re.search(r"if events\.(on|sink is not None|special)", line) else None
         if below is None:
             yield line
 

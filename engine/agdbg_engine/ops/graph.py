@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..forward_ad import filled  # noqa: F401 - used by tangent formulas
 from ..tensor import Tensor, wrap
 from .kernels import zeros_of as _zeros_of
 from .kernels_reduce import numel  # noqa: F401 - used by formulas
@@ -53,6 +54,17 @@ def output_of(node: Any) -> Tensor:
     t = wrap(node.s_result)
     t._fn, t._rg, t._storage = node, True, node.o_storage
     return t
+
+
+def pick(x: Tensor, indices: Tensor, dim: int, keepdim: bool) -> Tensor:
+    """The element at ``indices`` (whose shape is that of the result) along ``dim``."""
+    from . import _generated as ops
+
+    if x.ndim == 0:
+        return ops.clone(x)
+    if keepdim:
+        return ops.gather(x, dim, indices)
+    return ops.squeeze_dim(ops.gather(x, dim, ops.unsqueeze(indices, dim)), dim)
 
 
 def keep(g: Tensor, mask: Tensor) -> Tensor:

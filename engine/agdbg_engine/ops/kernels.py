@@ -29,6 +29,7 @@ from numpy import (  # noqa: F401 - the kernels of the ops of these names
     tanh,
     trunc,
 )
+from numpy import conj as conj_raw  # noqa: F401
 from numpy import divide as div  # noqa: F401
 from numpy import multiply as mul  # noqa: F401
 from numpy import negative as neg  # noqa: F401

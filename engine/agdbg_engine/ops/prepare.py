@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from ..backward import QUIET
 from ..dtype import get_default_dtype, result_type
 from ..sites import caller
 from ..tensor import Tensor, wrap
+from .after import after
 from .explain import bool_subtraction, explain
 
-__all__ = ["as_array", "converted", "cut", "failed", "floated", "matmul", "mixed", "own", "weak"]
+__all__ = ["after", "as_array", "converted", "cut", "failed", "floated", "matmul", "mixed", "own", "weak"]
 
 
 def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str, Any]) -> Tensor:
@@ -40,7 +41,9 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
             arguments[name] = wrap(value.copy())  # may be saved, and has no version that would tell of a write
         elif isinstance(value, numbers.Number) and not isinstance(value, int | float | complex):
             arguments[name] = value.item() if isinstance(value, np.generic) else float(value)  # type: ignore[arg-type]  # Fraction and its like
-        elif isinstance(value, np.generic | int | float | complex):
+        elif isinstance(value, complex):
+            arguments[name] = _complex(value, arguments.values())
+        elif isinstance(value, np.generic | int | float):
             arguments[name] = value.item() if isinstance(value, np.generic) else _plain(value)
         elif not isinstance(value, Tensor):
             return NotImplemented
@@ -49,8 +52,14 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
 
 def _plain(value: Any) -> Any:
     """An instance of a subclass of a number type as that number."""
-    kinds: tuple[Any, ...] = (bool, int, float, complex)
+    kinds: tuple[Any, ...] = (bool, int, float)
     return next(kind(value) for kind in kinds if isinstance(value, kind))
+
+
+def _complex(value: complex, others: Iterable[Any]) -> Tensor:
+    """A complex number as a tensor: it makes all operands complex, in the precision of the tensors."""
+    tensor = next(t for t in others if isinstance(t, Tensor))
+    return wrap(np.asarray(value, result_type([(tensor.dtype, 2), (np.dtype(np.complex64), 0)])))
 
 
 def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str, Any], plain: dict[str, Any]) -> Tensor:

@@ -44,6 +44,9 @@ class Row:
     """The result shares the memory of ``self``."""
     unless: tuple[str, str] = ("", "")
     """A condition on the buffers (``a_<arg>``) under which the op is none of this row's, and who in :mod:`.prepare` does it."""
+    holomorphic: bool = True
+    """Formulas are those of a real function; for complex tensors what they read is conjugated. ``False``: they are
+    written for complex tensors as they stand."""
     inplace: bool = False
     """Has a form ``name_`` that writes into ``self``."""
 
