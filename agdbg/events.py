@@ -49,6 +49,14 @@ class Kind(IntEnum):
     PROBE = 18
     UNDONE = 19
     EDITED = 20
+    PACKED = 21
+    UNPACKED = 22
+    CLONED = 23
+    DUAL_LEVEL = 24
+    FUNCTION = 25
+    UNMARKED = 26
+    KEPT = 27
+    RECOMPUTED = 28
 
 
 class Provenance(IntEnum):
@@ -73,6 +81,14 @@ class HookAction(IntEnum):
     REGISTERED = 0
     FIRED = 1
     REMOVED = 2
+
+
+class FunctionCall(IntEnum):
+    """Field ``a`` of a ``FUNCTION`` record."""
+
+    FORWARD = 0
+    BACKWARD = 1
+    JVP = 2
 
 
 def head(kind: int, thread: int = 0, flags: int = 0, a: int = 0, b: int = 0) -> int:

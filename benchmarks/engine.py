@@ -1,8 +1,9 @@
-"""Speed and memory of the engine against torch: prints ratios.
+"""Speed and memory of the engine against torch, HIPS/autograd and MyGrad: prints ratios.
 
     python benchmarks/engine.py [--rounds N] [--json]
 
-Below 1.0 is faster than torch eager. Without torch only the engine's own figures are printed.
+All sides are interleaved in one process; below 1.0 is faster than torch eager. What is not installed is left out
+(``pip install autograd mygrad torch==2.13.0``). With recording on: ``benchmarks/overhead.py``.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import tracemalloc
 from itertools import pairwise
 from typing import Any
 
-from timing import medians, one_thread
+from timing import medians_apart, one_thread
 
 one_thread()
 
-from workloads import WORKLOADS  # noqa: E402 - after the number of threads is set
+import peers  # noqa: E402 - after the number of threads is set
+from workloads import WORKLOADS, Workload  # noqa: E402 - after the number of threads is set
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 
@@ -68,20 +70,34 @@ def long_chain(n: int) -> dict[str, float]:
     return dict(zip(("build", "backward", "free"), (b - a for a, b in pairwise(marks)), strict=True))
 
 
+def sides_of(name: str, torch: Any) -> dict[str, Workload]:
+    """The workload on everything that is installed."""
+    sides = {"agdbg_engine": WORKLOADS[name](ag)} | ({"torch": WORKLOADS[name](torch)} if torch else {})
+    return sides | {peer: make(name) for peer, make in peers.installed().items()}
+
+
+def compared(name: str, torch: Any, rounds: int) -> dict[str, Any]:
+    """Milliseconds and ratios of one workload; the ratio to torch is what the goal is about."""
+    took = medians_apart(sides_of(name, torch), rounds)
+    row: dict[str, Any] = {}
+    for side, apart in took.items():
+        row[side] = {k: round(v * 1e3, 3) for k, v in vars(apart).items()}
+    if torch:
+        base = took["torch"]
+        for side, apart in took.items():
+            row[side] |= {f"{k} / torch": round(v / vars(base)[k], 3) for k, v in vars(apart).items()}
+        row["goal"] = GOALS[name]
+    return row
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     torch = load_torch()
-    result: dict[str, Any] = {"torch": getattr(torch, "__version__", None), "steps": {}}
-    for name, make in WORKLOADS.items():
-        sides = {"agdbg_engine": make(ag)} | ({"torch": make(torch)} if torch else {})
-        took = medians(sides, options.rounds)
-        row = {f"{side} ms": round(s * 1e3, 3) for side, s in took.items()}
-        if torch:
-            row |= {"ratio": round(took["agdbg_engine"] / took["torch"], 3), "goal": GOALS[name]}
-        result["steps"][name] = row
+    result: dict[str, Any] = {"torch": getattr(torch, "__version__", None)}
+    result["steps"] = {name: compared(name, torch, options.rounds) for name in WORKLOADS}
     result["bytes per node"] = round(bytes_per_node())
     short, long = long_chain(100_000), long_chain(1_000_000)
     result["chain of 1,000,000"] = {k: round(v, 3) for k, v in long.items()}
@@ -91,10 +107,20 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def as_text(result: dict[str, Any]) -> str:
-    lines = [f"{'workload':10s}{'engine ms':>11s}{'torch ms':>11s}{'ratio':>8s}{'goal':>7s}"]
+    lines = [
+        f"{'ms':9s}{'':14s}{'forward':>9s}{'backward':>10s}{'total':>9s}"
+        f"   of torch: {'fwd':>6s}{'bwd':>7s}{'total':>7s}{'goal':>6s}"
+    ]
     for name, row in result["steps"].items():
-        torch_ms, ratio, goal = (row.get(k, float("nan")) for k in ("torch ms", "ratio", "goal"))
-        lines.append(f"{name:10s}{row['agdbg_engine ms']:11.3f}{torch_ms:11.3f}{ratio:8.3f}{goal:7.2f}")
+        for side, took in row.items():
+            if side == "goal":
+                continue
+            ratios = [took.get(f"{part} / torch", float("nan")) for part in ("forward", "backward", "total")]
+            lines.append(
+                f"{name:9s}{side:14s}{took['forward']:9.3f}{took['backward']:10.3f}{took['total']:9.3f}{'':13s}"
+                f"{ratios[0]:7.3f}{ratios[1]:7.3f}{ratios[2]:7.3f}"
+                + (f"{row['goal']:6.2f}" if side == "agdbg_engine" and "goal" in row else "")
+            )
     lines += [f"{k}: {v}" for k, v in result.items() if k not in ("steps", "torch")]
     return "\n".join(lines)
 

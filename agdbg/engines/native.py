@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 from types import CodeType
 
 from agdbg.agent.agent import Agent
 from agdbg.engines.native_birth import MADE_BY_NODE, birth_writer
 from agdbg.engines.native_driver import Driver
+from agdbg.engines.native_rare import RareSink
 from agdbg.events import CREATE_GRAPH, PREDICTED, RETAIN_GRAPH, HookAction, Kind, head, pack_edge, pack_pair, pack_save
 from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
@@ -21,7 +23,8 @@ from agdbg_engine.backward import BackwardPass, current
 from agdbg_engine.errors import details_of
 from agdbg_engine.nn.module import announce_owner
 from agdbg_engine.node import AccumulateGrad, Node
-from agdbg_engine.saved import Freed, Refusal
+from agdbg_engine.saved import Freed, Packed, Refusal
+from agdbg_engine.sites import INTERNAL
 from agdbg_engine.storage import Storage
 from agdbg_engine.tensor import Tensor
 
@@ -39,6 +42,8 @@ _AFTER_A_PASS_NS = 5_000_000
 """Records older than this are written when a pass ends: a program that is killed loses little of what it had done."""
 
 _RAN = int(Kind.RAN)
+
+INTERNAL.update(str(file) for file in Path(__file__).parent.glob("native*.py"))
 _HOOK_ACTIONS = {
     "registered": HookAction.REGISTERED,
     "fired": HookAction.FIRED,
@@ -70,10 +75,11 @@ def detach() -> None:
     _sink = None
 
 
-class NativeSink(engine_events.Sink):
+class NativeSink(RareSink):
     """Writes the engine's facts with a :class:`~agdbg.record.Recorder`."""
 
     def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
         self.recorder = recorder
         self.emit, self.append, self.pack, self.tick = (
             recorder.emit,
@@ -137,7 +143,10 @@ class NativeSink(engine_events.Sink):
             bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
         ) -> None:
             try:
-                tag = node.tag if hasattr(node, "tag") else number(node)
+                try:
+                    tag = node.tag
+                except AttributeError:  # older than the recording
+                    tag = number(node)
                 took, outcome = end_ns - start_ns, 0 if error is None else 1
                 append(pack(_RAN | ordinal.number << 32, tag, bp.tag, order, start_ns - began, took, outcome, 0))
                 if not order & 15:
@@ -161,18 +170,21 @@ class NativeSink(engine_events.Sink):
         except Exception:
             engine_events.drop(self)
 
+    def general_birth(self, node: Node) -> None:
+        """Record the birth of a node of a class for which there is no quicker way."""
+        self._born(node)
+
     def _born(self, node: Node) -> int:
         """Record the birth of any node, whatever its age and size."""
-        cls = type(node)
-        tag, thread = self.new_node(), self.ordinal.number
-        op = self.recorder.op(cls.op_name, cls.slots)
+        tag, thread, slots = self._new_number(node), self.ordinal.number, node.slots  # a custom Function's are its own
+        op = self.recorder.op(type(node).op_name, slots)
         edges = [0 if n is None else pack_edge(self._tag(n), nr) for n, nr in node.next_functions]
-        saves = [self._save(node, i, tag) for i in range(len(cls.slots))]
+        saves = [self._save(node, i, tag) for i in range(len(slots))]
         words = [pack_save(*s) for s in saves if s is not None][:2]
         e0, e1, *more_edges = [*edges, 0, 0]
         s0, s1, *_ = [*words, 0, 0]
         self.emit(
-            head(Kind.BORN, thread, a=len(edges), b=len(cls.slots)), tag, node.seq,
+            head(Kind.BORN, thread, a=len(edges), b=len(slots)), tag, node.seq,
             self._site(node.code, node.lasti) | op << 32, e0, e1, s0, s1,
         )  # fmt: skip
         for i, word in enumerate(more_edges[: len(edges) - 2], 2):
@@ -192,6 +204,9 @@ class NativeSink(engine_events.Sink):
         value, version = getattr(node, "s_" + name), getattr(node, "v_" + name)
         if value is None or isinstance(value, Freed):
             return None
+        if isinstance(value, Packed):  # a custom Function's output, or by hooks before the recording began
+            storage = value.real_storage
+            return 0 if storage is None else self._storage(storage), version, slot
         if not node.outputs_saved[slot]:
             return self.storage_of(value), version, slot
         storage = node.o_storage
@@ -407,7 +422,7 @@ class NativeSink(engine_events.Sink):
 
     def storage_of(self, t: Tensor) -> int:
         """The id of the memory of ``t``; memory that only its maker knows goes by the maker's number."""
-        if t._storage is None and t._fn is not None:
+        if t._storage is None and t._fn is not None and not t._nr:
             return MADE_BY_NODE | self._tag(t._fn)
         return self._storage(t._shared_storage())
 

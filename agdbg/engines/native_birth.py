@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agdbg.events import Kind, head
 from agdbg_engine.node import Node
+from agdbg_engine.sites import INTERNAL
 
 if TYPE_CHECKING:
     from agdbg.engines.native import NativeSink
@@ -21,6 +22,9 @@ MADE_BY_NODE = 1 << 35
 
 _VERSION_BITS = 20
 
+_FILE = "<births>"
+INTERNAL.add(_FILE)  # the context of a custom Function tells the engine's number from an attribute of the program by this
+
 
 class _Unusual(Exception):
     """This node needs the general way."""
@@ -28,6 +32,8 @@ class _Unusual(Exception):
 
 def birth_writer(cls: type[Node], sink: NativeSink) -> Callable[[Node], None]:
     """A function that records the birth of a node of ``cls`` through ``sink``."""
+    if cls.arity > 2 or len(cls.slots) > 2 or cls.user_code:
+        return sink.general_birth
     source = "\n".join(_source(cls))
     names: dict[str, Any] = {
         "new_node": sink.new_node,
@@ -41,16 +47,13 @@ def birth_writer(cls: type[Node], sink: NativeSink) -> Callable[[Node], None]:
         "OP": sink.recorder.op(cls.op_name, cls.slots) << 32,
         "Unusual": _Unusual,
     }
-    exec(compile(source, f"<birth of {cls.op_name}>", "exec"), names)
+    exec(compile(source, _FILE, "exec"), names)
     made: Callable[[Node], None] = names["write"]
     return made
 
 
 def _source(cls: type[Node]) -> Iterator[str]:
     yield "def write(node):"
-    if cls.arity > 2 or len(cls.slots) > 2:
-        yield "    raise Unusual"
-        return
     yield "    tag = new_node()"
     if cls.arity:
         yield "    if node.nrs is not None:"

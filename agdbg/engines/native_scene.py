@@ -9,7 +9,7 @@ from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.evaluate import Refused
 from agdbg.agent.values import preview, value_of
 from agdbg_engine.node import AccumulateGrad, Node
-from agdbg_engine.saved import Freed, SavedTensor, saved_slots
+from agdbg_engine.saved import Freed, Packed, SavedTensor, saved_slots
 from agdbg_engine.sites import where
 from agdbg_engine.tensor import Tensor, wrap
 
@@ -77,6 +77,7 @@ class NativeScene:
         if what == "saved":
             of = {s.slot: s for s in saved_slots(found)}.get(str(which))
             value = None if of is None else _content(of, self._kept(found, walk))
+            value = None if isinstance(value, Packed) else value
         elif what == "grad":
             value = found.variable._grad if isinstance(found, AccumulateGrad) else None
         else:
@@ -161,7 +162,17 @@ class NativeScene:
 
 
 def _value(g: Any) -> Any:
+    if isinstance(g, Packed):
+        return _unseen(g)
     return None if g is None else value_of(_buffer(g))
+
+
+def _unseen(packed: Packed) -> Any:
+    """A saved tensor that hooks of the program keep: asking them for it would run the program's code."""
+    shape, dtype = packed.array.shape, packed.array.dtype
+    summary = f"{dtype} {list(shape)}  kept by hooks of the program"
+    size = int(np.prod(shape))
+    return {"summary": summary, "preview": "", "shape": list(shape), "dtype": str(dtype), "size": size, "finite": True}
 
 
 def _buffer(g: Any) -> Any:
@@ -171,7 +182,7 @@ def _buffer(g: Any) -> Any:
 def _saved(saved: SavedTensor, kept: dict[str, Any]) -> dict[str, Any]:
     value = _content(saved, kept)
     now = saved.version
-    state = "empty" if saved.value is None else "freed" if isinstance(saved.value, Freed) else "ok"
+    state = "empty" if saved.value is None else "freed" if saved.freed else "ok"
     storage = saved.storage
     if state == "ok" and storage is not None:
         now = storage.version
@@ -187,14 +198,10 @@ def _content(saved: SavedTensor, kept: dict[str, Any]) -> Any:
 def _hooks(node: Node) -> Iterator[dict[str, Any]]:
     if node.hooks is None:
         return
-    for nr, mine in node.hooks.tensor.items():
-        for hook in mine.hooks.values():
-            yield _hook("tensor" if not nr else f"tensor, output {nr}", hook)
-        if mine.retain is not None:
-            yield {"kind": "retain_grad", "name": "", "file": "", "line": 0}
-    for kind, hooks in (("pre", node.hooks.pre), ("post", node.hooks.post)):
-        for hook in hooks.values():
-            yield _hook(kind, hook)
+    for kind, nr, hook in node.hooks.firing():
+        yield _hook(kind if not nr else f"{kind}, output {nr}", hook)
+    for _ in node.hooks.retain:
+        yield {"kind": "retain_grad", "name": "", "file": "", "line": 0}
 
 
 def _hook(kind: str, hook: Any) -> dict[str, Any]:

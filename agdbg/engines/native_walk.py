@@ -204,7 +204,7 @@ class Walk:
         node = self.journal.barrier()
         if node is not None and not command.force:
             raise Impossible(
-                f"{node.op_name} called hooks of the program: what they did is not taken back; step back all the same?",
+                f"{node.op_name} called {_called(node)} of the program: what they did is not taken back; step back all the same?",
                 "barrier",
             )
 
@@ -273,5 +273,10 @@ class Walk:
         if node is None or place == "end":
             return f"{self.bp.call}() has run its {total:,} nodes and is about to return"
         where = f"in {node.op_name} ({phase})" if phase else f"before {node.op_name}"
-        hooks = ", which calls hooks" if runs_user_code(node) and not phase else ""
+        hooks = f", which calls {_called(node)}" if runs_user_code(node) and not phase else ""
         return f"{where}, node {self.bp.position + 1:,} of {total:,} of {self.bp.call}(){hooks}"
+
+
+def _called(node: Node) -> str:
+    """What of the program is called when ``node`` runs, which does call something."""
+    return "functions" if node.user_code else "hooks"

@@ -13,7 +13,7 @@ from agdbg.record.growing import Growing, Grown
 from agdbg.record.lookup import Site
 from agdbg.record.query import Facts
 
-#: The kinds that are told; names of tensors, of which there may be one for each node, are told with the nodes.
+#: The kinds that are told; names of tensors and hooks on saved tensors, of which each node may have some, are told with it.
 TOLD = (
     Kind.PASS_STARTED,
     Kind.PASS_FINISHED,
@@ -27,6 +27,12 @@ TOLD = (
     Kind.PROBE,
     Kind.UNDONE,
     Kind.EDITED,
+    Kind.CLONED,
+    Kind.DUAL_LEVEL,
+    Kind.FUNCTION,
+    Kind.UNMARKED,
+    Kind.KEPT,
+    Kind.RECOMPUTED,
 )
 _HOOKS = {HookAction.REGISTERED: "registered", HookAction.FIRED: "fired", HookAction.REMOVED: "removed"}
 
@@ -148,6 +154,43 @@ def _edited(facts: Facts, row: int, words: list[int]) -> _Line:
     return _by_hand(facts, words, "edited", f"incoming gradient {words[3]} replaced by hand in pass {words[2]}")
 
 
+def _cloned(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.clone_at(row)
+    copies = counted(found.count, "saved tensor")
+    return "cloned", f"{copies} of {_storage(facts, found.storage)} copied before a write", 0, found.site
+
+
+def _level(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.level_at(row)
+    return "forward mode", f"level {found.level} {'entered' if found.entered else 'left'}", 0, found.site
+
+
+def _function(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.call_at(row)
+    inside = f" in pass {found.pass_id}" if found.pass_id else ""
+    node = found.node if facts.node(found.node) is not None else 0
+    of = node_words(facts, node) if node else found.op.name
+    return "function", f"{found.what} of {of} began{inside}", node, found.site
+
+
+def _unmarked(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.unmarked_at(row)
+    text = f"{found.op.name}: forward wrote to its argument {found.argument} without mark_dirty"
+    return "unmarked write", text, found.node, found.site
+
+
+def _kept(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.kept_at(row)
+    an = {"intermediate": "an intermediate", "output": "an output"}.get(found.role, f"a tensor ({found.role})")
+    return "kept", f"{node_words(facts, found.node)}: ctx.{found.name} holds {an}", found.node, found.site
+
+
+def _recomputed(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.recomputation_at(row)
+    same = f", not as the first time: {found.difference}" if found.difference else ""
+    return "recomputed", f"a checkpoint ran again, {counted(found.ops, 'op')}{same}", found.node, found.site
+
+
 def _by_hand(facts: Facts, words: list[int], kind: str, text: str) -> _Line:
     node = facts.node(words[1])
     site = node.site if node is not None else Site("", 0)
@@ -172,4 +215,10 @@ _LINES: dict[Kind, Callable[[Facts, int, list[int]], _Line]] = {
     Kind.PROBE: _probe,
     Kind.UNDONE: _undone,
     Kind.EDITED: _edited,
+    Kind.CLONED: _cloned,
+    Kind.DUAL_LEVEL: _level,
+    Kind.FUNCTION: _function,
+    Kind.UNMARKED: _unmarked,
+    Kind.KEPT: _kept,
+    Kind.RECOMPUTED: _recomputed,
 }

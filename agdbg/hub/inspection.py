@@ -7,6 +7,7 @@ from agdbg.hub.wording import at, cut, is_leaf, node_words, pass_words
 from agdbg.protocol.vendor import Entry, Section
 from agdbg.record.facts import BumpFact, EdgeFact, NodeFact, SaveFact
 from agdbg.record.query import Facts
+from agdbg.record.rare import PackFact
 
 NOT_CAPTURED = "not captured"
 #: Writers, passes and hooks that are named one by one.
@@ -20,6 +21,7 @@ class Inspection:
         self._facts = facts
         self._node = node
         self._before = before
+        self._packs = facts.packs_of(node.id)
 
     def sections(self) -> list[Section]:
         """All sections, those with nothing in them too, in the order in which they are shown."""
@@ -66,14 +68,23 @@ class Inspection:
         row, freed = self._facts.freed_at(self._node.id)
         gone = freed and row < self._before
         words = [f"freed by {pass_words(self._facts, freed)}"] if gone else []
+        packed = [pack for pack in self._packs if pack.slot == save.slot and pack.row < self._before]
+        if packed:
+            words.append(self._packed(save, packed[-1]))
         if since:
             subject = f"{name} " if name else ""
-            words.append(f"modified: {subject}written by {_writers(since)}, {versions(save.version, now)}")
+            how = "memory" if packed else "modified"  # what hooks keep may be a copy
+            words.append(f"{how}: {subject}written by {_writers(since)}, {versions(save.version, now)}")
         else:
             words += [name] if name else []
             words += [] if gone else [versions(save.version, now)]
-        state = "freed" if gone else "modified" if since else "ok"
+        state = "freed" if gone else "modified" if since and not packed else "ok"
         return _entry(save.slot, ", ".join(words) + _provenance(save.provenance), "tensor", state)
+
+    def _packed(self, save: SaveFact, pack: PackFact) -> str:
+        unpacks = [unpack for unpack in self._facts.unpacks_of(self._node.id) if unpack.slot == save.slot]
+        times = sum(1 for unpack in unpacks if unpack.row < self._before)
+        return f"kept by hooks{at(pack.site)}" + (f", unpacked {_often(times)}" if times else "")
 
     # ----- edges and hooks -----
 
@@ -140,7 +151,11 @@ def _writers(bumps: list[BumpFact]) -> str:
 
 
 def _times(fired: int) -> str:
-    return f", fired {fired:,} {'time' if fired == 1 else 'times'}" if fired else ""
+    return f", fired {_often(fired)}" if fired else ""
+
+
+def _often(times: int) -> str:
+    return f"{times:,} {'time' if times == 1 else 'times'}"
 
 
 def _provenance(provenance: Provenance) -> str:

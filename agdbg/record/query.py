@@ -23,8 +23,8 @@ from agdbg.record.facts import (
     TensorFact,
 )
 from agdbg.record.lookup import Op, Site
-from agdbg.record.nodes import NodeFacts
 from agdbg.record.passes import PassFacts
+from agdbg.record.rare import RareFacts
 
 __all__ = [
     "BumpFact",
@@ -44,8 +44,8 @@ __all__ = [
 _NAME_RANK = {"parameter": 0, "buffer": 1}
 
 
-class Facts(NodeFacts, PassFacts):
-    """The facts of one trace: nodes, passes, writes, names, errors and cuts."""
+class Facts(RareFacts, PassFacts):
+    """The facts of one trace: nodes, passes, writes, names, errors, cuts, and what is rare."""
 
     # ----- storages and tensors -----
 

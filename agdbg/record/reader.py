@@ -30,6 +30,13 @@ STRING_WORDS: dict[Kind, tuple[int, ...]] = {
     Kind.GRAD_MODE: (2,),
     Kind.ERROR: (3, 6),
     Kind.HOOK: (3,),
+    Kind.PACKED: (3,),
+    Kind.CLONED: (3,),
+    Kind.DUAL_LEVEL: (2,),
+    Kind.FUNCTION: (3,),
+    Kind.UNMARKED: (3, 4),
+    Kind.KEPT: (3, 4),
+    Kind.RECOMPUTED: (3, 4),
 }
 
 

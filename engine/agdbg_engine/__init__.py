@@ -13,6 +13,7 @@ import warnings
 from typing import Any
 
 from . import autograd, ops
+from .anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd import grad
 from .creation import (
     arange,
@@ -47,7 +48,14 @@ from .dtype import (
     uint8,
 )
 from .dtype import bool as bool
-from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from .random import manual_seed, rand, rand_like, randint, randn, randn_like, randperm
 from .tensor import Parameter, Tensor
 
@@ -59,12 +67,12 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"agdbg_engine
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("nn", "optim"):
+    if name in ("func", "nn", "optim", "utils"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
     if name in ops.FUNCTIONS:
-        return ops.FUNCTIONS[name]
+        return globals().setdefault(name, ops.FUNCTIONS[name])  # found at once from now on
     if name in ALIASES:
         return ALIASES[name]
     raise AttributeError(f"module 'agdbg_engine' has no attribute '{name}'")
@@ -73,7 +81,9 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "device", "empty",
     "empty_like", "enable_grad", "eye", "float16", "float32", "float64", "from_numpy", "full", "full_like",
-    "get_default_dtype", "grad", "int8", "int16", "int32", "int64", "is_grad_enabled", "linspace", "manual_seed",
+    "get_default_dtype", "grad", "inference_mode", "int8", "int16", "int32", "int64", "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled", "is_grad_enabled",
+    "is_inference_mode_enabled", "linspace", "manual_seed",
     "no_grad", "ones", "ones_like", "ops", "rand", "rand_like", "randint", "randn", "randn_like", "randperm",
-    "set_default_dtype", "set_grad_enabled", "tensor", "uint8", "zeros", "zeros_like",
+    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "tensor", "uint8", "zeros", "zeros_like",
 ]  # fmt: skip

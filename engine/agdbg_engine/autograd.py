@@ -2,79 +2,207 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import errors
+from . import errors, forward_ad, function, graph
+from .anomaly import detect_anomaly, set_detect_anomaly
 from .backward import BackwardPass, Capture
 from .creation import zeros_like
-from .grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .function import Function
+from .grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+    tangents_pass,
+)
+from .gradient_edge import GradientEdge
 from .node import Node, edge
-from .sites import caller
+from .overrides import overridable
+from .seeds import Root, as_tuple, gradients_for, seeds
+from .sites import caller, user_stacklevel
 from .tensor import Tensor, wrap
+from .variable import Variable
 
-__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "function", "grad", "graph",
+    "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
+    "set_multithreading_enabled",
+]  # fmt: skip
 
-Tensors = Tensor | Sequence[Tensor]
+Roots = Root | Sequence[Root]
+
+_LATER = {
+    "functional": "functional",
+    "gradcheck": "gradcheck",
+    "gradgradcheck": "gradcheck",
+    "GradcheckError": "gradcheck",
+}
+"""What is made of the functions here and so cannot be imported before them, by module."""
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module 'agdbg_engine.autograd' has no attribute '{name}'")
+    import importlib
+
+    found = importlib.import_module(f"agdbg_engine.{module}")
+    return found if name == "functional" else getattr(found, name)
+
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
+    "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this "
+    "function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
+_told: set[str] = set()
+"""Warnings that come once in a process and have come."""
 
 
 def backward(
-    tensors: Tensors,
+    tensors: Roots,
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    *,
-    inputs: Tensors | None = None,
+    grad_variables: Any = None,
+    inputs: Roots | dict[Any, Tensor] | None = None,
 ) -> None:
     """Add the gradients of ``tensors`` to the ``grad`` of the leaves (or of ``inputs`` only).
 
-    The saved tensors of the graph are freed unless ``retain_graph`` (by default ``create_graph``) is true.
-    Raises :class:`RuntimeError` with PyTorch's text for a root that does not require grad, a non-scalar root without
-    gradient, a graph freed before, a saved tensor modified in place.
+    Roots and inputs are tensors or gradient edges; an intermediate among the inputs retains its gradient. The saved tensors
+    of the graph are freed unless ``retain_graph`` (by default ``create_graph``) is true. Raises :class:`RuntimeError` with
+    PyTorch's text for a root that does not require grad, a non-scalar root without gradient, a graph freed before, a saved
+    tensor modified in place.
     """
-    wanted = None if inputs is None else _as_tuple(inputs)
-    if wanted == ():
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    seeds = _roots(_as_tuple(tensors), grad_tensors, create_graph)
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    wanted = None if inputs is None else _inputs(inputs, "backward")
+    roots = as_tuple(tensors)
+    starts = seeds(roots, gradients_for(roots, grad_tensors), create_graph or tangents_pass())
     keep = create_graph if retain_graph is None else retain_graph
     bp = BackwardPass("backward", keep, create_graph, *caller())
-    bp.start(seeds, targets=None if wanted is None else [_retained(t) for t in wanted])
+    targets = None if wanted is None else [_target(t) for t in wanted]
+    if create_graph and "cycle" not in _told:
+        _told.add("cycle")
+        warnings.warn(_CYCLE, UserWarning, stacklevel=user_stacklevel())
+    bp.start(starts, targets=targets)
     bp.run()
 
 
+@functools.partial(overridable, public="torch.autograd", in_python=True)
 def grad(
-    outputs: Tensors,
-    inputs: Tensors,
+    outputs: Roots,
+    inputs: Roots | dict[Any, Tensor],
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
-    """The gradients of ``outputs`` with respect to ``inputs``; nothing is accumulated."""
+) -> Any:
+    """The gradients of ``outputs`` with respect to ``inputs``, a tuple (a dict for a dict); nothing is accumulated.
+
+    With ``is_grads_batched`` the first dimension of ``grad_outputs`` counts vectors, and of what is returned too: the graph
+    is run once for each of them. An input that the outputs do not depend on is an error unless ``allow_unused``, which
+    gives ``None`` for it, or ``materialize_grads``, which gives zeros.
+    """
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    wanted = _as_tuple(inputs)
-    if not wanted:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    seeds = _roots(_as_tuple(outputs), grad_outputs, create_graph)
+    roots = as_tuple(outputs)
+    wanted = _inputs(inputs, "grad")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of "
+            "the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    gradients = gradients_for(roots, grad_outputs, is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
-    bp = BackwardPass("grad", keep, create_graph, *caller())
-    captures = _captures(wanted)
-    bp.start(seeds, captures)
-    bp.run()
-    if not (allow_unused or materialize_grads):
-        _check_used(captures)
-    found = [c.value if c.value is None or isinstance(c.value, Tensor) else wrap(_own(c.value)) for c in captures]
+    unused = bool(allow_unused or materialize_grads)
+    if is_grads_batched:
+        found = _batched(roots, wanted, gradients, keep, create_graph, unused)
+    else:
+        found = _grad(roots, wanted, gradients, keep, create_graph, unused)
     if materialize_grads:
-        found = [
-            zeros_like(t, requires_grad=create_graph) if g is None else g for t, g in zip(wanted, found, strict=True)
-        ]
-    return tuple(found)
+        found = _materialized(found, wanted, create_graph)
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else found
+
+
+Gradients = tuple[Tensor | None, ...]
+
+
+def _grad(
+    roots: tuple[Root, ...], wanted: tuple[Root, ...], gradients: Any, keep: bool, create_graph: bool, unused: bool
+) -> Gradients:
+    starts = seeds(roots, gradients, create_graph or tangents_pass())
+    bp = BackwardPass("grad", keep, create_graph, *caller())
+    captures = [Capture(*_edge(t)) for t in wanted]
+    bp.start(starts, captures)
+    bp.run()
+    if not unused:
+        _check_used(captures)
+    return tuple(c.value if c.value is None or isinstance(c.value, Tensor) else wrap(_own(c.value)) for c in captures)
+
+
+def _batched(
+    roots: tuple[Root, ...],
+    wanted: tuple[Root, ...],
+    gradients: list[Tensor | None],
+    keep: bool,
+    create_graph: bool,
+    unused: bool,
+) -> Gradients:
+    """One pass for every entry of the gradients' first dimension, the results put together along a new one."""
+    from .ops.lists import stack
+
+    count = _batch_size(gradients)
+    each = []
+    for i in range(count):
+        one = [None if g is None else g[i] for g in gradients]
+        each.append(_grad(roots, wanted, one, keep or i < count - 1, create_graph, unused))
+    return tuple(None if column[0] is None else stack(column) for column in zip(*each, strict=True))
+
+
+def _batch_size(gradients: list[Tensor | None]) -> int:
+    sizes = [g.shape[:1] for g in gradients if g is not None]
+    if () in sizes:
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so "
+            "expected in_dim to satisfy 0 <= in_dim < 0."
+        )
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{[n for (n,) in sizes]} for the mapped dimension"
+        )
+    return sizes[0][0] if sizes else 0
+
+
+def _materialized(found: Gradients, wanted: tuple[Root, ...], create_graph: bool) -> Gradients:
+    if any(g is None and isinstance(t, GradientEdge) for g, t in zip(found, wanted, strict=True)):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    return tuple(
+        zeros_like(t, requires_grad=create_graph) if g is None and isinstance(t, Tensor) else g
+        for g, t in zip(found, wanted, strict=True)
+    )
 
 
 def _check_used(captures: list[Capture]) -> None:
@@ -93,76 +221,43 @@ def _own(array: Any) -> Any:
     return np.array(array) if isinstance(array, np.ndarray | np.generic) else array.copy()
 
 
-def _as_tuple(tensors: Tensors) -> tuple[Tensor, ...]:
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+# ----- inputs -----
 
 
-def _retained(t: Tensor) -> Node:
-    """The node whose run fills ``t.grad``."""
-    t.retain_grad()
-    node = edge(t)
-    if node is None:
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return node
-
-
-def _captures(inputs: tuple[Tensor, ...]) -> list[Capture]:
-    captures = []
-    for t in inputs:
-        node = edge(t)
-        if node is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-        captures.append(Capture(node, t._nr))
-    return captures
-
-
-def _roots(roots: tuple[Tensor, ...], gradients: Any, create_graph: bool) -> list[tuple[Node, int, Any]]:
-    """``(node, output number, gradient)`` of every root, checked."""
-    given = (
-        (None,) * len(roots)
-        if gradients is None
-        else (gradients,)
-        if isinstance(gradients, Tensor)
-        else tuple(gradients)
-    )
-    if len(given) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
-    seeds = [_seed(i, t, g) for i, (t, g) in enumerate(zip(roots, given, strict=True))]
-    found = []
-    for i, (t, seed) in enumerate(zip(roots, seeds, strict=True)):
-        node = edge(t)
-        if node is None:
-            raise _no_grad_fn(i, t)
-        found.append((node, t._nr, seed if create_graph else seed._a))
+def _inputs(inputs: Any, call: str) -> tuple[Root, ...]:
+    if type(inputs) is dict:
+        found = tuple(inputs.values())
+    elif isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{call}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not supported."
+        )
+    else:
+        found = as_tuple(inputs)
+    if not found:
+        raise RuntimeError(f"`inputs` argument to `{call}()` cannot be empty.")
     return found
 
 
-def _seed(i: int, t: Tensor, g: Tensor | None) -> Tensor:
-    if g is None:
-        if t.requires_grad and t._a.size != 1:
-            raise errors.make(
-                RuntimeError,
-                errors.Details("non-scalar", t._fn, storage=t._storage),
-                "grad can be implicitly created only for scalar outputs",
-                f"this one has {t._a.size} elements: reduce it first (.sum(), .mean()), or pass gradient= of its shape",
+def _target(t: Any) -> Node:
+    """The node whose run fills ``t.grad``."""
+    if isinstance(t, Tensor):
+        t.retain_grad()
+    return _edge(t)[0]
+
+
+def _edge(t: Any) -> tuple[Node, int]:
+    """The node and output number where the gradient of ``t`` goes in."""
+    if isinstance(t, GradientEdge):
+        if not isinstance(t.node, Node):
+            raise RuntimeError(
+                f"GradientEdge's first object must be an autograd.graph.Node but got {type(t.node).__name__}"
             )
-        if t.requires_grad and t.dtype.kind != "f":
-            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got torch.{t.dtype}")
-        return wrap(np.ones_like(t._a))
-    if not isinstance(g, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if g.shape != t.shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of torch.Size({list(g.shape)}) and output[{i}] has a shape of "
-            f"torch.Size({list(t.shape)})."
-        )
-    return g if g.dtype == t.dtype else g.to(t.dtype)
-
-
-def _no_grad_fn(i: int, t: Tensor) -> Exception:
-    return errors.make(
-        RuntimeError,
-        errors.Details("no-grad-fn", storage=t._storage),
-        f"element {i} of tensors does not require grad and does not have a grad_fn",
-        "nothing it was computed from requires grad, or the path was cut by detach(), .data, no_grad or an integer op",
-    )
+        if not 0 <= t.output_nr < getattr(t.node, "n_outputs", 1):
+            raise IndexError(f"{t.node.name()} has no output {t.output_nr}")
+        return t.node, t.output_nr
+    if not isinstance(t, Tensor):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+    node = edge(t)
+    if node is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return node, t._nr

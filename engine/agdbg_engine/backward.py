@@ -9,7 +9,6 @@ AccumulateGrad runs right after its last consumer, as in PyTorch, where it has t
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable, Iterable
 from time import perf_counter_ns
 from types import CodeType
@@ -17,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, events
-from .dtype import scalar_type
-from .grad_mode import mode
+from . import anomaly, errors, events, firing, reentrant
+from .current import current as current
+from .grad_mode import mode, tangents_pass
+from .grad_slot import as_wanted
+from .hooks import LeafHooks
 from .node import AccumulateGrad, Buffers, Node
 from .ready_queue import ready_order
 from .saved import Freed, FreedAccess
@@ -49,16 +50,6 @@ def _nothing(part: str) -> None:
     """Nobody wants to know."""
 
 
-class _Current(threading.local):
-    """The pass and node that run in this thread."""
-
-    bp: BackwardPass | None = None
-    node: Node | None = None
-
-
-current = _Current()
-
-
 class BackwardPass:
     """One call of ``backward`` or ``grad``: :meth:`start`, then :meth:`run` or :meth:`advance` bit by bit, then :meth:`finish`.
 
@@ -69,6 +60,8 @@ class BackwardPass:
         self.call = call
         self.retain_graph = retain_graph
         self.create_graph = create_graph
+        self.tensors = create_graph or tangents_pass()
+        """Whether gradients are tensors: to be recorded, or because they may have tangents; else they are buffers."""
         self.code = code
         self.lasti = lasti
         self.order: list[Node] = []
@@ -83,9 +76,13 @@ class BackwardPass:
         self.freed = None if retain_graph else Freed(call, code, lasti)
         self.roots: list[tuple[Node, int]] = []
         self.captures: list[Capture] = []
+        self.callbacks: list[Callable[[], None]] = []
+        """What is to be called when all nodes have run; more may be added until the last is done."""
         self.parent = current.bp
+        self.overriding = mode.overriding
+        """Whether classes with ``__torch_function__`` are asked by what the user's hooks do; the engine's own work never asks."""
         self.tag = 0
-        self._general = create_graph
+        self._general = self.tensors or anomaly.state.enabled
         self._wanted: set[Node] | None = None
         self._captured: dict[Node, list[Capture]] = {}
 
@@ -100,11 +97,11 @@ class BackwardPass:
         """Plan the order for ``(node, output number, gradient)`` roots.
 
         With ``captures`` or ``targets`` only what is needed to reach them runs: the gradient is picked up before a
-        captured node, and a target runs itself. Gradients are buffers, or tensors under ``create_graph``.
+        captured node, and a target runs itself. Gradients are buffers, or tensors if :attr:`tensors`.
         """
         for node, nr, g in roots:
             self.roots.append((node, nr))
-            self._put(node, nr, g)
+            self._put(node, nr, firing.as_tensor(g) if self.tensors else g)
         self.order = plan(dict.fromkeys(n for n, _ in self.roots))
         if captures is not None or targets is not None:
             self._restrict(captures or [], targets or [])
@@ -117,7 +114,7 @@ class BackwardPass:
         key = (node, nr) if nr else node
         self.shared.discard(key)
         self.summed.discard(key)
-        self.buffers[key] = self._as_tensor(g) if self.create_graph else g
+        self.buffers[key] = firing.as_tensor(g) if self.tensors else g
 
     def _put(self, node: Node, nr: int, g: Any) -> None:
         key = (node, nr) if nr else node
@@ -148,6 +145,12 @@ class BackwardPass:
         """Run all remaining nodes, as the sink's driver wants if it has one; on an error the pass is finished and
         the error raised.
         """
+        if self.parent is not None and reentrant.stack_is_deep():
+            reentrant.elsewhere(self._run)
+        else:
+            self._run()
+
+    def _run(self) -> None:
         if events.sink is not None and events.sink.driver is not None:
             events.sink.driver(self)
         if self.position < len(self.order):
@@ -184,9 +187,9 @@ class BackwardPass:
 
     def _advance(self, nodes: list[Node], run_node: Callable[[Node], None]) -> None:
         """Run ``nodes``, the next ones in order, in the modes of a backward pass."""
-        before = mode.grad, current.bp, current.node
-        mode.grad = self.create_graph
-        current.bp = self
+        before = mode.grad, mode.overriding, current.bp, current.node
+        mode.grad = self.create_graph and not mode.inference
+        mode.overriding, current.bp = False, self
         loud = np.seterr(**QUIET)
         sink = events.sink
         coming, started = iter(nodes), None
@@ -215,11 +218,13 @@ class BackwardPass:
             self._failed(error, nodes[begun - 1] if begun else None, started)
             raise
         finally:
-            mode.grad, current.bp, current.node = before
+            mode.grad, mode.overriding, current.bp, current.node = before
             np.seterr(**loud)
 
     def finish(self, error: BaseException | None) -> None:
-        """End the pass: buffers are dropped, instruments told."""
+        """End the pass: callbacks are called if it went well, buffers dropped, instruments told."""
+        if error is None and self.callbacks:
+            self._call_back()
         self.buffers.clear()
         self.run_node = (
             _finished  # the runner knows the pass: without this the two would wait for the garbage collector
@@ -227,8 +232,25 @@ class BackwardPass:
         if events.sink is not None:
             events.sink.pass_finished(self, error)
 
+    def _call_back(self) -> None:
+        before = mode.grad, current.bp, current.node
+        mode.grad = self.create_graph and not mode.inference
+        current.bp, current.node = self, None
+        try:
+            for callback in self.callbacks:
+                callback()
+                if events.sink is not None:
+                    events.sink.hook("fired", "final-callback", None, self.code, self.lasti)
+        except BaseException as error:
+            self._failed(error, None, None)
+            raise
+        finally:
+            mode.grad, current.bp, current.node = before
+
     def _failed(self, error: BaseException, node: Node | None, started: int | None) -> BaseException:
         """End the pass with ``error`` of ``node``, instruments told; return it."""
+        if anomaly.state.enabled and node is not None:
+            anomaly.report(error, node)
         sink = events.sink
         if sink is not None:
             if errors.details_of(error).kind == "other":  # raised by a hook or by Python, not by errors.make
@@ -251,24 +273,33 @@ class BackwardPass:
         if node.hooks is not None:
             if node.hooks.tensor:
                 before("tensor-hooks")
-            gs = self._tensor_hooks(node, gs)
+            gs = firing.tensor_hooks(self, node, node.hooks, gs)
         if not runs:
             self._capture(node, gs)
             return
         if node.hooks is not None and node.hooks.pre:
             before("pre-hooks")
-            gs = self._pre_hooks(node, gs)
+            gs = firing.pre_hooks(self, node, node.hooks.pre, gs)
         before("accumulate" if node.leaf else "apply")
-        grads = self._grads(node, gs)
+        grads = self._grads(node, gs, before)
         if node.hooks is not None and node.hooks.post:
             before("post-hooks")
-            grads = self._post_hooks(node, grads, gs)
-        if self.create_graph:
+            grads = tuple(firing.post_hooks(self, node, node.hooks.post, self._asked_for(node, grads), gs))
+        if anomaly.state.enabled and anomaly.state.check_nan:
+            anomaly.check(node, self._asked_for(node, grads))
+        if self.tensors:
             _route_tensors(node, grads, self.buffers)
         else:
             route(node, grads, self.buffers, self.shared, self.summed)
         if self.freed is not None:
             node.release(self.freed)
+
+    def _asked_for(self, node: Node, grads: tuple[Any, ...]) -> list[Any]:
+        """The gradients of ``node`` without those that lead nowhere in this pass: PyTorch does not even compute them."""
+        wanted, captured = self._wanted, self._captured
+        if wanted is None:
+            return list(grads)
+        return [g if n in wanted or n in captured else None for n, g in zip(node.next_nodes(), grads, strict=True)]
 
     def _capture(self, node: Node, gs: list[Any]) -> None:
         for c in self._captured.get(node, ()):
@@ -279,98 +310,35 @@ class BackwardPass:
         gs = [self.buffers.pop(node, None)]
         if node.multi:
             gs += [self.buffers.pop((node, nr), None) for nr in range(1, node.n_outputs)]
+        elif isinstance(node, AccumulateGrad) and gs[0] is not None:
+            gs[0] = as_wanted(node.variable, gs[0])
         return gs
 
-    def _grads(self, node: Node, gs: list[Any]) -> tuple[Any, ...]:
-        if all(g is None for g in gs):
-            return (None,) * len(node.next_nodes())
+    def _grads(self, node: Node, gs: list[Any], before: Callable[[str], None]) -> tuple[Any, ...]:
         if isinstance(node, AccumulateGrad):
-            self._accumulate(node, gs[0])
+            self._accumulate(node, gs[0], before)
             return ()
+        if not node.user_code and all(g is None for g in gs):
+            return (None,) * len(node.next_nodes())
         g = gs if node.multi else gs[0]
-        return node.grads_graph(g) if self.create_graph else node.grads(g)
+        return node.grads_graph(g) if self.tensors else node.grads(g)
 
-    def _accumulate(self, node: AccumulateGrad, g: Any) -> None:
+    def _accumulate(self, node: AccumulateGrad, g: Any, before: Callable[[str], None]) -> None:
+        hooks = node.hooks
+        self._add_to_leaf(node, g, hooks is None and node not in self.shared)
+        if isinstance(hooks, LeafHooks) and hooks.post_accumulate:
+            before("post-accumulate-hooks")
+            firing.post_accumulate_hooks(self, node, hooks)
+
+    def _add_to_leaf(self, node: AccumulateGrad, g: Any, owned: bool) -> None:
+        if g is None:
+            return
         if self.create_graph:
             node.variable._accumulate_recorded(g)
+        elif self.tensors:
+            node.variable._accumulate_dual(g)
         else:
-            node.variable._accumulate(g, node not in self.shared and node.hooks is None)
-
-    def _tensor_hooks(self, node: Node, gs: list[Any]) -> list[Any]:
-        assert node.hooks is not None
-        for nr, mine in node.hooks.tensor.items():
-            for hook in list(mine.hooks.values()):
-                g = self._as_tensor(gs[nr])
-                answer = self._fire(hook, "tensor", node, g)
-                if answer is not None:
-                    gs[nr] = self._checked(answer, g, hook)
-        for nr, mine in node.hooks.tensor.items():
-            t = mine.retain() if mine.retain is not None else None
-            if t is not None and gs[nr] is not None:
-                t._accumulate_recorded(self._as_tensor(gs[nr]))
-        return gs
-
-    def _pre_hooks(self, node: Node, gs: list[Any]) -> list[Any]:
-        assert node.hooks is not None
-        for hook in list(node.hooks.pre.values()):
-            tensors = [self._as_tensor(g) for g in gs]
-            gs = self._replaced(self._fire(hook, "pre", node, tuple(tensors)), tensors, gs, hook)
-        return gs
-
-    def _post_hooks(self, node: Node, grads: tuple[Any, ...], gs: list[Any]) -> tuple[Any, ...]:
-        assert node.hooks is not None
-        outputs = tuple(self._as_tensor(g) for g in gs)
-        found = list(grads)
-        for hook in list(node.hooks.post.values()):
-            inputs = [self._as_tensor(g) for g in found]
-            found = self._replaced(self._fire(hook, "post", node, tuple(inputs), outputs), inputs, found, hook)
-        return tuple(found)
-
-    def _fire(self, hook: Callable[..., Any], kind: str, node: Node, *args: Any) -> Any:
-        answer = hook(*args)
-        if events.sink is not None:
-            events.sink.hook("fired", kind, node, self.code, self.lasti)
-        return answer
-
-    def _replaced(self, answer: Any, tensors: list[Any], gs: list[Any], hook: Callable[..., Any]) -> list[Any]:
-        """The gradients that a node's hook wants instead of ``gs``."""
-        if answer is None:
-            return gs
-        answers = answer if isinstance(answer, tuple) else (answer,)
-        if len(answers) != len(tensors):
-            raise RuntimeError(
-                f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answers)}, but expected "
-                f"{len(tensors)})"
-            )
-        return [self._checked(a, t, hook) for a, t in zip(answers, tensors, strict=True)]
-
-    def _checked(self, answer: Any, before: Any, hook: Callable[..., Any]) -> Any:
-        """A hook's answer as the pass's kind of gradient, checked like PyTorch does."""
-        from .tensor import Tensor
-
-        if answer is None:
-            return None
-        if before is None:
-            raise RuntimeError("can't replace a None gradient with a non-None value")
-        if not isinstance(answer, Tensor):
-            raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
-        if answer.dtype != before.dtype:
-            raise RuntimeError(
-                f"hook '{_name(hook)}' has changed the type of value (was torch.{scalar_type(before.dtype)}Tensor got "
-                f"torch.{scalar_type(answer.dtype)}Tensor)"
-            )
-        if answer.shape != before.shape:
-            raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
-        return answer if self.create_graph else answer._a
-
-    def _as_tensor(self, g: Any) -> Any:
-        from .tensor import Tensor, wrap
-
-        return g if g is None or isinstance(g, Tensor) else wrap(g)
-
-
-def _name(hook: Callable[..., Any]) -> str:
-    return getattr(hook, "__name__", "<unknown>")
+            node.variable._accumulate(g, owned)
 
 
 def plan(roots: Iterable[Node]) -> list[Node]:

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from . import events
 from .backward import QUIET
 from .device import device as Device
 from .dtype import get_default_dtype, is_differentiable
+from .numpy_interop import from_array
+from .overrides import overridable
 from .tensor import Tensor, wrap
 
 # ----- from data -----
@@ -19,7 +22,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     if isinstance(data, Tensor):
         array = np.array(data._a)
     elif isinstance(data, np.ndarray | np.generic):
-        array = np.array(_numbers(data))
+        array = np.array(numbers(data))
     else:
         array = _from_lists(data)
         if dtype is None and array.dtype.kind in "fc" and not hasattr(_first(data), "dtype"):
@@ -35,14 +38,16 @@ def as_tensor(data: Any, dtype: Any = None) -> Tensor:
     """``data`` as a tensor, sharing the memory of arrays where possible."""
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
-    return wrap(np.asarray(_numbers(data), dtype)) if isinstance(data, np.ndarray) else tensor(data, dtype=dtype)
+    if not isinstance(data, np.ndarray):
+        return tensor(data, dtype=dtype)
+    return from_array(numbers(data) if dtype is None else np.asarray(numbers(data), dtype))
 
 
 def from_numpy(array: Any) -> Tensor:
     """A tensor on the memory of ``array``: writes to one show in the other, without a version bump."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return wrap(_numbers(array))
+    return leaf(from_array(numbers(array))._a, None, False)
 
 
 def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
@@ -50,6 +55,8 @@ def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
     if device is not None and Device(device).type != "cpu":
         raise RuntimeError(f"device {Device(device)} is not supported yet: only the CPU is")
     t = wrap(array)
+    if array.dtype.kind == "c":
+        events.keep_on(events.COMPLEX)
     if requires_grad:
         if not is_differentiable(array.dtype):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -57,7 +64,8 @@ def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
     return t
 
 
-def _numbers(array: Any) -> Any:
+def numbers(array: Any) -> Any:
+    """``array``, whose dtype is one of tensors; PyTorch's error when it is not."""
     if array.dtype.kind not in "biufc":
         raise TypeError(
             f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are: float64, float32, "
@@ -196,21 +204,25 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, 
 # ----- like another -----
 
 
+@overridable
 def zeros_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros in the shape and dtype of ``t``."""
     return leaf(np.zeros_like(t._a, dtype), None, requires_grad)
 
 
+@overridable
 def ones_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones in the shape and dtype of ``t``."""
     return leaf(np.ones_like(t._a, dtype), None, requires_grad)
 
 
+@overridable
 def full_like(t: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """One value in the shape and dtype of ``t``."""
     return leaf(np.full_like(t._a, fill_value, dtype), None, requires_grad)
 
 
+@overridable
 def empty_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Unspecified content in the shape and dtype of ``t``."""
     return leaf(np.empty_like(t._a, dtype), None, requires_grad)

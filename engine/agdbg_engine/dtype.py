@@ -50,6 +50,17 @@ def scalar_type(dtype: np.dtype[Any]) -> str:
     return _SCALAR_TYPE.get(dtype, str(dtype))
 
 
+_CPP = {
+    float16: "c10::Half", complex64: "c10::complex<float>", complex128: "c10::complex<double>", uint8: "unsigned char",
+    int8: "signed char", int16: "short int", int32: "int", int64: "long int",
+}  # fmt: skip
+
+
+def cpp_type(dtype: np.dtype[Any]) -> str:
+    """The C++ type behind a dtype, as some error messages print it: ``float`` for float32."""
+    return _CPP.get(dtype) or scalar_type(dtype).lower()
+
+
 def is_differentiable(dtype: np.dtype[Any]) -> builtins.bool:
     """Only floating and complex dtypes can require gradients."""
     return dtype.kind in "fc"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .node import Node
     from .saved import Freed
     from .storage import Storage
+    from .tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Details:
     """The facts behind an error."""
 
     kind: str
-    """backward-twice, inplace-modified, leaf-inplace, view-inplace, no-grad-fn, shape or other."""
+    """backward-twice, inplace-modified, leaf-inplace, view-inplace, saved-written, no-grad-fn, shape, nan, invalid-gradient
+    or other."""
     node: Node | None = None
     slot: int | None = None
     storage: Storage | None = None
@@ -84,15 +86,43 @@ def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
     return make(
         RuntimeError,
         Details("inplace-modified", node, index, storage, expected, storage.version),
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{_describe(array)}]{_origin(node, index, value)} is at version {storage.version}; expected version "
-        f"{expected} instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-        "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).",
+        _modified(array, _origin(node, index, value), storage, expected),
         f"{node.op_name} saved it as '{slot}' at {where(node.code, node.lasti)}",
         *_writes(storage, expected),
         "fix: write the in-place op out of place (x = x * 2, not x *= 2), or do it after backward(), "
         "or let the op work on a clone()",
     )
+
+
+def kept_modified(t: Tensor, storage: Storage, expected: int, what: str) -> Exception:
+    """``t``, kept for backward by something else than a node, was written to after version ``expected``; ``what`` it is."""
+    origin = "" if t._fn is None else f", which is output {t._nr} of {forward_name(t._fn)},"
+    return make(
+        RuntimeError,
+        Details("inplace-modified", storage=storage, expected=expected, current=storage.version),
+        _modified(t._a, origin, storage, expected),
+        f"it is {what}",
+        *_writes(storage, expected),
+    )
+
+
+def _modified(array: Any, origin: str, storage: Storage, expected: int) -> str:
+    """PyTorch's text about a kept tensor that was written to."""
+    return (
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{_describe(array)}]{origin} is at version {storage.version}; expected version {expected} instead. Hint: "
+        f"{_LATE_HINT if events.special & events.ANOMALY else _HINT}"
+    )
+
+
+_HINT = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+_LATE_HINT = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+    "changed in there or anywhere later. Good luck!"
+)
 
 
 def _describe(array: Any) -> str:
@@ -103,7 +133,7 @@ def _describe(array: Any) -> str:
 def _origin(node: Node, index: int, value: Any) -> str:
     """``, which is output 0 of Exp,`` as PyTorch says it; nothing for a leaf."""
     if node.outputs_saved[index]:
-        return f", which is output 0 of {forward_name(node)},"
+        return f", which is output {getattr(value, '_nr', 0)} of {forward_name(node)},"
     fn = value.grad_fn
     return "" if fn is None else f", which is output {value._nr} of {forward_name(fn)},"
 

@@ -38,10 +38,21 @@ class Sink:
         """
 
     def storage_made(self, storage: Storage, node: Node) -> None:
-        """The memory that ``node`` made got its storage object: something else shares it or writes to it from now on."""
+        """The memory of the first output that ``node`` made got its storage object: something else shares it or writes to it
+        from now on. Memory of other outputs is always known by its storage object.
+        """
 
     def slot_saved(self, node: Node, slot: int, storage: Storage, version: int) -> None:
         """``node`` saved something else in ``slot`` than it told at birth (the result of an in-place op)."""
+
+    def saved_packed(self, node: Node, slot: int, code: CodeType, lasti: int) -> None:
+        """A pack hook made something else of what ``node`` saved in ``slot``, which the slot keeps instead."""
+
+    def saved_unpacked(self, node: Node, slot: int) -> None:
+        """An unpack hook gave back what ``node`` saved in ``slot``."""
+
+    def saved_cloned(self, tensor: Tensor, count: int, code: CodeType, lasti: int) -> None:
+        """``tensor`` is about to be written where that is allowed: ``count`` saved tensors of its memory were copied before."""
 
     def node_ran(
         self, bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
@@ -80,8 +91,28 @@ class Sink:
     def grad_mode(self, enabled: bool, code: CodeType, lasti: int) -> None:
         """Gradient recording was switched in this thread."""
 
+    def dual_level(self, level: int, entered: bool, code: CodeType, lasti: int) -> None:
+        """A level of forward mode was entered or, with all its tangents, left; 0 is the public one."""
+
     def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int) -> None:
         """A hook was ``registered``, ``fired`` or ``removed``."""
+
+    def function_began(self, node: Node, what: str, code: CodeType, lasti: int) -> None:
+        """The ``forward``, ``backward`` or ``jvp`` (that is ``what``) of a custom Function is about to run.
+
+        ``node`` is its context, which at ``forward`` is not complete and may never be in a graph.
+        """
+
+    def function_wrote(self, node: Node, tensor: Tensor, argument: str, code: CodeType, lasti: int) -> None:
+        """The ``forward`` of a custom Function changed its ``argument``, without saying so by ``mark_dirty``."""
+
+    def function_kept(self, node: Node, tensor: Tensor, name: str, role: str, code: CodeType, lasti: int) -> None:
+        """``ctx.<name>`` of a custom Function holds an ``intermediate`` (``role``), through which no second derivative flows,
+        or an ``output``, which makes a reference cycle. Saved outputs are as they should be and not told of.
+        """
+
+    def recomputed(self, ops: int, difference: str | None, code: CodeType, lasti: int) -> None:
+        """A checkpointed function ran again for backward, ``ops`` ops of it; ``difference`` says where it was not the same."""
 
     def dropped(self, error: BaseException) -> None:
         """This sink raised ``error`` and was removed: nothing more will be told."""
@@ -93,7 +124,7 @@ class Sink:
 sink: Sink | None = None
 """The installed sink, or ``None``. Read it through the module (``events.sink``): it changes."""
 
-SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT = (1 << i for i in range(6))
+SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT, OP_LOG = (1 << i for i in range(7))
 """The rare modes, as bits of :data:`special`."""
 
 special = 0
@@ -102,8 +133,9 @@ special = 0
 on = False
 """Whether there is anything to do after an op: somebody listens, or a rare mode is in use. The one test of the hot path."""
 
-_users = [0] * 6
-_switching = threading.Lock()
+_users = [0] * 7
+_switching = threading.RLock()
+"""Re-entrant, since a finalizer may end the use of a mode at any point."""
 
 
 def use(mode: int, more: int = 1) -> None:
@@ -114,6 +146,12 @@ def use(mode: int, more: int = 1) -> None:
         _users[i] += more
         special = special | mode if _users[i] else special & ~mode
         on = sink is not None or bool(special)
+
+
+def keep_on(mode: int) -> None:
+    """Count a rare mode as in use for good."""
+    if not special & mode:
+        use(mode)
 
 
 def install(new: Sink) -> None:

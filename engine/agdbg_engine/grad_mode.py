@@ -1,9 +1,12 @@
-"""Gradient mode: whether ops record a graph, per thread, and the contexts that switch it."""
+"""Gradient mode and inference mode: whether ops record a graph, per thread, and the contexts that switch them."""
 
 from __future__ import annotations
 
 import functools
+import inspect
+import math
 import threading
+import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -18,44 +21,155 @@ class _Mode(threading.local):
     """The modes of the running thread; a new thread starts with gradients on, as in PyTorch."""
 
     grad = True
+    """Whether ops record: what they look at."""
+    inference = False
+    """Whether this is inference mode, in which nothing is recorded whatever the gradient mode."""
+    overriding = True
+    """Whether classes with ``__torch_function__`` are asked."""
+    asked = False
+    """The gradient mode in inference mode, which has no effect there but can be asked for."""
+    saved_hooks: tuple[Any, ...] = ()
+    """The pairs of hooks for what ops save (``saved_hooks.Pair``), the innermost last."""
+    hooks_refused: str | None = None
+    """What is said to whoever wants such hooks while they are disabled."""
+    strict = 0
+    """How many contexts of strict saved tensors are open."""
+    born: list[Any] | None = None
+    """While an in-place op computes: the nodes made so far, whose saved tensors are looked at when it is about to write."""
+    forward = True
+    """Whether tangents are seen and computed (not in inference mode, whatever this says)."""
+    fw_limit: float = math.inf
+    """Ops see tangents of levels below this: what computes tangents of a level may not see that level again."""
+    fw_nested = 0
+    """How many nested levels of forward mode are open."""
+    custom: Any = None
+    """The custom Function (its node) whose forward runs: that nothing is recorded in it cuts no gradient path."""
+    op_log: Any = None
+    """Where the ops of a checkpointed function are written down (``op_log.OpLog``)."""
 
 
 mode = _Mode()
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops on tensors that require grad record a graph in this thread."""
-    return mode.grad
+    """Whether ops on tensors that require grad record a graph in this thread (unless it is in inference mode)."""
+    return mode.asked if mode.inference else mode.grad
+
+
+def tangents_pass() -> bool:
+    """Whether tangents, if there are any, are seen and computed in this thread: backward must then run on tensors."""
+    return bool(events.special & events.FORWARD) and mode.forward and not mode.inference
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is in inference mode."""
+    return mode.inference
 
 
 def _switch(enabled: bool) -> None:
-    mode.grad = enabled
+    if mode.inference:
+        mode.asked = enabled
+    else:
+        mode.grad = enabled
     if events.sink is not None:
         events.sink.grad_mode(enabled, *caller())
 
 
-class set_grad_enabled:
-    """Set gradient mode; as a plain call it stays set, as a context or decorator it is put back."""
+class _Decorator:
+    """Of a context: applied to a function, every call of it runs in a context of its own."""
 
-    def __init__(self, enabled: bool) -> None:
-        self.enabled = bool(enabled)
-        self.before = [mode.grad]
-        _switch(self.enabled)
+    def clone(self) -> Self:
+        """A context of the same mode that has not been entered."""
+        raise NotImplementedError
 
-    def __enter__(self) -> Self:
-        return self
+    def __enter__(self) -> Any:
+        raise NotImplementedError
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        _switch(self.before.pop())
+        raise NotImplementedError
+
+    def __call__(self, function: F) -> F:
+        """Decorate ``function`` (a generator function keeps the mode between its yields only)."""
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
+                "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method "
+                "and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        if inspect.isgeneratorfunction(function):
+            return _decorated_generator(function, self.clone)
+        return _decorated(function, self.clone)
+
+
+class set_grad_enabled(_Decorator):
+    """Set gradient mode; as a plain call it stays set, as a context or decorator it is put back."""
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.mode = mode
+        self.before = is_grad_enabled()
+        _switch(mode)
+
+    def __enter__(self) -> None:
+        _switch(self.mode)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        _switch(self.before)
 
     def __call__(self, function: F) -> F:
         """Decorate ``function``: the mode is that of its calls, not of here."""
-        _switch(self.before.pop())
-        return _decorated(function, self.enabled)
+        _switch(self.before)
+        return super().__call__(function)
+
+    def clone(self) -> set_grad_enabled:
+        """A context of the same mode; like every one it sets the mode when it is made."""
+        return type(self)(self.mode)
+
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
 
-class _Context:
-    """A re-enterable context, usable as ``@no_grad()`` and ``@no_grad`` alike."""
+class set_multithreading_enabled(_Decorator):
+    """Say whether backward may use other threads than the caller's; as a plain call it stays, as a context it is put back.
+
+    Passes run in the thread that calls them anyway (nested ones may move on to fresh threads, in PyTorch with this off too).
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self.before = _threads.allowed
+        _threads.allowed = bool(mode)
+
+    def __enter__(self) -> None:
+        """Nothing: the mode is set already."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        _threads.allowed = self.before
+
+    def clone(self) -> set_multithreading_enabled:
+        """A context of the same mode."""
+        return type(self)(self.mode)
+
+
+class _Threads(threading.local):
+    allowed = True
+
+
+_threads = _Threads()
+
+
+def is_multithreading_enabled() -> bool:
+    """Whether backward may use other threads than the caller's."""
+    return _threads.allowed
+
+
+class _Context(_Decorator):
+    """A context that can be entered again, usable as ``@no_grad()`` and ``@no_grad`` alike."""
 
     enabled: bool
 
@@ -66,14 +180,16 @@ class _Context:
         self.before: list[bool] = []
 
     def __enter__(self) -> None:
-        self.before.append(mode.grad)
+        self.before.append(is_grad_enabled())
         _switch(self.enabled)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         _switch(self.before.pop())
 
-    def __call__(self, function: F) -> F:
-        return _decorated(function, self.enabled)
+    def clone(self) -> Self:
+        """Another context of this kind."""
+        made: Self = type(self)()
+        return made
 
 
 class no_grad(_Context):
@@ -83,49 +199,80 @@ class no_grad(_Context):
 
 
 class enable_grad(_Context):
-    """Ops inside record a graph again."""
+    """Ops inside record a graph again (not in inference mode)."""
 
     enabled = True
 
 
-def _decorated(function: F, enabled: bool) -> F:
-    """``function`` run under the mode; a generator function keeps it between its yields only."""
-    import inspect
+class inference_mode(_Decorator):
+    """Ops inside record nothing and their results are inference tensors, which never can be part of a graph.
 
-    if inspect.isgeneratorfunction(function):
-        return _decorated_generator(function, enabled)
+    They have no version counter, are not written to in place outside, cannot be saved for backward and cannot require grad
+    outside; a ``clone()`` made outside is an ordinary tensor. ``inference_mode(False)`` leaves the mode, and records.
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        """The context; anything but a bool is a function to decorate."""
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+        self.before: list[tuple[bool, bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self.before.append((mode.inference, mode.grad, mode.asked))
+        if self.mode:
+            events.use(events.INFERENCE)
+        self._set(self.mode, not self.mode, False)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._set(*self.before.pop())
+        if self.mode:
+            events.use(events.INFERENCE, -1)
+
+    def _set(self, inference: bool, grad: bool, asked: bool) -> None:
+        mode.inference, mode.grad, mode.asked = inference, grad, asked
+        if events.sink is not None:
+            events.sink.grad_mode(grad, *caller())
+
+    def clone(self) -> inference_mode:
+        """A context of the same mode."""
+        made: inference_mode = type(self)(self.mode)
+        return made
+
+
+def _decorated(function: F, context: Callable[[], _Decorator]) -> F:
+    """``function`` with every call in a new context."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        return _under(enabled, function, *args, **kwargs)
+        with context():
+            return function(*args, **kwargs)
 
     return wrapper  # type: ignore[return-value]  # wraps keeps the signature, which mypy cannot see
 
 
-def _under(enabled: bool, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    before = mode.grad
-    _switch(enabled)
-    try:
-        return function(*args, **kwargs)
-    finally:
-        _switch(before)
+def _decorated_generator(function: Any, context: Callable[[], _Decorator]) -> Any:
+    """A generator function that is in the context while it runs, and out of it while its caller does."""
 
+    def resumed(step: Callable[..., Any], *payload: Any) -> Any:
+        with context():
+            return step(*payload)
 
-def _decorated_generator(function: Any, enabled: bool) -> Any:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)
         resume, payload = generator.send, None
         while True:
             try:
-                item = _under(enabled, resume, payload)
+                item = resumed(resume, payload)
             except StopIteration as stop:
                 return stop.value
             try:
                 payload = yield item
                 resume = generator.send
             except GeneratorExit:
-                _under(enabled, generator.close)
+                resumed(generator.close)
                 raise
             except BaseException as error:
                 resume, payload = generator.throw, error

@@ -8,7 +8,7 @@ written in place is copied. Nodes run exactly as they run without a journal.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from . import events
 from .backward import BackwardPass
 from .node import AccumulateGrad, Node
+from .saved import Packed, seen
 from .tensor import Tensor
 from .view import CopySlices
 
@@ -49,8 +50,8 @@ class Journal:
 
     def barrier(self) -> Node | None:
         """The node that ran last, if it ran functions of the user, whose effects nobody can undo."""
-        node = self._entries[-1].node if self._entries else None
-        return node if node is not None and runs_user_code(node) else None
+        entry = self._entries[-1] if self._entries else None
+        return entry.node if entry is not None and (entry.unpacks or runs_user_code(entry.node)) else None
 
     def undo(self) -> Node:
         """Take back the last run; raises :class:`IndexError` when there is none."""
@@ -70,14 +71,16 @@ class Journal:
     def gradients_out(self, node: Node) -> tuple[Any, ...] | None:
         """What a noted ``node`` sends to its producers, computed once more from what it had: hooks are not run.
 
-        ``None`` when it is not noted, or what it saved was modified since.
+        ``None`` when it is not noted, what it saved was modified since, or only functions of the user can tell.
         """
         entry = self._find(node)
-        if entry is None or isinstance(node, AccumulateGrad):
+        if entry is None or isinstance(node, AccumulateGrad) or _innermost(node).user_code:
             return None
         gs = [_buffer(entry.before.get(key)) for key in _own_keys(node)]
         if all(g is None for g in gs):
             return (None,) * len(node.next_nodes())
+        if entry.unpacks:
+            return None
         with entry.unreleased():
             return node.grads(gs if node.multi else gs[0])
 
@@ -86,16 +89,21 @@ class Journal:
         entry = self._find(node)
         if entry is None:
             return {}
-        return {name[2:]: value for n, name, value in entry.slots if n is node and name.startswith("s_")}
+        return {name[2:]: seen(value) for n, name, value in entry.slots if n is node and name.startswith("s_")}
 
     def _find(self, node: Node) -> _Entry | None:
         return next((e for e in reversed(self._entries) if e.node is node), None)
 
 
 def runs_user_code(node: Node) -> bool:
-    """Whether hooks of the user fire when ``node`` runs."""
-    hooks = node.hooks
-    return hooks is not None and bool(hooks.pre or hooks.post or any(h.hooks for h in hooks.tensor.values()))
+    """Whether functions of the user are called when ``node`` runs: its own, its hooks, or those that unpack what it saved."""
+    if _innermost(node).user_code or _unpacks(_slots(node)):
+        return True
+    return node.hooks is not None and any(True for _ in node.hooks.firing())
+
+
+def _unpacks(slots: Iterable[tuple[Node, str, Any]]) -> bool:
+    return any(isinstance(value, Packed) and value.calls_user for _, _, value in slots)
 
 
 class _Entry:
@@ -111,6 +119,7 @@ class _Entry:
         for key in (*_own_keys(node), *_next_keys(node)):
             self._note(key)
         self.slots = list(_slots(node))
+        self.unpacks = _unpacks(self.slots)
         self.captured = [(c, c.value) for c in bp._captured.get(node, ())]
         self.grads = [self._noted_grad(t) for t in _receivers(node)]
         self.bytes += sum(_size(value) for _, _, value in self.slots)
@@ -191,12 +200,20 @@ def _next_keys(node: Node) -> Iterator[Any]:
             yield (n, nr) if nr else n
 
 
-def _slots(node: Node) -> Iterator[tuple[Node, str, Any]]:
+def _innermost(node: Node) -> Node:
+    """The node whose op wrote through a view; every other is itself."""
     while isinstance(node, CopySlices):
         node = node.inner
+    return node
+
+
+def _slots(node: Node) -> Iterator[tuple[Node, str, Any]]:
+    node = _innermost(node)
     for name in node.slots:
         yield node, "s_" + name, getattr(node, "s_" + name)
-    if any(node.outputs_saved):
+    if node.user_code:  # a custom Function has a storage for each output, and notes by itself that it was freed
+        yield node, "_freed", node._freed  # type: ignore[attr-defined]
+    elif any(node.outputs_saved):
         yield node, "o_storage", node.o_storage
 
 
@@ -204,8 +221,8 @@ def _receivers(node: Node) -> Iterator[Tensor]:
     """The tensors whose ``grad`` the run of ``node`` fills."""
     if isinstance(node, AccumulateGrad):
         yield node.variable
-    for hooks in node.hooks.tensor.values() if node.hooks is not None else ():
-        t = hooks.retain() if hooks.retain is not None else None
+    for retaining in node.hooks.retain.values() if node.hooks is not None else ():
+        t = retaining()
         if t is not None:
             yield t
 

@@ -8,29 +8,52 @@ a view, retaining its gradient, hooks of a leaf, a name.
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .node import AccumulateGrad, TensorHooks
+    from .hooks import Hooks
+    from .node import AccumulateGrad
+    from .tangents import ForwardGrad
     from .view import ViewMeta
+
+
+SAME: Any = object()
+"""The dtype of the tensor itself, whichever that is."""
 
 
 class AutogradMeta:
     """Rare autograd state of one tensor."""
 
-    __slots__ = ("accumulator", "leaf_hooks", "name", "retains_grad", "view")
+    __slots__ = (
+        "accumulator",
+        "backward_hooks",
+        "grad_dtype",
+        "name",
+        "post_accumulate",
+        "retains_grad",
+        "tangents",
+        "view",
+    )
 
     accumulator: weakref.ref[AccumulateGrad] | None
     """Weak, as in PyTorch: the graph keeps the AccumulateGrad alive, the leaf does not."""
+    grad_dtype: Any
+    """What gradients of this leaf are cast to: a dtype, ``None`` for any, :data:`SAME` for that of the leaf."""
     view: ViewMeta | None
     retains_grad: bool
-    leaf_hooks: TensorHooks | None
-    """Hooks of a leaf; they outlive its AccumulateGrad."""
+    backward_hooks: Hooks | None
+    """Hooks on the gradient; those of a leaf outlive its AccumulateGrad."""
+    post_accumulate: Hooks | None
+    """Hooks of a leaf that fire when its ``grad`` is there."""
     name: str
+    tangents: ForwardGrad | None
+    """The tangents by level of forward mode; ``None`` for none ever."""
 
     def __init__(self) -> None:
         self.accumulator = None
+        self.grad_dtype: Any = SAME
         self.view = None
         self.retains_grad = False
-        self.leaf_hooks = None
+        self.backward_hooks = self.post_accumulate = None
         self.name = ""
+        self.tangents = None

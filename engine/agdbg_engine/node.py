@@ -14,12 +14,14 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from . import events
-from .meta import AutogradMeta
+from .hooks import NodeHooks, RemovableHandle, follow_leaf, node_hooks
+from .meta import SAME, AutogradMeta
 from .sites import caller
 
 if TYPE_CHECKING:
     from .saved import Freed
     from .tensor import Tensor
+    from .validate import InputMetadata
 
 next_seq = itertools.count().__next__
 """Sequence numbers: one global count, so that every consumer has a higher number than its producers."""
@@ -27,7 +29,7 @@ next_seq = itertools.count().__next__
 LEAF_SEQ = 2**64 - 1
 """PyTorch's sequence number of an AccumulateGrad: it runs as soon as it is ready."""
 
-_HAND_WRITTEN = frozenset(("AccumulateGrad", "CopyBackwards", "CopySlices"))
+_HAND_WRITTEN = frozenset(("AccumulateGrad", "CopyBackwards", "CopySlices", "Identity"))
 
 Buffers = dict[Any, Any]
 """Gradients on their way, by node for output 0 and by ``(node, output number)`` for the others."""
@@ -57,6 +59,8 @@ class Node:
     """Whether somebody may keep this node's incoming gradient, so that it matters who else holds it."""
     multi: ClassVar[bool] = False
     """Whether the op has several differentiable outputs."""
+    user_code: ClassVar[bool] = False
+    """Whether running it calls a function of the user (a custom Function), which wants to be called with no gradients, too."""
     op_name: ClassVar[str] = "Node"
 
     seq: int
@@ -112,12 +116,33 @@ class Node:
         """Call ``hook(grad_outputs)`` before the node runs; a tuple it returns replaces them."""
         return RemovableHandle(node_hooks(self).pre, hook, self, "pre")
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Anything that is to be remembered about this node; anomaly mode puts ``traceback_`` and ``parent_`` here."""
+        return node_hooks(self).metadata
+
+    @property
+    def _input_metadata(self) -> tuple[InputMetadata | None, ...]:
+        """Shape, dtype and device of every output; ``None`` for one that nothing is known of (plain nodes keep no record)."""
+        from .validate import output_metadata
+
+        return output_metadata(self)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
-            from .saved import saved_attribute
+            from .saved_names import saved_attribute
 
             return saved_attribute(self, name[len("_saved_") :])
+        if name.startswith("_raw_saved_"):
+            from .saved_raw import RawSaved
+
+            return RawSaved(self, name[len("_raw_saved_") :])
         raise AttributeError(f"'{self.op_name}' object has no attribute '{name}'")
+
+    def __dir__(self) -> list[str]:
+        from .saved_names import attribute_names
+
+        return [*super().__dir__(), *attribute_names(self)]
 
     def __repr__(self) -> str:
         return f"<{self.op_name} object at {id(self):#x}>"
@@ -174,79 +199,24 @@ class AccumulateGrad(Node):
         meta = variable._meta
         assert meta is not None
         self.hooks = None
-        if meta.leaf_hooks is not None:
-            node_hooks(self).tensor[0] = meta.leaf_hooks
+        if meta.backward_hooks is not None or meta.post_accumulate is not None:
+            follow_leaf(self, variable)
+        if meta.grad_dtype is not SAME:
+            node_hooks(self)  # so that it is run in the general way, which casts
         meta.accumulator = weakref.ref(self)
-        if events.sink is not None:
-            events.sink.node_born(self, variable)
+        if events.on:
+            if events.sink is not None:
+                events.sink.node_born(self, variable)
+            if events.special & events.ANOMALY:
+                from .anomaly import remember
+
+                remember(self)
 
     def next_nodes(self) -> tuple[Node | None, ...]:
         return ()
 
     def run(self, g: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Freed | None) -> None:
         self.variable._accumulate(g, self not in shared)
-
-
-class TensorHooks:
-    """Hooks on one tensor, kept by the node that produces it (or by the leaf)."""
-
-    __slots__ = ("hooks", "retain")
-
-    def __init__(self) -> None:
-        self.hooks: dict[int, Callable[..., Any]] = {}
-        self.retain: weakref.ref[Tensor] | None = None
-
-
-class NodeHooks:
-    """All hooks of one node: per output, before it, after it."""
-
-    __slots__ = ("post", "pre", "tensor")
-
-    def __init__(self) -> None:
-        self.tensor: dict[int, TensorHooks] = {}
-        self.pre: dict[int, Callable[..., Any]] = {}
-        self.post: dict[int, Callable[..., Any]] = {}
-
-
-def node_hooks(node: Node) -> NodeHooks:
-    """The hooks of ``node``, made at first use."""
-    if node.hooks is None:
-        node.hooks = NodeHooks()
-    return node.hooks
-
-
-def tensor_hooks(node: Node, nr: int) -> TensorHooks:
-    """The hooks on output ``nr`` of ``node``, made at first use."""
-    return node_hooks(node).tensor.setdefault(nr, TensorHooks())
-
-
-class RemovableHandle:
-    """Returned by every ``register_*``: :meth:`remove` takes the hook away again."""
-
-    _next_id = itertools.count().__next__
-
-    def __init__(
-        self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], node: Node | None, kind: str
-    ) -> None:
-        self.id = RemovableHandle._next_id()
-        self._hooks = hooks
-        self._node = None if node is None else weakref.ref(node)
-        self._kind = kind
-        hooks[self.id] = hook
-        if events.sink is not None:
-            events.sink.hook("registered", kind, node, *caller())
-
-    def remove(self) -> None:
-        """Forget the hook; harmless when done twice."""
-        if self._hooks.pop(self.id, None) is not None and events.sink is not None:
-            node = None if self._node is None else self._node()
-            events.sink.hook("removed", self._kind, node, *caller())
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
 
 
 def edge(t: Tensor) -> Node | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import events
 from .dtype import bool as bool_
 from .dtype import get_default_dtype, int64
 
@@ -22,10 +23,10 @@ LINE, EDGE, MANY = 80, 3, 1000
 
 def tensor_repr(t: Tensor) -> str:
     """``tensor([1.0000, 2.0000], grad_fn=<MulBackward0>)``; big tensors are abbreviated."""
-    from .tensor import Parameter
+    from .tensor import Parameter, Tensor
 
     array = t._a.get() if hasattr(t._a, "get") else t._a
-    start = "tensor("
+    start = "tensor(" if type(t) is Tensor or isinstance(t, Parameter) else type(t).__name__ + "("
     text = start + (_values(array, len(start)) if array.size else "[]")
     for note in _notes(t):
         wraps = len(text) - text.rfind("\n") + len(note) + 2 >= LINE
@@ -37,7 +38,7 @@ def _notes(t: Tensor) -> list[str]:
     notes = []
     if t._a.size == 0 and t.ndim != 1:
         notes.append(f"size={tuple(t.shape)}")
-    if t.dtype != get_default_dtype() and (t._a.size == 0 or t.dtype not in (int64, bool_)):
+    if t.dtype != get_default_dtype() and (t._a.size == 0 or t.dtype not in (int64, bool_, _complex_default())):
         notes.append(f"dtype={t.dtype}")
     if str(t.device) != "cpu":
         notes.append(f"device='{t.device}'")
@@ -45,7 +46,23 @@ def _notes(t: Tensor) -> list[str]:
         notes.append(f"grad_fn=<{t.grad_fn.op_name}>")
     elif t.requires_grad:
         notes.append("requires_grad=True")
+    tangent = _public_tangent(t)
+    if tangent is not None:
+        notes.append(f"tangent={tangent if tangent.ndim else tangent.item()}")
     return notes
+
+
+def _public_tangent(t: Tensor) -> Tensor | None:
+    if t._meta is None or not events.special & events.FORWARD:
+        return None
+    from .tangents import tangent_of
+
+    return tangent_of(t, 0)
+
+
+def _complex_default() -> Any:
+    """The dtype of tensors made from Python's complex numbers."""
+    return np.promote_types(get_default_dtype(), np.complex64)
 
 
 # ----- the values -----
@@ -54,11 +71,29 @@ def _notes(t: Tensor) -> list[str]:
 def _values(array: Any, indent: int) -> str:
     edges = array.size > MANY
     shown = _edges_of(array) if edges else array
+    form, width = _pair(shown) if array.dtype.kind == "c" else _column(shown)
+    return _nested(array, indent, edges, width, form)
+
+
+def _column(shown: Any) -> tuple[Format, int]:
+    """The format of real numbers, all of one width, and that width."""
     form = _format(shown)
-    if array.dtype.kind == "f":
+    if shown.dtype.kind == "f":
         shown = shown[np.isfinite(shown) & (shown != 0)]  # the others do not count, a habit of PyTorch
     width = max((len(form(v)) for v in shown.reshape(-1).tolist()), default=1)
-    return _nested(array, indent, edges, width, form)
+    return lambda v: form(v).rjust(width), width
+
+
+def _pair(shown: Any) -> tuple[Format, int]:
+    """The format of complex numbers: only the real parts are brought to one width."""
+    real, width = _column(shown.real)
+    imag, more = _column(shown.imag)
+
+    def form(v: Any) -> str:
+        turned = imag(v.imag).lstrip()
+        return f"{real(v.real)}{'' if turned[0] == '-' else '+'}{turned}j"
+
+    return form, width + more + 1
 
 
 def _edges_of(array: Any) -> Any:
@@ -71,7 +106,7 @@ def _edges_of(array: Any) -> Any:
 
 def _nested(array: Any, indent: int, edges: bool, width: int, form: Format) -> str:
     if array.ndim == 0:
-        return form(array.item()).rjust(width)
+        return form(array.item())
     abbreviated = edges and len(array) > 2 * EDGE
     rows = [*array[:EDGE], *array[-EDGE:]] if abbreviated else list(array)
     items = [_nested(row, indent + 1, edges, width, form) for row in rows]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,30 @@ def manual_seed(seed: int) -> None:
 def generator() -> np.random.Generator:
     """The generator behind everything here and the initialisation of modules."""
     return _generator
+
+
+def get_rng_state() -> Any:
+    """The state of the generator, for :func:`set_rng_state` (a dict of NumPy's, not a tensor as in PyTorch)."""
+    return _generator.bit_generator.state
+
+
+def set_rng_state(state: Any) -> None:
+    """Go on drawing from where the generator was when ``state`` was taken."""
+    _generator.bit_generator.state = state
+
+
+@contextmanager
+def drawing_from(state: Any) -> Iterator[None]:
+    """Draw from ``state`` on inside, and afterwards go on where the generator was; nothing for ``None``."""
+    if state is None:
+        yield
+        return
+    before = get_rng_state()
+    set_rng_state(state)
+    try:
+        yield
+    finally:
+        set_rng_state(before)
 
 
 def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

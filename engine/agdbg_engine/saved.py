@@ -12,6 +12,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import errors
+from .current import current
 
 if TYPE_CHECKING:
     from .node import Node
@@ -57,24 +58,40 @@ class Packed:
     that it makes anyway, and asks :func:`unpacked`. A saved output stands in ``s_<name>`` and ``o_storage`` alike.
     """
 
-    __slots__ = ("real_storage",)
+    __slots__ = ("independent", "real_storage")
     version = -1
 
-    real_storage: Storage
-    """The storage that the tensor had when it was saved, whose version is checked: hooks do not switch the check off."""
+    real_storage: Storage | None
+    """The storage of the saved tensor, whose version is checked: hooks do not switch the check off. ``None`` when it has
+    none yet, or the slot keeps a copy."""
+    independent: bool
+    """Whether the slot keeps a copy, so that writes to the tensor do not matter."""
+
+    @property
+    def calls_user(self) -> bool:
+        """Whether unpacking calls functions of the user."""
+        return False
 
     @property
     def _storage(self) -> Packed:
         return self
 
-    @property
-    def array(self) -> Any:
-        """The buffer as far as it is known without calling anybody: for messages (its shape and dtype)."""
-        raise NotImplementedError
+    array: Any
+    """What has the shape and dtype of the tensor, for messages: nobody is called for it."""
+
+    def seen(self) -> Any:
+        """What an inspector shows as the content of the slot: the tensor or buffer if it is there as it was, else this object."""
+        return self
 
     def unpack(self, node: Node, slot: str) -> Tensor:
         """The tensor; versions have been checked."""
         raise NotImplementedError
+
+
+def late_storage(kept: Any, storage: Storage) -> None:
+    """A saved output got its ``storage`` when ``kept`` stood in its place already."""
+    if isinstance(kept, Packed) and kept.real_storage is None and not kept.independent:
+        kept.real_storage = storage
 
 
 def unpacked(node: Node, slot: str, storage: Storage | Packed) -> Tensor:
@@ -83,8 +100,12 @@ def unpacked(node: Node, slot: str, storage: Storage | Packed) -> Tensor:
     """
     if isinstance(storage, Packed):
         real = storage.real_storage
-        if real.version == getattr(node, "v_" + slot):
-            return storage.unpack(node, slot)
+        if real is None or real.version == getattr(node, "v_" + slot):
+            before, current.node = current.node, node if current.bp is not None else None
+            try:  # the user's function may ask who runs, and plain nodes run without saying so
+                return storage.unpack(node, slot)
+            finally:
+                current.node = before
         storage = real
     raise errors.inplace_modified(node, slot, storage)
 
@@ -118,40 +139,35 @@ class SavedTensor:
         if isinstance(self.value, Freed):
             raise errors.backward_twice(self.node, self.value)
         storage = self.storage
-        if isinstance(self.value, Packed):
-            return unpacked(self.node, self.slot, self.value)
+        held = getattr(self.node, "s_" + self.slot)
+        if isinstance(held, Packed):
+            return unpacked(self.node, self.slot, held)
         if storage is not None and storage.version != self.version:
             raise errors.inplace_modified(self.node, self.slot, storage)
         return self._output() if self.is_output else self.value
 
     def _output(self) -> Tensor:
-        from .tensor import wrap
+        from .view import saved_output
 
-        t = wrap(self.value)
-        t._fn, t._rg = self.node, True
-        t._storage = self.storage
-        return t
+        return saved_output(self.node, self.value, self.storage)
 
 
 def saved_slots(node: Node) -> tuple[SavedTensor, ...]:
     """The saved tensors of ``node`` in slot order."""
     return tuple(
-        SavedTensor(node, name, is_output, getattr(node, "s_" + name), getattr(node, "v_" + name))
+        SavedTensor(node, name, is_output, seen(getattr(node, "s_" + name)), getattr(node, "v_" + name))
         for name, is_output in zip(node.slots, node.outputs_saved, strict=True)
     )
 
 
-def saved_attribute(node: Node, name: str) -> Any:
-    """``node._saved_<name>``: a saved tensor (checked) or a saved number, shape or dtype."""
-    if name in node.slots:
-        return (
-            next(s for s in saved_slots(node) if s.slot == name).unpack()
-            if getattr(node, "s_" + name) is not None
-            else None
-        )
-    if name in node.consts:
-        return getattr(node, "c_" + name)
-    raise AttributeError(f"'{node.op_name}' object has no attribute '_saved_{name}'")
+def seen(value: Any) -> Any:
+    """What an inspector shows for ``value``, which stands in a slot."""
+    return value.seen() if isinstance(value, Packed) else value
+
+
+def saved_tensor(node: Node, slot: str) -> SavedTensor:
+    """What ``node`` saved in ``slot``."""
+    return next(s for s in saved_slots(node) if s.slot == slot)
 
 
 @dataclass(frozen=True)
@@ -207,8 +223,9 @@ def _checks_of(cls: type[Node]) -> tuple[tuple[str, str, bool], ...]:
 
 def _storage_of(node: Node, slot: str) -> Storage | None:
     """Where a slot that is neither empty nor freed has its memory, if anything else can share it."""
-    if node.outputs_saved[node.slots.index(slot)]:
+    held = getattr(node, "s_" + slot)
+    if node.outputs_saved[node.slots.index(slot)] and not isinstance(held, Packed):
         found: Storage | Packed | None = node.o_storage
     else:
-        found = getattr(node, "s_" + slot)._storage
+        found = held._storage
     return found.real_storage if isinstance(found, Packed) else found

@@ -33,6 +33,14 @@ def caller() -> tuple[CodeType, int]:
     return frame.f_code, frame.f_lasti
 
 
+def user_stacklevel() -> int:
+    """The ``stacklevel`` with which a warning from the function that calls this shows the user's line."""
+    frame, level = _getframe(1), 1
+    while frame.f_code.co_filename in INTERNAL and frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 class Where(NamedTuple):
     """A resolved site."""
 

@@ -36,3 +36,29 @@ class Storage:
 
 REMEMBERED_WRITES = 64
 """How many writes of one storage error messages can still name; the trace has all of them."""
+
+
+class InferenceStorage(Storage):
+    """Memory of a tensor made in inference mode: writes to it are not counted.
+
+    So nobody can tell whether it changed since it was saved, and an op that is about to save it, which reads the version, is
+    refused here: ordinary tensors pay nothing for that.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.tag = 0
+        self.writers = ()
+
+    @property
+    def version(self) -> int:  # type: ignore[override]  # a plain slot in the base: there is no number here
+        """None: raises PyTorch's :class:`RuntimeError` about saving."""
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
+            "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
+            "use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+
+    def wrote(self, op: str, code: CodeType, lasti: int) -> None:
+        """Nothing to count."""

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import threading
 import warnings
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import errors, events
-from .device import device, device_of
-from .dtype import is_differentiable, scalar_type
+from . import errors, events, layout
+from .attributes import Attributes
+from .conversions import Conversions
+from .copying import Copying
+from .dtype import is_differentiable
+from .factories import Factories
 from .grad_mode import mode
+from .grad_slot import GradSlot
 from .meta import AutogradMeta
-from .node import Node, RemovableHandle, TensorHooks, edge, tensor_hooks
+from .node import Node, edge
+from .numpy_interop import NumpyInterop
+from .overrides import disabled
 from .sites import caller
-from .storage import Storage
+from .storage import InferenceStorage, Storage
+from .subclass import Subclassing
+from .tensor_hooks import TensorHooks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .ops._methods import Methods as _Base
 else:
     _Base = object
@@ -34,7 +39,7 @@ MAYBE = 2
 """``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""
 
 
-class Tensor(_Base):
+class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copying, Factories, NumpyInterop, _Base):
     """An n-dimensional array that can require gradients.
 
     Slots: ``_a`` buffer (NumPy or CuPy array), ``_fn`` grad_fn, ``_nr`` output number, ``_rg`` requires grad
@@ -43,8 +48,6 @@ class Tensor(_Base):
     """
 
     __slots__ = ("__weakref__", "_a", "_fn", "_grad", "_meta", "_nr", "_rg", "_storage")
-    __array_priority__ = 1000
-    __array_ufunc__ = None  # NumPy arrays on the left leave operators to us
 
     _a: Any
     _fn: Node | None
@@ -53,52 +56,6 @@ class Tensor(_Base):
     _storage: Storage | None
     _grad: Tensor | None
     _meta: AutogradMeta | None
-
-    # ----- what it is -----
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Sizes by dimension."""
-        return self._a.shape
-
-    def size(self, dim: int | None = None) -> Any:
-        """All sizes, or that of one dimension."""
-        return self._a.shape if dim is None else self._a.shape[dim]
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return self._a.ndim
-
-    def dim(self) -> int:
-        """Number of dimensions."""
-        return self._a.ndim
-
-    def numel(self) -> int:
-        """Number of elements."""
-        return self._a.size
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Element type (a NumPy dtype)."""
-        return self._a.dtype
-
-    @property
-    def device(self) -> device:
-        """Where the buffer lives."""
-        return device_of(self._a)
-
-    def is_contiguous(self) -> bool:
-        """Whether elements lie in row-major order without gaps."""
-        return bool(self._a.flags.c_contiguous)
-
-    def stride(self) -> tuple[int, ...]:
-        """Steps by dimension, in elements."""
-        return tuple(s // self._a.itemsize for s in self._a.strides)
-
-    def is_floating_point(self) -> bool:
-        """Whether the dtype is a floating one."""
-        return bool(self._a.dtype.kind == "f")
 
     # ----- autograd state -----
 
@@ -112,10 +69,21 @@ class Tensor(_Base):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if value and not self.is_leaf:
+            raise RuntimeError("you can only change requires_grad flags of leaf variables.")
+        if value and not is_differentiable(self._a.dtype):
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` of a leaf in place; floating and complex dtypes only."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         if not self.is_leaf:
             if requires_grad:
                 return self
@@ -125,9 +93,11 @@ class Tensor(_Base):
             )
         if requires_grad and not is_differentiable(self._a.dtype):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        self._rg = bool(requires_grad)
-        if self._a.dtype.kind == "c" and not events.special & events.COMPLEX:
-            events.use(events.COMPLEX)
+        if requires_grad and self.is_inference() and not mode.inference:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        self._rg = requires_grad
+        if self._a.dtype.kind == "c":
+            events.keep_on(events.COMPLEX)  # complex gradients take the general way, which conjugates
         if self._meta is None:
             self._meta = AutogradMeta()
         return self
@@ -151,51 +121,12 @@ class Tensor(_Base):
         return self._nr
 
     @property
-    def grad(self) -> Tensor | None:
-        """The accumulated gradient of a leaf (or of a tensor that retains it)."""
-        if self._grad is None and self._fn is not None and not self.retains_grad:
-            warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-                "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-                "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
-                "mistake, make sure you access the leaf Tensor instead.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return self._grad
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            if not isinstance(value, Tensor):
-                raise TypeError(
-                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
-                )
-            if value is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if value.dtype != self.dtype:
-                raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{scalar_type(value.dtype).lower()}' to a tensor with grad_dtype "
-                    f"'{scalar_type(self.dtype)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's "
-                    "dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
-                    "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
-                    "systems that assume they match."
-                )
-            if value.shape != self.shape:
-                raise RuntimeError(
-                    f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
-                    "Please ensure that the gradient and the tensor are the same size"
-                )
-        self._grad = value
-
-    @grad.deleter
-    def grad(self) -> None:
-        self._grad = None
-
-    @property
     def _version(self) -> int:
         """How many times the memory was written to in place."""
-        return 0 if self._storage is None else self._storage.version
+        storage = self._storage
+        if isinstance(storage, InferenceStorage):
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return 0 if storage is None else storage.version
 
     @property
     def _base(self) -> Tensor | None:
@@ -206,39 +137,25 @@ class Tensor(_Base):
         """Whether this is a differentiable view of another tensor."""
         return self._base is not None
 
+    def _view_func(self, new_base: Tensor) -> Tensor | None:
+        """This view made again of another base; ``None`` where it is no view or that base is not like its own."""
+        from .view_func import replayed
+
+        return replayed(self, new_base)
+
+    def is_inference(self) -> bool:
+        """Whether this tensor was made in inference mode (or is a view of such a one)."""
+        return isinstance(self._storage, InferenceStorage)
+
     @property
-    def retains_grad(self) -> bool:
-        """Whether :meth:`retain_grad` was called on this non-leaf."""
-        return self._meta is not None and self._meta.retains_grad
+    def volatile(self) -> bool:
+        """Always false: what it did long ago is done by ``no_grad``."""
+        warn_volatile("volatile was removed (Variable.volatile is always False)")
+        return False
 
-    def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in ``grad`` too; nothing to do for a leaf."""
-        if not self.requires_grad:
-            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.retains_grad:  # first, since a view that may not be remade is refused by grad_fn
-            return
-        node = self.grad_fn
-        if node is None:
-            return
-        if self._meta is None:
-            self._meta = AutogradMeta()
-        self._meta.retains_grad = True
-        self._hooks_on(node).retain = weakref.ref(self)
-
-    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-        """Call ``hook(grad)`` when the gradient of this tensor is complete; a tensor it returns replaces it."""
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        node = edge(self)
-        hooks = {} if node is None else self._hooks_on(node).hooks  # a view made under no_grad has no node to fire it
-        return RemovableHandle(hooks, hook, node, "tensor")
-
-    def _hooks_on(self, node: Node) -> TensorHooks:
-        mine = tensor_hooks(node, self._nr)
-        if node.leaf:
-            assert self._meta is not None
-            self._meta.leaf_hooks = mine
-        return mine
+    @volatile.setter
+    def volatile(self, value: Any) -> None:
+        warn_volatile("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
 
     # ----- running backward -----
 
@@ -261,9 +178,14 @@ class Tensor(_Base):
         with _accumulating:
             grad = self._grad
             if grad is None:
-                self._grad = wrap(g if owned else g.copy())
+                a = self._a
+                kept = owned and (g.strides == a.strides or layout.follows(g, a))
+                self._grad = wrap(g if kept else layout.copied(g, a))
                 return
+            _check_counted(grad)
             _check_memory(grad._a)
+            if events.special:
+                _before_write(grad, "AccumulateGrad")
             grad._a[...] += g
         grad._bump("AccumulateGrad", None, *caller())
 
@@ -271,11 +193,26 @@ class Tensor(_Base):
         """Add ``g`` to ``grad`` as a recorded op; never ``g`` itself, which others may hold."""
         while self._rg:
             old = self._grad
-            new = g.clone() if old is None else old + g
+            new = self._as_grad(g) if old is None else old + g
             with _accumulating:
                 if self._grad is old:  # else another thread was faster
                     self._grad = new
                     return
+
+    def _accumulate_dual(self, g: Tensor) -> None:
+        """Add ``g`` to ``grad`` with its tangents; a first gradient is kept without them, as in PyTorch."""
+        with _accumulating:
+            if self._grad is None:
+                self._accumulate(g._a, owned=False)
+            elif self._rg:
+                self._grad.add_(g)
+
+    def _as_grad(self, g: Tensor) -> Tensor:
+        """``g`` as a recorded op of its own, laid out like this tensor."""
+        new = g.clone()
+        if not layout.follows(new._a, self._a):
+            new._a = layout.copied(new._a, self._a)
+        return new
 
     # ----- memory shared with others -----
 
@@ -286,7 +223,7 @@ class Tensor(_Base):
             storage = self._storage = Storage()
             if self._fn is not None:
                 self._fn.output_storage(storage)
-                if events.sink is not None:
+                if events.sink is not None and not self._nr:
                     events.sink.storage_made(storage, self._fn)
         return storage
 
@@ -294,7 +231,7 @@ class Tensor(_Base):
         """Count a write to the memory by ``op``."""
         storage = self._shared_storage()
         storage.wrote(op, code, lasti)
-        if events.sink is not None:
+        if events.sink is not None and not isinstance(storage, InferenceStorage):
             events.sink.version_bumped(self, storage, op, node, code, lasti)
 
     def detach(self) -> Tensor:
@@ -320,6 +257,7 @@ class Tensor(_Base):
         self._fn, self._nr, self._rg = None, 0, False
         if self._meta is not None:
             self._meta.retains_grad = False
+            self._meta.tangents = None
         return self
 
     @property
@@ -327,79 +265,32 @@ class Tensor(_Base):
         """The same memory without history *and* with a version counter of its own: writes go unnoticed."""
         if events.sink is not None and self._rg and self.requires_grad:
             events.sink.graph_cut(self, "data", *caller())
-        return wrap(self._a)
+        out = wrap(self._a)
+        out._storage = InferenceStorage() if self.is_inference() else None
+        return out
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if value.device.type != self.device.type:
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+            )
+        if self.requires_grad and not is_differentiable(value._a.dtype):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        value._shared_storage()  # two tensors write to its memory from now on, each with a counter of its own
+        if value.is_inference() or self.is_inference():
+            self._storage = InferenceStorage() if value.is_inference() else Storage()
+        self._shared_storage()
         self._a = value._a
 
-    def numpy(self) -> Any:
-        """The buffer as a NumPy array sharing the memory; CPU tensors that do not require grad only."""
-        if self.requires_grad:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if not isinstance(self._a, np.ndarray):
-            raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
-                "memory first."
-            )
-        return self._a
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        array = self.numpy()
-        return array.copy() if copy else array if dtype is None else array.astype(dtype)
-
-    # ----- leaving the engine -----
-
-    def item(self) -> Any:
-        """The only element as a Python number."""
-        if self._a.size != 1:
-            raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to Scalar")
-        if events.sink is not None and self._rg and self.requires_grad:
-            events.sink.graph_cut(self, "item", *caller())
-        return self._a.item()
-
-    def tolist(self) -> Any:
-        """Nested lists of Python numbers."""
-        return self._a.tolist()
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __index__(self) -> int:
-        if self._a.dtype.kind not in "iub" or self._a.size != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self._a.item())
-
-    def __bool__(self) -> bool:
-        if self._a.size != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with no values is ambiguous"
-                if self._a.size == 0
-                else "Boolean value of Tensor with more than one value is ambiguous"
-            )
-        return bool(self._a.item())
-
-    def __len__(self) -> int:
-        if self._a.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self._a)
-
-    def __contains__(self, element: Any) -> bool:
-        return bool((self._a == (element._a if isinstance(element, Tensor) else element)).any())
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     def __hash__(self) -> int:
         return id(self)
-
-    def __repr__(self) -> str:
-        from .printing import tensor_repr
-
-        return tensor_repr(self)
-
-    def __format__(self, spec: str) -> str:
-        return format(self._a.item(), spec) if spec and self._a.ndim == 0 else format(repr(self), spec)
 
 
 Tensor._in = Tensor._a  # type: ignore[attr-defined,misc]  # the same slot, by the name under which ops read their inputs
@@ -409,21 +300,34 @@ class Parameter(Tensor):
     """A leaf tensor that a module owns: assigned to a module's attribute it is listed by ``parameters()``."""
 
     __slots__ = ("__dict__",)
+    _is_parameter = True
+    __torch_function__ = staticmethod(disabled)  # what is computed from it is a plain tensor
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         """Share the memory of ``data`` (empty if ``None``)."""
+        if data is not None and not isinstance(data, Tensor):
+            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
+        if requires_grad and data is not None and not is_differentiable(data._a.dtype):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         made = object.__new__(cls)
-        _init(made, np.empty(0, np.float32) if data is None else data._a)
+        set_up(made, np.empty(0, np.float32) if data is None else data._a)
         if data is not None:
             made._storage = data._shared_storage()
         made.requires_grad_(requires_grad)
         return made
 
 
-def _init(t: Tensor, array: Any) -> None:
+def set_up(t: Tensor, array: Any) -> None:
+    """Fill the slots of a new tensor on ``array``: no history, nothing shared."""
     t._a = array
-    t._fn = t._storage = t._grad = t._meta = None
+    t._fn = t._grad = t._meta = None
+    t._storage = InferenceStorage() if events.special & events.INFERENCE and mode.inference else None
     t._nr, t._rg = 0, False
+
+
+def warn_volatile(text: str) -> None:
+    """Say that ``volatile`` is no more."""
+    warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def wrap(array: Any) -> Tensor:
@@ -431,17 +335,37 @@ def wrap(array: Any) -> Tensor:
     t: Tensor = object.__new__(Tensor)
     t._a = array if not isinstance(array, np.generic) else np.asarray(array)
     t._fn = t._storage = t._grad = t._meta = None
+    if events.special & events.INFERENCE and mode.inference:
+        t._storage = InferenceStorage()
     t._nr, t._rg = 0, False
     return t
 
 
 def check_inplace(t: Tensor, args: tuple[Any, ...]) -> None:
     """Refuse an in-place op on ``t`` with ``args`` where PyTorch does, before any byte changes."""
+    _check_counted(t)
     if mode.grad and any(isinstance(x, Tensor) and x.requires_grad for x in (t, *args)):
         _check_recorded(t)
     _check_memory(t._a)
     if any(isinstance(x, Tensor) and x._storage is not None and _overlaps_partly(t, x) for x in args):
         raise _overlap("some elements of the input tensor and the written-to tensor refer")
+
+
+def _check_counted(t: Tensor) -> None:
+    """Refuse a write outside of inference mode into a tensor that was made in it."""
+    if isinstance(t._storage, InferenceStorage) and not mode.inference:
+        raise errors.make(
+            RuntimeError,
+            errors.Details("inference"),
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
+            "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
+        )
+
+
+def _before_write(t: Tensor, op: str) -> None:
+    from .saved_mutation import before_write
+
+    before_write(t, op)
 
 
 def _check_memory(a: Any) -> None:

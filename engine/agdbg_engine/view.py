@@ -8,18 +8,23 @@ its ``grad_fn`` is old and takes its place in the base's new history, as an :cla
 from __future__ import annotations
 
 import enum
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import errors, events
+from .anomaly import remember
 from .backward import route_run
 from .device import array_module
 from .grad_mode import mode
+from .hooks import move_to
 from .meta import AutogradMeta
-from .node import Node, Node1, NodeN, accumulator, edge, next_seq, tensor_hooks
+from .node import Node, Node1, NodeN, accumulator, edge, next_seq
+from .region import Region
 from .sites import caller
+from .storage import InferenceStorage
 
 if TYPE_CHECKING:
     from .saved import Freed
@@ -35,6 +40,8 @@ class CreationMeta(enum.Enum):
     DEFAULT = enum.auto()
     NO_GRAD_MODE = enum.auto()
     MULTI_OUTPUT_NODE = enum.auto()
+    INFERENCE_MODE = enum.auto()
+    IN_CUSTOM_FUNCTION = enum.auto()
 
 
 class ViewMeta:
@@ -78,7 +85,7 @@ class ViewMeta:
         """Give view ``t`` its place in the base's present history."""
         assert t._storage is not None
         self.attr_version = t._storage.version
-        set_history(t, AsStridedBackward0(t, self))
+        set_history(t, AsStridedBackward0(t, edge(self.base), self.base._nr, Region(self)))
 
     def check_inplace(self, t: Tensor) -> None:
         """Raise what PyTorch raises for writes through views it cannot give a gradient."""
@@ -95,13 +102,16 @@ class ViewMeta:
         """Raise if a write cannot give ``t`` a new history; ``what`` is modified: the view itself or a relative."""
         if self.creation is CreationMeta.DEFAULT:
             return
+        if self.creation is CreationMeta.INFERENCE_MODE:
+            text = f"A view was created in inference mode and {what} modified inplace in normal mode. {_INFERENCE}"
+            raise errors.make(RuntimeError, errors.Details("view-inplace", storage=t._storage), text)
         fn = t._fn
         output = "" if fn is None else f"Output {t._nr} of {errors.forward_name(fn)} is a view"
-        if fn is not None and self.creation is CreationMeta.MULTI_OUTPUT_NODE:
-            text = f"{output} and {what} modified inplace. {_MULTI_OUTPUT}"
+        reason = _REASONS[self.creation]
+        if fn is not None and self.creation is not CreationMeta.NO_GRAD_MODE:
+            text = f"{output} and {what} modified inplace. {reason}"
         else:
             made = f"{output} of a view which was created" if output else "A view was created"
-            reason = _NO_GRAD if self.creation is CreationMeta.NO_GRAD_MODE else _MULTI_OUTPUT
             text = f"{made} in no_grad mode and {what} modified inplace with grad mode enabled. {reason}"
         raise errors.make(RuntimeError, errors.Details("view-inplace", fn, storage=t._storage), text, *_made_at(t))
 
@@ -116,6 +126,18 @@ _NO_GRAD = (
     "outside (if you want the inplace to be tracked)."
 )
 
+_IN_CUSTOM_FUNCTION = (
+    "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
+    "view+inplace would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
+    "behavior is forbidden. You can fix this by cloning the output of the custom Function."
+)
+_REASONS = {
+    CreationMeta.MULTI_OUTPUT_NODE: _MULTI_OUTPUT,
+    CreationMeta.NO_GRAD_MODE: _NO_GRAD,
+    CreationMeta.IN_CUSTOM_FUNCTION: _IN_CUSTOM_FUNCTION,
+}
+_INFERENCE = _NO_GRAD.replace("no_grad block", "inference_mode block")
+
 
 def _made_at(t: Tensor) -> list[str]:
     from .sites import where
@@ -128,39 +150,20 @@ def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: Creation
     from .tensor import MAYBE
 
     out._storage = source._shared_storage()
+    if isinstance(out._storage, InferenceStorage):  # no view of anything: there is no version to tell of writes
+        return out
     if not mode.grad:
-        creation = CreationMeta.NO_GRAD_MODE
+        creation = CreationMeta.INFERENCE_MODE if mode.inference else CreationMeta.NO_GRAD_MODE
     parent = source._meta.view if source._meta is not None else None
     if parent is not None and creation is CreationMeta.DEFAULT:
         creation = parent.creation
     meta = out._meta = AutogradMeta()
     meta.view = ViewMeta(source if parent is None else parent.base, parent, op, step, creation)
-    if not out._rg:
-        out._rg = MAYBE
+    if not out._rg:  # what is viewed in inference mode is a leaf afterwards
+        out._rg = (creation is CreationMeta.INFERENCE_MODE and source.requires_grad) or MAYBE
     if events.sink is not None:
         events.sink.view_created(out, source, op, *caller())
     return out
-
-
-class Region:
-    """Where a view lies in its base, found by viewing the positions: independent of any buffer's layout.
-
-    It keeps the steps of the view but not the base, whose history may hold this very object.
-    """
-
-    __slots__ = ("shape", "size", "steps")
-
-    def __init__(self, view: ViewMeta) -> None:
-        self.shape = view.base._a.shape
-        self.size: int = view.base._a.size
-        self.steps = [v.step for v in view.chain()]
-
-    def positions(self, like: Any) -> Any:
-        """Flat positions in the base, in the shape of the view and in the library of buffer ``like``."""
-        found = array_module(like).arange(self.size).reshape(self.shape)
-        for step in self.steps:
-            found = step(found)
-        return found
 
 
 class AsStridedBackward0(Node1):
@@ -169,26 +172,39 @@ class AsStridedBackward0(Node1):
     __slots__ = ("region",)
     op_name = "AsStridedBackward0"
 
-    def __init__(self, t: Tensor, view: ViewMeta) -> None:
-        self.n0 = edge(view.base)
-        self.nrs = (view.base._nr,) if view.base._nr else None
+    def __init__(self, t: Tensor, base: Node | None, number: int, region: Region) -> None:
+        self.n0 = base
+        self.nrs = (number,) if number else None
         self.seq = next_seq()
         self.code, self.lasti = caller()
         self.hooks = None
-        self.region = Region(view)
+        self.region = region
         if events.sink is not None:
             events.sink.node_born(self, t)
+        if events.special & events.ANOMALY:
+            remember(self)
 
     def grads(self, g: Any) -> tuple[Any, ...]:
-        flat = array_module(g).zeros(self.region.size, g.dtype)
-        np.add.at(flat, self.region.positions(g), g)
-        return (flat.reshape(self.region.shape),)
+        from .ops import kernels as k
+
+        if isinstance(g, np.ndarray):
+            whole = self.region.new(g.dtype)
+            part = self.region.inside(whole)
+            if part is not None:
+                whole[...] = 0
+                part[...] = g
+                return (whole,)
+        part = self.region.laid(k, g)
+        flat = array_module(g).zeros(self.region.size, part.dtype)
+        np.add.at(flat, self.region.positions(g), part)
+        return (self.region.whole(k, flat),)
 
     def grads_graph(self, g: Any) -> tuple[Any, ...]:
-        from .ops import _generated as ops
+        from .ops import graph as o
 
-        flat = ops.index_backward(g, (self.region.size,), (self.region.positions(g._a),))
-        return (ops.view(flat, self.region.shape),)
+        part = self.region.laid(o, g)
+        flat = o.index_backward(part, (self.region.size,), (self.region.positions(g._a),))  # type: ignore[attr-defined]  # a row
+        return (self.region.whole(o, flat),)
 
     run = route_run
 
@@ -199,35 +215,54 @@ class CopySlices(NodeN):
     The base's gradient passes, except in the written region, where the inner node's gradient takes its place.
     """
 
-    __slots__ = ("inner", "region")
+    __slots__ = ("at", "inner", "region")
     op_name = "CopySlices"
 
-    def __init__(self, base: Tensor, view: ViewMeta, inner: Node) -> None:
+    def __init__(self, base: Tensor, view: ViewMeta, inner: Node, at: int = 0) -> None:
+        """``at`` is the number of the input of ``inner`` that was written."""
         self.seq = next_seq()
         self.code, self.lasti = inner.code, inner.lasti
         self.hooks = None
         self.inner = inner
+        self.at = at
         self.region = Region(view)
-        rest = inner.next_nodes()[1:]
+        if "result" in inner.slots:
+            _outer[inner] = weakref.ref(self)
+        rest = _without(inner.next_nodes(), at)
         self.next = (edge(base) if base._rg else None, *rest)
-        numbers = (base._nr, *(inner.nrs or (0,) * inner.arity)[1:])
+        numbers = (base._nr, *_without(inner.nrs or (0,) * (1 + len(rest)), at))
         self.nrs = numbers if any(numbers) else None
 
     def grads(self, g: Any) -> tuple[Any, ...]:
-        written = self.region.positions(g)
-        flat = g.reshape(-1).copy()
-        inner = self.inner.grads(flat[written])
-        flat[written] = 0 if inner[0] is None else inner[0]
-        return (flat.reshape(self.region.shape), *inner[1:])
+        from .ops import kernels as k
+
+        region = self.region
+        if isinstance(g, np.ndarray):
+            whole = region.new(g.dtype)
+            part = region.inside(whole)
+            if part is not None:
+                whole[...] = g
+                inner = self.inner.grads([part.copy()] if self.inner.multi else part.copy())
+                part[...] = 0 if inner[self.at] is None else inner[self.at]
+                return (whole, *_without(inner, self.at))
+        written = region.positions(g)
+        flat = region.flat(k, g).copy()
+        taken = region.taken(k, flat[written])
+        inner = self.inner.grads([taken] if self.inner.multi else taken)
+        flat[written] = 0 if inner[self.at] is None else region.laid(k, inner[self.at])
+        return (region.whole(k, flat), *_without(inner, self.at))
 
     def grads_graph(self, g: Any) -> tuple[Any, ...]:
-        from .ops import _generated as ops
+        from .ops import graph as o
 
-        written = (self.region.positions(g._a),)
-        flat = g.reshape((-1,))
-        inner = self.inner.grads_graph(ops.index(flat, written))
-        replacement = 0.0 if inner[0] is None else inner[0]
-        return (ops.view(ops.index_put(flat, written, replacement), self.region.shape), *inner[1:])
+        region = self.region
+        written = (region.positions(g._a),)
+        flat = region.flat(o, g)
+        taken = region.taken(o, o.index(flat, written))  # type: ignore[attr-defined]  # rows
+        inner = self.inner.grads_graph([taken] if self.inner.multi else taken)
+        replacement = 0.0 if inner[self.at] is None else region.laid(o, inner[self.at])
+        flat = o.index_put(flat, written, replacement)  # type: ignore[attr-defined]
+        return (region.whole(o, flat), *_without(inner, self.at))
 
     run = route_run
 
@@ -235,17 +270,42 @@ class CopySlices(NodeN):
         self.inner.release(freed)
 
 
-def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int) -> None:
-    """Make ``node`` the history of ``t`` after an in-place op, through the base when ``t`` is a view."""
+def _without(items: tuple[Any, ...], at: int) -> tuple[Any, ...]:
+    return items[:at] + items[at + 1 :]
+
+
+_outer: weakref.WeakKeyDictionary[Node, weakref.ref[CopySlices]] = weakref.WeakKeyDictionary()
+"""By node that stands inside of a CopySlices and has saved its result: that CopySlices, which is the result's history."""
+
+
+def saved_output(node: Node, array: Any, storage: Any) -> Tensor:
+    """The result that ``node`` has saved as a tensor with its history, made anew: the node keeps only the buffer.
+
+    What was written through a view is a view of the base's history.
+    """
+    from .tensor import wrap
+
+    t = wrap(array)
+    t._fn, t._rg, t._storage = node, True, storage
+    slices = _outer[node]() if node in _outer else None
+    if slices is not None:
+        t._fn = AsStridedBackward0(t, slices, 0, slices.region)
+    return t
+
+
+def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int, at: int = 0) -> None:
+    """Make ``node`` the history of ``t``, its input number ``at``, after an in-place op: of the base when ``t`` is a view."""
     view = t._meta.view if t._meta is not None else None
     target = t if view is None else view.base
     old = target._fn
     if view is None:
         new = node
     else:
-        new = CopySlices(target, view, node)
+        new = CopySlices(target, view, node, at)
         if events.sink is not None:
             events.sink.node_born(new, target)
+        if events.special & events.ANOMALY:
+            remember(new)
     set_history(target, new)
     if view is not None:
         view.regenerate(t)
@@ -255,8 +315,5 @@ def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int) -> Non
 
 def set_history(t: Tensor, new: Node) -> None:
     """Make output 0 of ``new`` the ``grad_fn`` of ``t``: ``retain_grad`` moves along, hooks stay where they are."""
-    if t._meta is not None and t._meta.retains_grad:
-        assert t._fn is not None
-        tensor_hooks(new, 0).retain = tensor_hooks(t._fn, t._nr).retain
-        tensor_hooks(t._fn, t._nr).retain = None
+    move_to(new, t)
     t._fn, t._nr, t._rg = new, 0, True

@@ -108,6 +108,7 @@ def stage(tmp_path):
     made.close()
 
 
+_rare_programs = _load("rare_programs")
 _agent_hub = _load("agent_hub")
 
 

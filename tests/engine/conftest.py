@@ -16,5 +16,7 @@ def _load(name):
     return module
 
 
-for _name in ("differential", "random_programs", "op_samples", "fake_device"):
+for _name in ("differential", "random_programs", "op_samples", "fake_device", "forward_tools"):
     _load(_name)
+for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import
+    _load(_path.stem)

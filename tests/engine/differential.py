@@ -118,6 +118,18 @@ def unnamed(x):
     return seen
 
 
+def essence(tree):
+    """Values, dtype and requires_grad of the tensors in nested tuples, lists and dicts: where the way to them may differ."""
+    if isinstance(tree, tuple | list):
+        return [essence(x) for x in tree]
+    if isinstance(tree, dict):
+        return {k: essence(x) for k, x in tree.items()}
+    if not hasattr(tree, "grad_fn"):
+        return tree
+    seen = tensor_facts(tree)
+    return {k: seen[k] for k in ("values", "dtype", "requires_grad")}
+
+
 def versions(*tensors):
     return [x._version for x in tensors]
 

@@ -161,6 +161,9 @@ row("sqrt", *singles(positive), torch=T.sqrt, numpy=np.sqrt)
 row("rsqrt", *singles(positive), torch=T.rsqrt, numpy=lambda x: 1 / np.sqrt(x))
 row("reciprocal", *singles(positive), torch=T.reciprocal, numpy=lambda x: 1 / x)
 row("abs", *singles(spread), torch=T.abs, numpy=np.abs)
+row("sgn", *singles(spread), torch=lambda x: T.sgn(x) if x.is_complex() else T.sign(x), numpy=np.sign)
+row("angle", *singles(spread), torch=T.angle, numpy=np.angle)
+row("conj_copy", *singles(normal), torch=T.conj_physical, numpy=np.conj)
 row("sign", *singles(spread), torch=T.sign, numpy=np.sign)
 row("floor", *singles(spread), torch=T.floor, numpy=np.floor)
 row("ceil", *singles(spread), torch=T.ceil, numpy=np.ceil)
@@ -342,6 +345,7 @@ row("addmm", (normal(2), normal(2, 3), normal(3, 2)), (normal(2, 2), normal(2, 3
 # ----- views -----
 
 row("alias", (normal(2, 3),), (normal(),), torch=T.ops.aten.alias, numpy=np.asarray)
+row("fw_primal", (normal(2, 3), 0), (normal(), 0), torch=T.ops.aten._fw_primal, numpy=lambda x, level: np.asarray(x))
 row("reshape_alias", (odd(normal(3, 2)), (1, 3, 2)), torch=lambda x, shape: x.reshape(shape), numpy=np.reshape)
 row("unsafe_view", (normal(2, 3), (6,)), (normal(), (1, 1)), torch=T.ops.aten._unsafe_view, numpy=np.reshape)
 row("view", (normal(2, 3), (3, 2)), (normal(2, 3), (6,)), (normal(1), ()), (normal(), (1, 1)), (normal(0, 2), (2, 0, 3)),

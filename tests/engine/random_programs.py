@@ -39,6 +39,11 @@ VIEWS = {
     "flat": lambda x: (x.reshape(-1) if repeats(x) else x.view(-1)).view(x.shape),
     "every other": lambda x: x[:, ::2].narrow(1, 0, 1) if tuple(x.shape) == (2, 3) else x.unsqueeze(-1).squeeze(-1),
     "expanded": lambda x: x.expand(2, 3),
+    "permuted": lambda x: x.permute(1, 0).transpose(0, 1) if x.ndim == 2 else x.unsqueeze(-1).squeeze(),
+    "half": lambda x: x.chunk(2)[0] if x.ndim == 2 else x[...],
+    "piece": lambda x: x.split([1, x.shape[0] - 1])[1] if x.ndim == 2 and x.shape[0] > 1 else x.view_as(x),
+    "all but": lambda x: x[:, :-1][:, :1] if x.ndim == 2 else x[..., None].squeeze(-1),
+    "corner": lambda x: x[0, :1] if x.ndim == 2 else x[...],
 }
 WRITES = {
     "add_": lambda t, x, y: x.add_(fitting(y, x)),
@@ -51,6 +56,10 @@ WRITES = {
     "masked_fill_": lambda t, x, y: x.sin_() if repeats(x) else x.masked_fill_(x > 0, 0.25),
     "set mask": lambda t, x, y: x.sin_() if repeats(x) else x.__setitem__(x > 0, 0.5),
     "set first": lambda t, x, y: x.__setitem__(0, y.detach().sum() * 0.1) if x.ndim == 2 else x.neg_(),
+    "index_put_": lambda t, x, y: put(t, x, y, False),
+    "accumulate": lambda t, x, y: put(t, x, y, True),
+    "zero_": lambda t, x, y: x.zero_(),
+    "set row": lambda t, x, y: x.__setitem__(slice(-1, None), y.sum() * 0.1) if x.ndim else x.sqrt_(),
     "set last": lambda t, x, y: x.__setitem__(-1, y.sum() * 0.1) if x.ndim == 2 else x.sigmoid_(),
 }
 
@@ -58,6 +67,14 @@ WRITES = {
 def repeats(x):
     """Whether ``x`` is expanded. PyTorch fills such memory by mask, with a warning; the engine refuses, as for all writes."""
     return any(n > 1 and s == 0 for n, s in zip(x.shape, x.stride(), strict=True))
+
+
+def put(t, x, y, accumulate):
+    """Write rows by number, one of them twice if they are added."""
+    if repeats(x) or x.ndim != 2:
+        return x.mul_(0.5)
+    rows = [0, 0] if accumulate else [0]
+    return x.index_put_((t.tensor(rows),), y.sum() * 0.1, accumulate)
 
 
 def fitting(y, x):
@@ -112,15 +129,19 @@ def writing(max_size=14):
     return st.lists(st.one_of(one, two, view, view, rows, write, write, write, cut), min_size=2, max_size=max_size)
 
 
-def run(t, values, program, error_of=None):
-    """Run ``program`` on fresh leaves; with ``error_of`` a refused instruction is noted and skipped."""
+def run(t, values, program, error_of=None, before=lambda number, done: None):
+    """Run ``program`` on fresh leaves; with ``error_of`` a refused instruction is noted and skipped.
+
+    ``before(number, done)`` is called before every instruction.
+    """
     leaves = [t.tensor(v, dtype=t.float64, requires_grad=True) for v in values]
     done = Run(leaves, [x * 1 for x in leaves])
     for number, instruction in enumerate(program):
+        before(number, done)
         if error_of is None:
-            _perform(t, done.pool, *instruction)
+            perform(t, done.pool, *instruction)
         else:
-            refused = error_of(_perform, t, done.pool, *instruction)
+            refused = error_of(perform, t, done.pool, *instruction)
             if refused != "nothing":
                 done.refused.append((number, instruction, refused))
     return done
@@ -134,7 +155,7 @@ def total(done):
     return result
 
 
-def _perform(t, pool, kind, *args):
+def perform(t, pool, kind, *args):
     pick = lambda i: pool[i % len(pool)]  # noqa: E731
     if kind == "unary":
         pool.append(UNARY[args[0]](pick(args[1])))

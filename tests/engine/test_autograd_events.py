@@ -321,6 +321,17 @@ class Failing(Recording):
         self.told.append(error)
 
 
+class Careless(ag.autograd.Function):
+    """Does what a linter would find."""
+
+    @staticmethod
+    def forward(ctx, x):
+        """Write without telling, and keep an intermediate."""
+        x.mul_(2)
+        ctx.between = x * 3
+        return x * ctx.between
+
+
 def everything():
     """A program in which every kind of fact occurs; its result."""
     x = leaf(1.0, 2.0)
@@ -331,13 +342,21 @@ def everything():
     y[0].sin_()
     y.exp_()
     y.detach()
+    with ag.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y.exp().sum().backward(retain_graph=True)
+    with ag.autograd.graph.allow_mutation_on_saved_tensors():
+        y.exp().mul_(2)
     try:
         x.add_(1)
     except RuntimeError:
         y.sum().backward()
+    with ag.autograd.forward_ad.dual_level():
+        pass
     from agdbg_engine import nn
 
     nn.Linear(1, 1)(ag.ones(1, 1))
+    Careless.apply(leaf(1.0) * 1)
+    ag.utils.checkpoint.checkpoint(lambda a: a.sin(), x, use_reentrant=False).sum().backward()
     return x.grad.tolist()
 
 

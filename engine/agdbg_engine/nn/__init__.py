@@ -1,7 +1,7 @@
 """Modules, layers and losses: enough of ``torch.nn`` to write real training scripts."""
 
 from ..tensor import Parameter
-from . import functional
+from . import functional, modules
 from .layers import (
     Dropout,
     Embedding,
@@ -22,5 +22,5 @@ from .module import Module, ModuleList, Sequential
 
 __all__ = [
     "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "Identity", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "Module",
-    "ModuleList", "NLLLoss", "Parameter", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "functional",
+    "ModuleList", "NLLLoss", "Parameter", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "functional", "modules",
 ]  # fmt: skip

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any
 
 import numpy as np
 
 from ..ops import _generated as g
+from ..ops import reduce
 from ..ops.matrix import matmul
-from ..ops.reduce import log_softmax, softmax
+from ..overrides import overridable
 from ..random import generator
 from ..tensor import Tensor, wrap
 
@@ -18,9 +20,14 @@ __all__ = [
     "sigmoid", "silu", "softmax", "softplus", "tanh",
 ]  # fmt: skip
 
+_python = functools.partial(overridable, public="torch.nn.functional", in_python=True)
+"""Of the functions that PyTorch has written in Python, which say so when nobody overrides them."""
+
+softmax, log_softmax = _python(reduce.softmax), _python(reduce.log_softmax)
 relu, tanh, sigmoid, leaky_relu, silu, softplus = g.relu, g.tanh, g.sigmoid, g.leaky_relu, g.silu, g.softplus
 
 
+@functools.partial(overridable, public="torch.nn")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``: input (..., in), weight (out, in), bias (out,)."""
     transposed = g.t(weight)
@@ -31,11 +38,13 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return matmul(input, transposed) + bias
 
 
+@_python
 def embedding(input: Tensor, weight: Tensor) -> Tensor:
     """Rows of ``weight`` (n, d) by integer ``input``."""
     return g.index(weight, (input._a,))
 
 
+@_python
 def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Elements zeroed with probability ``p``, the others scaled by 1 / (1 - p)."""
     if not 0 <= p <= 1:
@@ -54,6 +63,7 @@ def _reduction(reduction: str) -> str:
     return reduction
 
 
+@_python
 def nll_loss(input: Tensor, target: Tensor, reduction: str = "mean", *, ignore_index: int = -100) -> Tensor:
     """Negative log likelihood: input (N, C) log-probabilities, target (N,) class indices.
 
@@ -87,11 +97,13 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
         raise IndexError(f"Target {bad} is out of bounds.")
 
 
+@_python
 def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean", *, ignore_index: int = -100) -> Tensor:
     """``nll_loss(log_softmax(input))``: input (N, C) scores, target (N,) class indices."""
     return nll_loss(g.log_softmax_dim(input, -1), target, reduction, ignore_index=ignore_index)
 
 
+@_python
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Squared error; shapes must be equal or broadcast."""
     if input.shape != target.shape:

@@ -9,6 +9,8 @@ from typing import Any, Self
 from .. import events
 from ..grad_mode import no_grad
 from ..tensor import Parameter, Tensor
+from . import module_hooks
+from .hookable import Hookable
 
 _parents: weakref.WeakKeyDictionary[Module, weakref.ref[Module]] = weakref.WeakKeyDictionary()
 """Which module holds a module: to call a parameter by its full name even when only a part of the model runs."""
@@ -22,7 +24,7 @@ _announced: weakref.WeakKeyDictionary[Module, tuple[events.Sink, int]] = weakref
 """Root modules whose parameter names the sink has been told, with the number of names."""
 
 
-class Module:
+class Module(Hookable):
     """Base class of all layers and models: assign :class:`Parameter` and modules as attributes, define ``forward``."""
 
     training: bool
@@ -37,6 +39,8 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if events.sink is not None:
             announce(self)
+        if self._hooks is not None or module_hooks.everywhere is not None:
+            return module_hooks.Call(self, args, kwargs).run()
         return self.forward(*args, **kwargs)
 
     # ----- attributes -----

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..attributes import make_read_only
+from ..overrides import canonical, operators, overridable
 from ..tensor import Tensor
-from . import _generated, cast, compare, elementwise, graph, indexing, lists, matrix, reduce, shape
+from . import _generated, cast, compare, complexes, elementwise, graph, indexing, lists, matrix, reduce, shape
 from .inplace import method as _inplace
+from .out import NAMES as OUT
+from .out import into
 from .table import TABLE
 
 ROWS: dict[str, Any] = {row.name: getattr(_generated, row.name) for row in TABLE}
@@ -17,7 +21,7 @@ for _name, _function in ROWS.items():
         setattr(graph, _name, _function)
 
 _PARTS = {
-    "alias", "copy", "fill", "gelu_tanh", "index", "index_put", "permute_to", "reshape_alias", "slice", "to_copy", "unsafe_view", "zero",
+    "alias", "conj_copy", "copy", "fill", "fw_primal", "gelu_tanh", "index", "permute_to", "reshape_alias", "slice", "to_copy", "unsafe_view", "zero",
     *(n for n in ROWS if n.endswith(("_all", "_dim", "_raw", "_backward", "_tensor"))),
 }  # fmt: skip
 """Rows that are only parts of public ops."""
@@ -35,30 +39,39 @@ _WRITTEN: dict[str, Any] = {
     **_named(shape, "reshape clone flatten permute transpose t unsqueeze squeeze select narrow"),
     **_named(reduce, "sum mean var std norm logsumexp softmax log_softmax amax amin max min"),
     **_named(matrix, "mm mv dot bmm addmm outer matmul"),
-    **_named(lists, "unbind split chunk"),
-    **_named(indexing, "gather"),
+    **_named(lists, "unbind split chunk unsafe_split unsafe_split_with_sizes unsafe_chunk"),
+    **_named(indexing, "gather index_put"),
+    **_named(complexes, "conj conj_physical resolve_conj angle sgn"),
     **_named(compare, "isnan isinf isfinite logical_not bitwise_not argmax argmin all any allclose equal"),
     **compare.PAIRWISE,
 }
 _ONLY_FUNCTIONS: dict[str, Any] = {
     **_named(elementwise, "where rsub"),
+    **_named(complexes, "real imag complex polar view_as_real view_as_complex"),
+    **_named(Tensor, "is_complex is_conj is_floating_point is_inference is_same_size numel"),
     **_named(lists, "cat stack"),
 }
 _ONLY_METHODS: dict[str, Any] = {
     **_named(shape, "view view_as expand expand_as contiguous sum_to_size"),
+    "adjoint": complexes.matrix_adjoint,
     **_named(cast, "to type_as"),
     **_named(indexing, "index_put_"),
+    "where": elementwise.where_self,
     **cast.CASTS,
 }
 _PLAIN = {n: f for n, f in ROWS.items() if n not in {*_PARTS, *_OF_NN, *_ONLY_METHODS, *_ONLY_FUNCTIONS}}
 
-FUNCTIONS: dict[str, Any] = {**_PLAIN, **_WRITTEN, **_ONLY_FUNCTIONS}
+FUNCTIONS: dict[str, Any] = {
+    **_PLAIN,
+    **{n: overridable(f) for n, f in {**_WRITTEN, **_ONLY_FUNCTIONS}.items()},
+    **{n: overridable(f, into=into) for n, f in {**_PLAIN, **_WRITTEN, **_ONLY_FUNCTIONS}.items() if n in OUT},
+}
 """The public functions by name: rows as they are, and the forms that check and overload."""
 
 METHODS: dict[str, Any] = {**_PLAIN, **_WRITTEN, **_ONLY_METHODS}
 """The public methods of tensors by name, in-place forms included."""
 
-_FORMS = {**ROWS, **FUNCTIONS, "fill": elementwise.fill}
+_FORMS = {**ROWS, **_WRITTEN, "fill": elementwise.fill}
 METHODS.update(
     {
         f"{row.name}_": _inplace(f"{row.name}_", _FORMS[row.name])
@@ -72,10 +85,17 @@ _OPERATORS: dict[str, Any] = {
     "__radd__": _generated.add, "__rsub__": _generated.rsub, "__rmul__": _generated.mul, "__rtruediv__": elementwise.rdiv,
     "__rpow__": elementwise.rpow, "__getitem__": indexing.getitem, "__setitem__": indexing.setitem, "__iter__": lists.iterate,
     "T": property(shape.reversed_dims), "mT": property(shape.matrix_transpose),
+    "H": property(complexes.adjoint), "mH": property(complexes.matrix_adjoint),
+    "real": property(complexes.real, complexes.set_real), "imag": property(complexes.imag, complexes.set_imag),
 }  # fmt: skip
 for _name, _row in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("pow", "pow")):
     _OPERATORS[f"__{_name}__"] = ROWS[_row]
     _OPERATORS[f"__i{_name}__"] = _inplace(f"{_row}_", ROWS[_row])
+    canonical[ROWS[_row]] = METHODS[_row]
+    canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"{_row}_"]
+    operators.add(ROWS[_row])
+canonical[ROWS["mm"]] = matrix.matmul
+operators.update((ROWS["mm"], ROWS["rsub"]))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _OPERATORS[f"__{_name}__"] = compare.OPERATORS[_name]
 for _name in ("and", "or", "xor"):
@@ -83,6 +103,7 @@ for _name in ("and", "or", "xor"):
 
 for _name, _function in {**METHODS, **_OPERATORS}.items():
     setattr(Tensor, _name, _function)
+make_read_only(Tensor)
 
 
 def __getattr__(name: str) -> Any:

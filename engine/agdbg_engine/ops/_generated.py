@@ -12,7 +12,7 @@ from ..backward import route_run as b_route_run
 from ..device import array_module
 from ..grad_mode import mode
 from ..node import Node1, Node2, NodeN, edge, next_seq
-from ..saved import unpacked
+from ..saved import late_storage, unpacked
 from ..sites import INTERNAL, _getframe, user_frame
 from ..tensor import Tensor
 from ..view import as_view
@@ -26,13 +26,17 @@ from .kernels import addmm as k_addmm
 from .kernels import alias as k_alias
 from .kernels import amax as k_amax
 from .kernels import amin as k_amin
+from .kernels import angle as k_angle
 from .kernels import bmm as k_bmm
 from .kernels import ceil as k_ceil
 from .kernels import clamp as k_clamp
 from .kernels import clamp_max as k_clamp_max
 from .kernels import clamp_min as k_clamp_min
 from .kernels import clone as k_clone
+from .kernels import complex_raw as k_complex_raw
+from .kernels import conj_copy as k_conj_copy
 from .kernels import conj_raw as k_conj_raw
+from .kernels import contiguous as k_contiguous
 from .kernels import copy as k_copy
 from .kernels import cos as k_cos
 from .kernels import div as k_div
@@ -43,6 +47,7 @@ from .kernels import expand as k_expand
 from .kernels import expm1 as k_expm1
 from .kernels import fill as k_fill
 from .kernels import floor as k_floor
+from .kernels import fw_primal as k_fw_primal
 from .kernels import gather as k_gather
 from .kernels import gather_backward as k_gather_backward
 from .kernels import gelu_tanh as k_gelu_tanh
@@ -62,7 +67,6 @@ from .kernels import maximum as k_maximum
 from .kernels import mean_all as k_mean_all
 from .kernels import mean_dim as k_mean_dim
 from .kernels import minimum as k_minimum
-from .kernels import mm as k_mm
 from .kernels import mm_left as k_mm_left
 from .kernels import mse_loss_raw as k_mse_loss_raw
 from .kernels import mul as k_mul
@@ -74,6 +78,7 @@ from .kernels import norm_dim as k_norm_dim
 from .kernels import numel as k_numel
 from .kernels import permute_to as k_permute_to
 from .kernels import pick as k_pick
+from .kernels import polar_raw as k_polar_raw
 from .kernels import pow as k_pow
 from .kernels import reciprocal as k_reciprocal
 from .kernels import relu as k_relu
@@ -83,6 +88,7 @@ from .kernels import round as k_round
 from .kernels import rsqrt as k_rsqrt
 from .kernels import select as k_select
 from .kernels import select_backward as k_select_backward
+from .kernels import sgn as k_sgn
 from .kernels import sigmoid as k_sigmoid
 from .kernels import sign as k_sign
 from .kernels import silu as k_silu
@@ -109,6 +115,8 @@ from .kernels import unsafe_view as k_unsafe_view
 from .kernels import unsqueeze as k_unsqueeze
 from .kernels import var_dim as k_var_dim
 from .kernels import view as k_view
+from .kernels import view_as_complex as k_view_as_complex
+from .kernels import view_as_real as k_view_as_real
 from .kernels import where as k_where
 from .kernels import zero as k_zero
 from .kernels import zeros_of as k_zeros_of
@@ -788,6 +796,8 @@ class MulBackward0(Node2):
             st = other._storage
             if st is not None and st.version != self.v_other:
                 other = unpacked(self, 'other', st)
+            elif other._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if other._a.dtype.kind == 'c':
                 other = o_.conj_raw(other)
             g0 = g * other
@@ -798,6 +808,8 @@ class MulBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             g1 = g * self_
@@ -1051,6 +1063,8 @@ class DivBackward0(Node2):
             st = other._storage
             if st is not None and st.version != self.v_other:
                 other = unpacked(self, 'other', st)
+            elif other._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if other._a.dtype.kind == 'c':
                 other = o_.conj_raw(other)
             g0 = g / other
@@ -1061,12 +1075,16 @@ class DivBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
                 other = unpacked(self, 'other', st)
+            elif other._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if other._a.dtype.kind == 'c':
                 other = o_.conj_raw(other)
             g1 = -g * (self_ / other / other)
@@ -1342,12 +1360,16 @@ class PowBackward1(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             exponent = self.s_exponent
             st = exponent._storage
             if st is not None and st.version != self.v_exponent:
                 exponent = unpacked(self, 'exponent', st)
+            elif exponent._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if exponent._a.dtype.kind == 'c':
                 exponent = o_.conj_raw(exponent)
             g0 = f_.pow_grad_base(o_, g, self_, exponent)
@@ -1358,12 +1380,16 @@ class PowBackward1(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             exponent = self.s_exponent
             st = exponent._storage
             if st is not None and st.version != self.v_exponent:
                 exponent = unpacked(self, 'exponent', st)
+            elif exponent._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if exponent._a.dtype.kind == 'c':
                 exponent = o_.conj_raw(exponent)
             st = self.o_storage
@@ -1384,6 +1410,8 @@ class PowBackward1(Node2):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 class PowBackward0_exponent(Node1):
@@ -1426,6 +1454,8 @@ class PowBackward0_exponent(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = f_.pow_grad_base(o_, g, self_, self.c_exponent)
@@ -1487,6 +1517,8 @@ class PowBackward2_self(Node1):
         st = exponent._storage
         if st is not None and st.version != self.v_exponent:
             exponent = unpacked(self, 'exponent', st)
+        elif exponent._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if exponent._a.dtype.kind == 'c':
             exponent = o_.conj_raw(exponent)
         st = self.o_storage
@@ -1505,6 +1537,8 @@ class PowBackward2_self(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def pow(self: Any, exponent: Any) -> Tensor:
@@ -1689,7 +1723,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
 
 
 def jvp_pow(self_: Any, exponent: Any, result: Any, self_t: Any, exponent_t: Any) -> Any:
-    return f_.pow_grad_base(o_, o_.filled(self_t), self_, exponent) + f_.pow_grad_exponent(o_, o_.filled(exponent_t), self_, exponent, result)
+    return o_.linear(f_.pow_grad_base, 1, o_, self_t, self_, exponent) + o_.linear(f_.pow_grad_exponent, 1, o_, exponent_t, self_, exponent, result)
 
 
 class MaximumBackward0(Node2):
@@ -1790,12 +1824,16 @@ class MaximumBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
                 other = unpacked(self, 'other', st)
+            elif other._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if other._a.dtype.kind == 'c':
                 other = o_.conj_raw(other)
             g0 = o_.drop(o_.where(self_ == other, g / 2, g), self_ < other)
@@ -1806,12 +1844,16 @@ class MaximumBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
                 other = unpacked(self, 'other', st)
+            elif other._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if other._a.dtype.kind == 'c':
                 other = o_.conj_raw(other)
             g1 = o_.drop(o_.where(self_ == other, g / 2, g), self_ > other)
@@ -1990,12 +2032,16 @@ class MinimumBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
                 other = unpacked(self, 'other', st)
+            elif other._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if other._a.dtype.kind == 'c':
                 other = o_.conj_raw(other)
             g0 = o_.drop(o_.where(self_ == other, g / 2, g), self_ > other)
@@ -2006,12 +2052,16 @@ class MinimumBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             other = self.s_other
             st = other._storage
             if st is not None and st.version != self.v_other:
                 other = unpacked(self, 'other', st)
+            elif other._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if other._a.dtype.kind == 'c':
                 other = o_.conj_raw(other)
             g1 = o_.drop(o_.where(self_ == other, g / 2, g), self_ < other)
@@ -2227,6 +2277,8 @@ class ExpBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def exp(self: Tensor) -> Tensor:
@@ -2343,6 +2395,8 @@ class Expm1Backward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def expm1(self: Tensor) -> Tensor:
@@ -2447,6 +2501,8 @@ class LogBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = g / self_
@@ -2558,6 +2614,8 @@ class Log1PBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = g / (self_ + 1)
@@ -2681,6 +2739,8 @@ class SqrtBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def sqrt(self: Tensor) -> Tensor:
@@ -2797,6 +2857,8 @@ class RsqrtBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def rsqrt(self: Tensor) -> Tensor:
@@ -2913,6 +2975,8 @@ class ReciprocalBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def reciprocal(self: Tensor) -> Tensor:
@@ -2993,7 +3057,7 @@ class AbsBackward0(Node1):
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
         self_ = self_._a
-        gi = g * k_sign(self_)
+        gi = g * k_sgn(self_)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -3007,7 +3071,7 @@ class AbsBackward0(Node1):
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
         self_ = self_._a
-        g0 = g * k_sign(self_)
+        g0 = g * k_sgn(self_)
         return (g0,)
 
     def grads_graph(self, g):
@@ -3015,7 +3079,9 @@ class AbsBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
-        g0 = g * o_.sign(self_)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
+        g0 = g * o_.sgn(self_)
         return (g0,)
 
     def release(self, freed):
@@ -3079,39 +3145,81 @@ def abs(self: Tensor) -> Tensor:
 
 
 def jvp_abs(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * o_.sign(self_)
+    return o_.linear(f_.inner, 1, o_, self_t, o_.sgn(self_))
 
 
-class ConjPhysicalBackward0(Node1):
-    __slots__ = ()
-    op_name = 'ConjPhysicalBackward0'
-    slots = ()
-    outputs_saved = ()
+class SgnBackward0(Node1):
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'o_storage')
+    op_name = 'SgnBackward0'
+    slots = ('self', 'result')
+    outputs_saved = (False, True)
     consts = ()
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = k_conj_raw(g)
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            self_ = unpacked(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        gi = f_.sgn_grad(k_, g, self_, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
+        if freed is not None:
+            self.s_self = self.s_result = self.o_storage = freed
 
     def grads(self, g):
-        g0 = k_conj_raw(g)
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            self_ = unpacked(self, 'self', st)
+        self_ = self_._a
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            result = unpacked(self, 'result', st)._a
+        else:
+            result = self.s_result
+        g0 = f_.sgn_grad(k_, g, self_, result)
         return (g0,)
 
     def grads_graph(self, g):
-        g0 = o_.conj_raw(g)
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
+        st = self.o_storage
+        if st is not None and st.version != self.v_result:
+            result = unpacked(self, 'result', st)
+        else:
+            result = o_.output_of(self)
+        g0 = f_.sgn_grad(o_, g, self_, result)
         return (g0,)
 
+    def release(self, freed):
+        self.s_self = self.s_result = self.o_storage = freed
 
-def conj_raw(self: Tensor) -> Tensor:
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
+
+
+def sgn(self: Tensor) -> Tensor:
     try:
         a_self = self._in
-        r = k_conj_raw(a_self)
+        r = k_sgn(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)
         out = new(Tensor)
@@ -3121,7 +3229,7 @@ def conj_raw(self: Tensor) -> Tensor:
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
             if n0 is not None:
-                n = new(ConjPhysicalBackward0)
+                n = new(SgnBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
                 n.seq = next_seq()
@@ -3133,6 +3241,12 @@ def conj_raw(self: Tensor) -> Tensor:
                 n.code = code
                 n.lasti = frame.f_lasti
                 n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
                 out._fn = n
                 out._rg = True
                 if events.on:
@@ -3142,12 +3256,12 @@ def conj_raw(self: Tensor) -> Tensor:
                         except RecursionError:
                             pass
                     if events.special:
-                        p_.after('conj_raw', out, (self,))
+                        p_.after('sgn', out, (self,))
             else:
                 out._fn = None
                 out._rg = False
                 if events.special:
-                    p_.after('conj_raw', out, (self,))
+                    p_.after('sgn', out, (self,))
         else:
             out._fn = None
             out._rg = False
@@ -3155,14 +3269,123 @@ def conj_raw(self: Tensor) -> Tensor:
                 if events.sink is not None and (self._rg):
                     p_.cut((self,))
                 if events.special:
-                    p_.after('conj_raw', out, (self,))
+                    p_.after('sgn', out, (self,))
         return out
     except Exception as error:
-        return p_.failed(conj_raw, error, {'self': self}, {})
+        return p_.failed(sgn, error, {'self': self}, {})
 
 
-def jvp_conj_raw(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.conj_raw(o_.filled(self_t))
+def jvp_sgn(self_: Any, result: Any, self_t: Any) -> Any:
+    return o_.linear(f_.sgn_grad, 1, o_, self_t, self_, result)
+
+
+class AngleBackward0(Node1):
+    __slots__ = ('s_self', 'v_self')
+    op_name = 'AngleBackward0'
+    slots = ('self',)
+    outputs_saved = (False,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            self_ = unpacked(self, 'self', st)
+        self_ = self_._a
+        gi = f_.angle_grad(k_, g, self_)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+        if freed is not None:
+            self.s_self = freed
+
+    def grads(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            self_ = unpacked(self, 'self', st)
+        self_ = self_._a
+        g0 = f_.angle_grad(k_, g, self_)
+        return (g0,)
+
+    def grads_graph(self, g):
+        self_ = self.s_self
+        st = self_._storage
+        if st is not None and st.version != self.v_self:
+            self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
+        g0 = f_.angle_grad(o_, g, self_)
+        return (g0,)
+
+    def release(self, freed):
+        self.s_self = freed
+
+
+def angle(self: Tensor) -> Tensor:
+    try:
+        a_self = self._in
+        if a_self.dtype.kind in 'biu':
+            return angle(p_.floated(self))
+        r = k_angle(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(AngleBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('angle', out, (self,))
+            else:
+                out._fn = None
+                out._rg = False
+                if events.special:
+                    p_.after('angle', out, (self,))
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('angle', out, (self,))
+        return out
+    except Exception as error:
+        return p_.failed(angle, error, {'self': self}, {})
+
+
+def jvp_angle(self_: Any, result: Any, self_t: Any) -> Any:
+    return o_.linear(f_.inner, 1, o_, self_t, f_.angle_grad(o_, 1.0, self_))
 
 
 class SignBackward0(Node1):
@@ -3247,7 +3470,7 @@ def sign(self: Tensor) -> Tensor:
 
 def jvp_sign(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return o_.zeros_of(self_shape, o_.filled(self_t))
+    return o_.linear(o_.zeros_of, 1, self_shape, self_t)
 
 
 class FloorBackward0(Node1):
@@ -3332,7 +3555,7 @@ def floor(self: Tensor) -> Tensor:
 
 def jvp_floor(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return o_.zeros_of(self_shape, o_.filled(self_t))
+    return o_.linear(o_.zeros_of, 1, self_shape, self_t)
 
 
 class CeilBackward0(Node1):
@@ -3417,7 +3640,7 @@ def ceil(self: Tensor) -> Tensor:
 
 def jvp_ceil(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return o_.zeros_of(self_shape, o_.filled(self_t))
+    return o_.linear(o_.zeros_of, 1, self_shape, self_t)
 
 
 class RoundBackward0(Node1):
@@ -3502,7 +3725,7 @@ def round(self: Tensor) -> Tensor:
 
 def jvp_round(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return o_.zeros_of(self_shape, o_.filled(self_t))
+    return o_.linear(o_.zeros_of, 1, self_shape, self_t)
 
 
 class TruncBackward0(Node1):
@@ -3587,7 +3810,7 @@ def trunc(self: Tensor) -> Tensor:
 
 def jvp_trunc(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return o_.zeros_of(self_shape, o_.filled(self_t))
+    return o_.linear(o_.zeros_of, 1, self_shape, self_t)
 
 
 class SinBackward0(Node1):
@@ -3630,6 +3853,8 @@ class SinBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = g * o_.cos(self_)
@@ -3741,6 +3966,8 @@ class CosBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = g * -o_.sin(self_)
@@ -3864,6 +4091,8 @@ class TanhBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def tanh(self: Tensor) -> Tensor:
@@ -3980,6 +4209,8 @@ class SigmoidBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def sigmoid(self: Tensor) -> Tensor:
@@ -4096,6 +4327,8 @@ class ReluBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def relu(self: Tensor) -> Tensor:
@@ -4155,7 +4388,7 @@ def relu(self: Tensor) -> Tensor:
 
 
 def jvp_relu(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.threshold_backward(o_.filled(self_t), result)
+    return o_.linear(o_.threshold_backward, 0, self_t, result)
 
 
 class LeakyReluBackward0(Node1):
@@ -4198,6 +4431,8 @@ class LeakyReluBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = o_.leaky_relu_backward(g, self_, self.c_negative_slope)
@@ -4265,7 +4500,7 @@ def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
 
 
 def jvp_leaky_relu(self_: Any, negative_slope: Any, result: Any, self_t: Any) -> Any:
-    return o_.leaky_relu_backward(o_.filled(self_t), self_, negative_slope)
+    return o_.linear(o_.leaky_relu_backward, 0, self_t, self_, negative_slope)
 
 
 class ThresholdBackwardBackward0(Node2):
@@ -4322,6 +4557,8 @@ class ThresholdBackwardBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             g0 = o_.threshold_backward(g, self_)
@@ -4398,7 +4635,7 @@ def threshold_backward(grad_output: Tensor, self: Tensor) -> Tensor:
 
 
 def jvp_threshold_backward(grad_output: Any, self_: Any, result: Any, grad_output_t: Any, self_t: Any) -> Any:
-    return o_.threshold_backward(o_.filled(grad_output_t), self_)
+    return o_.linear(o_.threshold_backward, 0, grad_output_t, self_)
 
 
 class LeakyReluBackwardBackward0(Node2):
@@ -4455,6 +4692,8 @@ class LeakyReluBackwardBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             g0 = o_.leaky_relu_backward(g, self_, self.c_negative_slope)
@@ -4532,7 +4771,7 @@ def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Any) 
 
 
 def jvp_leaky_relu_backward(grad_output: Any, self_: Any, negative_slope: Any, result: Any, grad_output_t: Any, self_t: Any) -> Any:
-    return o_.leaky_relu_backward(o_.filled(grad_output_t), self_, negative_slope)
+    return o_.linear(o_.leaky_relu_backward, 0, grad_output_t, self_, negative_slope)
 
 
 class SoftplusBackward0(Node1):
@@ -4575,6 +4814,8 @@ class SoftplusBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = o_.where(self_ * self.c_beta > self.c_threshold, g, g * o_.sigmoid(self_ * self.c_beta))
@@ -4688,6 +4929,8 @@ class SiluBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = g * (o_.sigmoid(self_) * (1 + self_ * (1 - o_.sigmoid(self_))))
@@ -4799,6 +5042,8 @@ class GeluBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = f_.gelu_tanh_grad(o_, g, self_)
@@ -4867,7 +5112,7 @@ def gelu_tanh(self: Tensor) -> Tensor:
 
 
 def jvp_gelu_tanh(self_: Any, result: Any, self_t: Any) -> Any:
-    return f_.gelu_tanh_grad(o_, o_.filled(self_t), self_)
+    return o_.linear(f_.gelu_tanh_grad, 1, o_, self_t, self_)
 
 
 class ClampBackward1(Node1):
@@ -4910,6 +5155,8 @@ class ClampBackward1(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = o_.keep(g, f_.inside(o_, self_, self.c_min, self.c_max))
@@ -4978,7 +5225,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 
 def jvp_clamp(self_: Any, min: Any, max: Any, result: Any, self_t: Any) -> Any:
-    return o_.keep(o_.filled(self_t), f_.inside(o_, self_, min, max))
+    return o_.linear(o_.keep, 0, self_t, f_.inside(o_, self_, min, max))
 
 
 class ClampMinBackward0(Node1):
@@ -5021,6 +5268,8 @@ class ClampMinBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = o_.keep(g, self_ >= self.c_min)
@@ -5088,7 +5337,7 @@ def clamp_min(self: Tensor, min: Any) -> Tensor:
 
 
 def jvp_clamp_min(self_: Any, min: Any, result: Any, self_t: Any) -> Any:
-    return o_.keep(o_.filled(self_t), self_ >= min)
+    return o_.linear(o_.keep, 0, self_t, self_ >= min)
 
 
 class ClampMaxBackward0(Node1):
@@ -5131,6 +5380,8 @@ class ClampMaxBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         g0 = o_.keep(g, self_ <= self.c_max)
@@ -5198,7 +5449,7 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
 
 
 def jvp_clamp_max(self_: Any, max: Any, result: Any, self_t: Any) -> Any:
-    return o_.keep(o_.filled(self_t), self_ <= max)
+    return o_.linear(o_.keep, 0, self_t, self_ <= max)
 
 
 class ClampMinBackward1(Node2):
@@ -5299,12 +5550,16 @@ class ClampMinBackward1(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             min = self.s_min
             st = min._storage
             if st is not None and st.version != self.v_min:
                 min = unpacked(self, 'min', st)
+            elif min._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if min._a.dtype.kind == 'c':
                 min = o_.conj_raw(min)
             g0 = o_.keep(g, self_ >= min)
@@ -5315,12 +5570,16 @@ class ClampMinBackward1(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             min = self.s_min
             st = min._storage
             if st is not None and st.version != self.v_min:
                 min = unpacked(self, 'min', st)
+            elif min._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if min._a.dtype.kind == 'c':
                 min = o_.conj_raw(min)
             g1 = o_.keep(g, self_ < min)
@@ -5499,12 +5758,16 @@ class ClampMaxBackward1(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             max = self.s_max
             st = max._storage
             if st is not None and st.version != self.v_max:
                 max = unpacked(self, 'max', st)
+            elif max._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if max._a.dtype.kind == 'c':
                 max = o_.conj_raw(max)
             g0 = o_.keep(g, self_ <= max)
@@ -5515,12 +5778,16 @@ class ClampMaxBackward1(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             max = self.s_max
             st = max._storage
             if st is not None and st.version != self.v_max:
                 max = unpacked(self, 'max', st)
+            elif max._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if max._a.dtype.kind == 'c':
                 max = o_.conj_raw(max)
             g1 = o_.keep(g, self_ > max)
@@ -6363,7 +6630,7 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
 def jvp_copy(self_: Any, src: Any, result: Any, self_t: Any, src_t: Any) -> Any:
     self_shape = self_.shape
     self_dtype = self_.dtype
-    return o_.to_copy(o_.filled(o_.expand(o_.filled(src_t), self_shape)), self_dtype)
+    return o_.linear(o_.to_copy, 0, o_.linear(o_.expand, 0, src_t, self_shape), self_dtype)
 
 
 class FillBackward3(Node2):
@@ -6630,7 +6897,7 @@ def zero(self: Tensor) -> Tensor:
 
 def jvp_zero(self_: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return o_.zeros_of(self_shape, o_.filled(self_t))
+    return o_.linear(o_.zeros_of, 1, self_shape, self_t)
 
 
 class CloneBackward0(Node1):
@@ -6715,7 +6982,7 @@ def clone(self: Tensor, order: Any = 'K') -> Tensor:
 
 
 def jvp_clone(self_: Any, order: Any, result: Any, self_t: Any) -> Any:
-    return o_.clone(o_.filled(self_t), order)
+    return o_.linear(o_.clone, 0, self_t, order)
 
 
 class ToCopyBackward0(Node1):
@@ -6799,7 +7066,7 @@ def to_copy(self: Tensor, dtype: Any) -> Tensor:
 
 
 def jvp_to_copy(self_: Any, dtype: Any, result: Any, self_t: Any) -> Any:
-    return o_.to_copy(o_.filled(self_t), dtype)
+    return o_.linear(o_.to_copy, 0, self_t, dtype)
 
 
 class SumBackward0(Node1):
@@ -6885,7 +7152,7 @@ def sum_all(self: Tensor) -> Tensor:
 
 
 def jvp_sum_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.sum_all(o_.filled(self_t))
+    return o_.linear(o_.sum_all, 0, self_t)
 
 
 class SumBackward1(Node1):
@@ -6973,7 +7240,7 @@ def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
 
 
 def jvp_sum_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return o_.sum_dim(o_.filled(self_t), dim, keepdim)
+    return o_.linear(o_.sum_dim, 0, self_t, dim, keepdim)
 
 
 class MeanBackward0(Node1):
@@ -7059,7 +7326,7 @@ def mean_all(self: Tensor) -> Tensor:
 
 
 def jvp_mean_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.mean_all(o_.filled(self_t))
+    return o_.linear(o_.mean_all, 0, self_t)
 
 
 class MeanBackward1(Node1):
@@ -7147,7 +7414,7 @@ def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
 
 
 def jvp_mean_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return o_.mean_dim(o_.filled(self_t), dim, keepdim)
+    return o_.linear(o_.mean_dim, 0, self_t, dim, keepdim)
 
 
 class AmaxBackward0(Node1):
@@ -7202,6 +7469,8 @@ class AmaxBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         st = self.o_storage
@@ -7220,6 +7489,8 @@ class AmaxBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
@@ -7284,7 +7555,7 @@ def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
 
 
 def jvp_amax(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return f_.extreme_tangent(o_, o_.filled(self_t), self_, result, dim, keepdim)
+    return o_.linear(f_.extreme_tangent, 1, o_, self_t, self_, result, dim, keepdim)
 
 
 class AminBackward0(Node1):
@@ -7339,6 +7610,8 @@ class AminBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         st = self.o_storage
@@ -7357,6 +7630,8 @@ class AminBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
@@ -7421,7 +7696,7 @@ def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
 
 
 def jvp_amin(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return f_.extreme_tangent(o_, o_.filled(self_t), self_, result, dim, keepdim)
+    return o_.linear(f_.extreme_tangent, 1, o_, self_t, self_, result, dim, keepdim)
 
 
 class MaxBackward1(Node1):
@@ -7476,6 +7751,8 @@ class MaxBackward1(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         st = self.o_storage
@@ -7494,6 +7771,8 @@ class MaxBackward1(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def max_all(self: Tensor) -> Tensor:
@@ -7556,7 +7835,7 @@ def max_all(self: Tensor) -> Tensor:
 
 
 def jvp_max_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return f_.extreme_tangent(o_, o_.filled(self_t), self_, result, (), False)
+    return o_.linear(f_.extreme_tangent, 1, o_, self_t, self_, result, (), False)
 
 
 class MinBackward1(Node1):
@@ -7611,6 +7890,8 @@ class MinBackward1(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         st = self.o_storage
@@ -7629,6 +7910,8 @@ class MinBackward1(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def min_all(self: Tensor) -> Tensor:
@@ -7691,7 +7974,7 @@ def min_all(self: Tensor) -> Tensor:
 
 
 def jvp_min_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return f_.extreme_tangent(o_, o_.filled(self_t), self_, result, (), False)
+    return o_.linear(f_.extreme_tangent, 1, o_, self_t, self_, result, (), False)
 
 
 class MaxBackward0(Node1):
@@ -7804,7 +8087,7 @@ def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
 
 
 def jvp_max_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return o_.pick(o_.filled(self_t), indices, dim, keepdim)
+    return o_.linear(o_.pick, 0, self_t, indices, dim, keepdim)
 
 
 class MinBackward0(Node1):
@@ -7917,7 +8200,7 @@ def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
 
 
 def jvp_min_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return o_.pick(o_.filled(self_t), indices, dim, keepdim)
+    return o_.linear(o_.pick, 0, self_t, indices, dim, keepdim)
 
 
 class VarBackward0(Node1):
@@ -7950,8 +8233,6 @@ class VarBackward0(Node1):
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
         self_ = self_._a
-        if self_.dtype.kind == 'c':
-            self_ = k_conj_raw(self_)
         g0 = f_.var_grad(k_, g, self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
@@ -7960,8 +8241,8 @@ class VarBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
-        if self_._a.dtype.kind == 'c':
-            self_ = o_.conj_raw(self_)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         g0 = f_.var_grad(o_, g, self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
@@ -8029,7 +8310,7 @@ def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
 
 
 def jvp_var_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return f_.var_tangent(o_, o_.filled(self_t), self_, dim, correction, keepdim)
+    return o_.linear(f_.var_tangent, 1, o_, self_t, self_, dim, correction, keepdim)
 
 
 class StdBackward0(Node1):
@@ -8067,15 +8348,11 @@ class StdBackward0(Node1):
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
         self_ = self_._a
-        if self_.dtype.kind == 'c':
-            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        if result.dtype.kind == 'c':
-            result = k_conj_raw(result)
         g0 = f_.var_grad(k_, k_drop(g / (2 * result), result == 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
@@ -8084,15 +8361,13 @@ class StdBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
-        if self_._a.dtype.kind == 'c':
-            self_ = o_.conj_raw(self_)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
             result = unpacked(self, 'result', st)
         else:
             result = o_.output_of(self)
-        if result._a.dtype.kind == 'c':
-            result = o_.conj_raw(result)
         g0 = f_.var_grad(o_, o_.drop(g / (2 * result), result == 0), self_, self.c_dim, self.c_correction, self.c_keepdim)
         return (g0,)
 
@@ -8102,6 +8377,8 @@ class StdBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
@@ -8167,7 +8444,7 @@ def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
 
 
 def jvp_std_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return o_.drop(o_.filled(f_.var_tangent(o_, o_.filled(self_t), self_, dim, correction, keepdim) / (2 * result)), result == 0)
+    return o_.linear(o_.drop, 0, o_.linear(f_.var_tangent, 1, o_, self_t, self_, dim, correction, keepdim) / (2 * result), result == 0)
 
 
 class LinalgVectorNormBackward0(Node1):
@@ -8205,15 +8482,11 @@ class LinalgVectorNormBackward0(Node1):
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
         self_ = self_._a
-        if self_.dtype.kind == 'c':
-            self_ = k_conj_raw(self_)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        if result.dtype.kind == 'c':
-            result = k_conj_raw(result)
         g0 = self_ * f_.expand_dims(k_, k_drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -8222,15 +8495,13 @@ class LinalgVectorNormBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
-        if self_._a.dtype.kind == 'c':
-            self_ = o_.conj_raw(self_)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         st = self.o_storage
         if st is not None and st.version != self.v_result:
             result = unpacked(self, 'result', st)
         else:
             result = o_.output_of(self)
-        if result._a.dtype.kind == 'c':
-            result = o_.conj_raw(result)
         g0 = self_ * f_.expand_dims(o_, o_.drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
         return (g0,)
 
@@ -8240,6 +8511,8 @@ class LinalgVectorNormBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
@@ -8305,7 +8578,7 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
 
 
 def jvp_norm_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
-    return o_.drop(o_.filled(o_.sum_dim(o_.filled(self_t * self_), dim, keepdim) / result), result == 0)
+    return o_.linear(o_.drop, 0, o_.linear(o_.sum_dim, 0, o_.linear(f_.inner, 1, o_, self_t, self_), dim, keepdim) / result, result == 0)
 
 
 class LogsumexpBackward0(Node1):
@@ -8360,6 +8633,8 @@ class LogsumexpBackward0(Node1):
         st = self_._storage
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
+        elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+            raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
         st = self.o_storage
@@ -8378,6 +8653,8 @@ class LogsumexpBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
@@ -8444,7 +8721,7 @@ def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
 
 def jvp_logsumexp(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> Any:
     self_shape = self_.shape
-    return o_.sum_dim(o_.filled(self_t * o_.exp(self_ - f_.expand_dims(o_, result, self_shape, dim, keepdim))), dim, keepdim)
+    return o_.linear(o_.sum_dim, 0, self_t * o_.exp(self_ - f_.expand_dims(o_, result, self_shape, dim, keepdim)), dim, keepdim)
 
 
 class SoftmaxBackward0(Node1):
@@ -8499,6 +8776,8 @@ class SoftmaxBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def softmax_dim(self: Tensor, dim: Any) -> Tensor:
@@ -8559,7 +8838,7 @@ def softmax_dim(self: Tensor, dim: Any) -> Tensor:
 
 
 def jvp_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
-    return result * (self_t - o_.sum_dim(o_.filled(self_t * result), dim, True))
+    return result * (self_t - o_.linear(o_.sum_dim, 0, self_t * result, dim, True))
 
 
 class LogSoftmaxBackward0(Node1):
@@ -8614,6 +8893,8 @@ class LogSoftmaxBackward0(Node1):
     def output_storage(self, storage):
         if self.o_storage is None:
             self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
 
 
 def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
@@ -8674,7 +8955,7 @@ def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
 
 
 def jvp_log_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
-    return self_t - o_.sum_dim(o_.filled(o_.exp(result) * self_t), dim, True)
+    return self_t - o_.linear(o_.sum_dim, 0, o_.exp(result) * self_t, dim, True)
 
 
 class NllLossBackward0(Node1):
@@ -8786,7 +9067,7 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
 
 
 def jvp_nll_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_t: Any) -> Any:
-    return o_.nll_loss_raw(o_.filled(self_t), target, reduction)
+    return o_.linear(o_.nll_loss_raw, 0, self_t, target, reduction)
 
 
 class NllLossBackwardBackward0(Node1):
@@ -8897,7 +9178,7 @@ def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduc
 
 
 def jvp_nll_loss_raw_backward(grad_output: Any, target: Any, shape: Any, reduction: Any, result: Any, grad_output_t: Any) -> Any:
-    return o_.nll_loss_raw_backward(o_.filled(grad_output_t), target, shape, reduction)
+    return o_.linear(o_.nll_loss_raw_backward, 0, grad_output_t, target, shape, reduction)
 
 
 class MseLossBackward0(Node2):
@@ -8990,12 +9271,16 @@ class MseLossBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             target = self.s_target
             st = target._storage
             if st is not None and st.version != self.v_target:
                 target = unpacked(self, 'target', st)
+            elif target._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if target._a.dtype.kind == 'c':
                 target = o_.conj_raw(target)
             g0 = f_.mse_grad(o_, g, self_, target, self.c_reduction)
@@ -9004,12 +9289,16 @@ class MseLossBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             target = self.s_target
             st = target._storage
             if st is not None and st.version != self.v_target:
                 target = unpacked(self, 'target', st)
+            elif target._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if target._a.dtype.kind == 'c':
                 target = o_.conj_raw(target)
             g1 = -f_.mse_grad(o_, g, self_, target, self.c_reduction)
@@ -9083,7 +9372,7 @@ def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
 
 
 def jvp_mse_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_t: Any, target_t: Any) -> Any:
-    return f_.mse_tangent(o_, self_, target, o_.filled(self_t - target_t), reduction)
+    return o_.linear(f_.mse_tangent, 3, o_, self_, target, self_t - target_t, reduction)
 
 
 class MmBackward0(Node2):
@@ -9103,7 +9392,7 @@ class MmBackward0(Node2):
             if st is not None and st.version != self.v_mat2:
                 mat2 = unpacked(self, 'mat2', st)
             mat2 = mat2._a
-            gi = k_mm(g, k_t(mat2))
+            gi = g.dot(mat2.T)
             if n in buffers:
                 b_add(buffers, n, gi, shared, summed)
             else:
@@ -9133,7 +9422,7 @@ class MmBackward0(Node2):
             mat2 = mat2._a
             if mat2.dtype.kind == 'c':
                 mat2 = k_conj_raw(mat2)
-            g0 = k_mm(g, k_t(mat2))
+            g0 = g.dot(mat2.T)
         if self.n1 is not None:
             self_ = self.s_self
             st = self_._storage
@@ -9152,6 +9441,8 @@ class MmBackward0(Node2):
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
                 mat2 = unpacked(self, 'mat2', st)
+            elif mat2._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if mat2._a.dtype.kind == 'c':
                 mat2 = o_.conj_raw(mat2)
             g0 = o_.mm(g, o_.t(mat2))
@@ -9160,6 +9451,8 @@ class MmBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             g1 = o_.mm_left(self_, g, self.c_mat2_swapped)
@@ -9175,7 +9468,7 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
         a_mat2 = mat2._in
         if a_self.ndim != 2 or a_mat2.ndim != 2 or (a_self.dtype is not a_mat2.dtype and a_self.dtype != a_mat2.dtype):
             return p_.matmul(self, mat2)
-        r = k_mm(a_self, a_mat2)
+        r = a_self.dot(a_mat2)
         if type(r) is not ndarray:
             r = p_.as_array(r)
         out = new(Tensor)
@@ -9243,7 +9536,7 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
 
 
 def jvp_mm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
-    return o_.mm(o_.filled(self_t), mat2) + o_.mm(self_, o_.filled(mat2_t))
+    return o_.linear(o_.mm, 0, self_t, mat2) + o_.linear(o_.mm, 1, self_, mat2_t)
 
 
 class MvBackward0(Node2):
@@ -9275,7 +9568,7 @@ class MvBackward0(Node2):
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
             self_ = self_._a
-            gi = k_mv(k_t(self_), g)
+            gi = k_mv(self_.T, g)
             if n in buffers:
                 b_add(buffers, n, gi, shared, summed)
             else:
@@ -9302,7 +9595,7 @@ class MvBackward0(Node2):
             self_ = self_._a
             if self_.dtype.kind == 'c':
                 self_ = k_conj_raw(self_)
-            g1 = k_mv(k_t(self_), g)
+            g1 = k_mv(self_.T, g)
         return (g0, g1,)
 
     def grads_graph(self, g):
@@ -9312,6 +9605,8 @@ class MvBackward0(Node2):
             st = vec._storage
             if st is not None and st.version != self.v_vec:
                 vec = unpacked(self, 'vec', st)
+            elif vec._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if vec._a.dtype.kind == 'c':
                 vec = o_.conj_raw(vec)
             g0 = o_.ger(g, vec)
@@ -9320,6 +9615,8 @@ class MvBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             g1 = o_.mv(o_.t(self_), g)
@@ -9400,7 +9697,7 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
 
 
 def jvp_mv(self_: Any, vec: Any, result: Any, self_t: Any, vec_t: Any) -> Any:
-    return o_.mv(o_.filled(self_t), vec) + o_.mv(self_, o_.filled(vec_t))
+    return o_.linear(o_.mv, 0, self_t, vec) + o_.linear(o_.mv, 1, self_, vec_t)
 
 
 class DotBackward0(Node2):
@@ -9469,6 +9766,8 @@ class DotBackward0(Node2):
             st = tensor._storage
             if st is not None and st.version != self.v_tensor:
                 tensor = unpacked(self, 'tensor', st)
+            elif tensor._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if tensor._a.dtype.kind == 'c':
                 tensor = o_.conj_raw(tensor)
             g0 = g * tensor
@@ -9477,6 +9776,8 @@ class DotBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             g1 = g * self_
@@ -9557,7 +9858,7 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
 
 
 def jvp_dot(self_: Any, tensor: Any, result: Any, self_t: Any, tensor_t: Any) -> Any:
-    return o_.dot(o_.filled(self_t), tensor) + o_.dot(self_, o_.filled(tensor_t))
+    return o_.linear(o_.dot, 0, self_t, tensor) + o_.linear(o_.dot, 1, self_, tensor_t)
 
 
 class BmmBackward0(Node2):
@@ -9626,6 +9927,8 @@ class BmmBackward0(Node2):
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
                 mat2 = unpacked(self, 'mat2', st)
+            elif mat2._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
             if mat2._a.dtype.kind == 'c':
                 mat2 = o_.conj_raw(mat2)
             g0 = o_.bmm(g, o_.transpose(mat2, 1, 2))
@@ -9634,6 +9937,8 @@ class BmmBackward0(Node2):
             st = self_._storage
             if st is not None and st.version != self.v_self:
                 self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
             if self_._a.dtype.kind == 'c':
                 self_ = o_.conj_raw(self_)
             g1 = o_.bmm(o_.transpose(self_, 1, 2), g)
@@ -9714,7 +10019,7 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
 
 
 def jvp_bmm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
-    return o_.bmm(o_.filled(self_t), mat2) + o_.bmm(self_, o_.filled(mat2_t))
+    return o_.linear(o_.bmm, 0, self_t, mat2) + o_.linear(o_.bmm, 1, self_, mat2_t)
 
 
 class AddmmBackward0(NodeN):
@@ -9743,7 +10048,7 @@ class AddmmBackward0(NodeN):
             if st is not None and st.version != self.v_mat2:
                 mat2 = unpacked(self, 'mat2', st)
             mat2 = mat2._a
-            gi = k_mm(g, k_t(mat2))
+            gi = g.dot(mat2.T)
             if n in buffers:
                 b_add(buffers, n, gi, shared, summed)
             else:
@@ -9775,7 +10080,7 @@ class AddmmBackward0(NodeN):
             mat2 = mat2._a
             if mat2.dtype.kind == 'c':
                 mat2 = k_conj_raw(mat2)
-            g1 = k_mm(g, k_t(mat2))
+            g1 = g.dot(mat2.T)
         if self.next[2] is not None:
             mat1 = self.s_mat1
             st = mat1._storage
@@ -9796,6 +10101,8 @@ class AddmmBackward0(NodeN):
             st = mat2._storage
             if st is not None and st.version != self.v_mat2:
                 mat2 = unpacked(self, 'mat2', st)
+            elif mat2._fn is None and self.next[2] is not None and not self.next[2].leaf:
+                raise o_.detached(self)
             if mat2._a.dtype.kind == 'c':
                 mat2 = o_.conj_raw(mat2)
             g1 = o_.mm(g, o_.t(mat2))
@@ -9804,6 +10111,8 @@ class AddmmBackward0(NodeN):
             st = mat1._storage
             if st is not None and st.version != self.v_mat1:
                 mat1 = unpacked(self, 'mat1', st)
+            elif mat1._fn is None and self.next[1] is not None and not self.next[1].leaf:
+                raise o_.detached(self)
             if mat1._a.dtype.kind == 'c':
                 mat1 = o_.conj_raw(mat1)
             g2 = o_.mm_left(mat1, g, self.c_mat2_swapped)
@@ -9888,7 +10197,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
 
 def jvp_addmm(self_: Any, mat1: Any, mat2: Any, result: Any, self_t: Any, mat1_t: Any, mat2_t: Any) -> Any:
     self_shape = self_.shape
-    return o_.sum_to(o_.filled(self_t), self_shape) + o_.mm(o_.filled(mat1_t), mat2) + o_.mm(mat1, o_.filled(mat2_t))
+    return o_.linear(o_.sum_to, 0, self_t, self_shape) + o_.linear(o_.mm, 0, mat1_t, mat2) + o_.linear(o_.mm, 1, mat1, mat2_t)
 
 
 class AliasBackward0(Node1):
@@ -9971,7 +10280,90 @@ def alias(self: Tensor) -> Tensor:
 
 
 def jvp_alias(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.alias(o_.filled(self_t))
+    return o_.linear(o_.alias, 0, self_t)
+
+
+class Identity(Node1):
+    __slots__ = ()
+    op_name = 'Identity'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = g
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = g
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = g
+        return (g0,)
+
+
+def fw_primal(self: Tensor, level: Any) -> Tensor:
+    try:
+        a_self = self._in
+        r = k_fw_primal(a_self, level)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(Identity)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'fw_primal', lambda b: k_fw_primal(b, level))
+        if events.special:
+            p_.after('fw_primal', out, (self, level,))
+        return out
+    except Exception as error:
+        return p_.failed(fw_primal, error, {'self': self}, {'level': level})
+
+
+def jvp_fw_primal(self_: Any, level: Any, result: Any, self_t: Any) -> Any:
+    return o_.linear(o_.fw_primal, 0, self_t, level)
 
 
 class ViewBackward0(Node1):
@@ -10055,7 +10447,7 @@ def view(self: Tensor, shape: Any) -> Tensor:
 
 
 def jvp_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return o_.view(o_.filled(self_t), shape)
+    return o_.linear(o_.view, 0, self_t, shape)
 
 
 class ReshapeAliasBackward0(Node1):
@@ -10139,7 +10531,7 @@ def reshape_alias(self: Tensor, shape: Any) -> Tensor:
 
 
 def jvp_reshape_alias(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return o_.reshape_alias(o_.filled(self_t), shape)
+    return o_.linear(o_.reshape_alias, 0, self_t, shape)
 
 
 class UnsafeViewBackward0(Node1):
@@ -10225,7 +10617,7 @@ def unsafe_view(self: Tensor, shape: Any) -> Tensor:
 
 
 def jvp_unsafe_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return o_.unsafe_view(o_.filled(self_t), shape)
+    return o_.linear(o_.unsafe_view, 0, self_t, shape)
 
 
 class ExpandBackward0(Node1):
@@ -10309,7 +10701,7 @@ def expand(self: Tensor, shape: Any) -> Tensor:
 
 
 def jvp_expand(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
-    return o_.expand(o_.filled(self_t), shape)
+    return o_.linear(o_.expand, 0, self_t, shape)
 
 
 class TBackward0(Node1):
@@ -10324,7 +10716,7 @@ class TBackward0(Node1):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = k_t(g)
+        gi = g.T
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -10333,7 +10725,7 @@ class TBackward0(Node1):
                 shared.add(n)
 
     def grads(self, g):
-        g0 = k_t(g)
+        g0 = g.T
         return (g0,)
 
     def grads_graph(self, g):
@@ -10344,7 +10736,7 @@ class TBackward0(Node1):
 def t(self: Tensor) -> Tensor:
     try:
         a_self = self._in
-        r = k_t(a_self)
+        r = a_self.T
         if type(r) is not ndarray:
             r = p_.as_array(r)
         out = new(Tensor)
@@ -10392,7 +10784,7 @@ def t(self: Tensor) -> Tensor:
 
 
 def jvp_t(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.t(o_.filled(self_t))
+    return o_.linear(o_.t, 0, self_t)
 
 
 class TransposeBackward0(Node1):
@@ -10477,7 +10869,7 @@ def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
 
 
 def jvp_transpose(self_: Any, dim0: Any, dim1: Any, result: Any, self_t: Any) -> Any:
-    return o_.transpose(o_.filled(self_t), dim0, dim1)
+    return o_.linear(o_.transpose, 0, self_t, dim0, dim1)
 
 
 class PermuteBackward0(Node1):
@@ -10561,7 +10953,7 @@ def permute_to(self: Tensor, dims: Any) -> Tensor:
 
 
 def jvp_permute_to(self_: Any, dims: Any, result: Any, self_t: Any) -> Any:
-    return o_.permute_to(o_.filled(self_t), dims)
+    return o_.linear(o_.permute_to, 0, self_t, dims)
 
 
 class UnsqueezeBackward0(Node1):
@@ -10645,7 +11037,7 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
 
 
 def jvp_unsqueeze(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
-    return o_.unsqueeze(o_.filled(self_t), dim)
+    return o_.linear(o_.unsqueeze, 0, self_t, dim)
 
 
 class SqueezeBackward0(Node1):
@@ -10729,7 +11121,7 @@ def squeeze_all(self: Tensor) -> Tensor:
 
 
 def jvp_squeeze_all(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.squeeze_all(o_.filled(self_t))
+    return o_.linear(o_.squeeze_all, 0, self_t)
 
 
 class SqueezeBackward1(Node1):
@@ -10813,7 +11205,7 @@ def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
 
 
 def jvp_squeeze_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
-    return o_.squeeze_dim(o_.filled(self_t), dim)
+    return o_.linear(o_.squeeze_dim, 0, self_t, dim)
 
 
 class SelectBackward0(Node1):
@@ -10897,7 +11289,7 @@ def select(self: Tensor, dim: Any, index: Any) -> Tensor:
 
 
 def jvp_select(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
-    return o_.select(o_.filled(self_t), dim, index)
+    return o_.linear(o_.select, 0, self_t, dim, index)
 
 
 class SliceBackward0(Node1):
@@ -10983,7 +11375,621 @@ def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: 
 
 
 def jvp_slice(self_: Any, dim: Any, start: Any, end: Any, step: Any, result: Any, self_t: Any) -> Any:
-    return o_.slice(o_.filled(self_t), dim, start, end, step)
+    return o_.linear(o_.slice, 0, self_t, dim, start, end, step)
+
+
+class ConjPhysicalBackward0(Node1):
+    __slots__ = ()
+    op_name = 'ConjPhysicalBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_conj_raw(g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_conj_raw(g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.conj_raw(g)
+        return (g0,)
+
+
+def conj_raw(self: Tensor) -> Tensor:
+    try:
+        a_self = self._in
+        r = k_conj_raw(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ConjPhysicalBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('conj_raw', out, (self,))
+            else:
+                out._fn = None
+                out._rg = False
+                if events.special:
+                    p_.after('conj_raw', out, (self,))
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('conj_raw', out, (self,))
+        return out
+    except Exception as error:
+        return p_.failed(conj_raw, error, {'self': self}, {})
+
+
+def jvp_conj_raw(self_: Any, result: Any, self_t: Any) -> Any:
+    return o_.linear(o_.conj_raw, 0, self_t)
+
+
+class ConjBackward0(Node1):
+    __slots__ = ()
+    op_name = 'ConjBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_conj_copy(g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+
+    def grads(self, g):
+        g0 = k_conj_copy(g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.conj_copy(g)
+        return (g0,)
+
+
+def conj_copy(self: Tensor) -> Tensor:
+    try:
+        a_self = self._in
+        r = k_conj_copy(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ConjBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('conj_copy', out, (self,))
+            else:
+                out._fn = None
+                out._rg = False
+                if events.special:
+                    p_.after('conj_copy', out, (self,))
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+                if events.special:
+                    p_.after('conj_copy', out, (self,))
+        return out
+    except Exception as error:
+        return p_.failed(conj_copy, error, {'self': self}, {})
+
+
+def jvp_conj_copy(self_: Any, result: Any, self_t: Any) -> Any:
+    return o_.linear(o_.conj_copy, 0, self_t)
+
+
+class ComplexBackward0(Node2):
+    __slots__ = ('fit',)
+    op_name = 'ComplexBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            gi = f_.real_part(k_, g)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+                if n.keeps:
+                    shared.add(n)
+        n = self.n1
+        if n is not None:
+            gi = f_.imag_part(k_, g)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+                if n.keeps:
+                    shared.add(n)
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = f_.real_part(k_, g)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            g1 = f_.imag_part(k_, g)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            g0 = f_.real_part(o_, g)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            g1 = f_.imag_part(o_, g)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+
+def complex_raw(real: Tensor, imag: Tensor) -> Tensor:
+    try:
+        a_real = real._in
+        a_imag = imag._in
+        if a_real.dtype is not a_imag.dtype and a_real.dtype != a_imag.dtype:
+            return p_.mixed(complex_raw, ['real', 'imag'], {'real': real, 'imag': imag})
+        r = k_complex_raw(a_real, a_imag)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (real._rg or imag._rg) and mode.grad:
+            n0 = (real._fn if real._meta is None else edge(real)) if real._rg else None
+            n1 = (imag._fn if imag._meta is None else edge(imag)) if imag._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(ComplexBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (real._nr, imag._nr,) if real._nr or imag._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.fit = None if a_real.shape == a_imag.shape else (a_real.shape, a_imag.shape,)
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('complex_raw', out, (real, imag,))
+            else:
+                out._fn = None
+                out._rg = False
+                if events.special:
+                    p_.after('complex_raw', out, (real, imag,))
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (real._rg or imag._rg):
+                    p_.cut((real, imag,))
+                if events.special:
+                    p_.after('complex_raw', out, (real, imag,))
+        return out
+    except Exception as error:
+        return p_.failed(complex_raw, error, {'real': real, 'imag': imag}, {})
+
+
+def jvp_complex_raw(real: Any, imag: Any, result: Any, real_t: Any, imag_t: Any) -> Any:
+    return o_.complex_raw(o_.filled(real_t), o_.filled(imag_t))
+
+
+class PolarBackward0(Node2):
+    __slots__ = ('s_result', 'v_result', 'fit', 'o_storage')
+    op_name = 'PolarBackward0'
+    slots = ('result',)
+    outputs_saved = (True,)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                result = unpacked(self, 'result', st)._a
+            else:
+                result = self.s_result
+            gi = f_.inner(k_, g, k_sgn(result))
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                result = unpacked(self, 'result', st)._a
+            else:
+                result = self.s_result
+            gi = f_.inner(k_, g, result * 1j)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_result = self.o_storage = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                result = unpacked(self, 'result', st)._a
+            else:
+                result = self.s_result
+            g0 = f_.inner(k_, g, k_sgn(result))
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                result = unpacked(self, 'result', st)._a
+            else:
+                result = self.s_result
+            g1 = f_.inner(k_, g, result * 1j)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                result = unpacked(self, 'result', st)
+            else:
+                result = o_.output_of(self)
+            g0 = f_.inner(o_, g, o_.sgn(result))
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            st = self.o_storage
+            if st is not None and st.version != self.v_result:
+                result = unpacked(self, 'result', st)
+            else:
+                result = o_.output_of(self)
+            g1 = f_.inner(o_, g, result * 1j)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_result = self.o_storage = freed
+
+    def output_storage(self, storage):
+        if self.o_storage is None:
+            self.o_storage = storage
+        else:
+            late_storage(self.o_storage, storage)
+
+
+def polar_raw(abs: Tensor, angle: Tensor) -> Tensor:
+    try:
+        a_abs = abs._in
+        a_angle = angle._in
+        if a_abs.dtype is not a_angle.dtype and a_abs.dtype != a_angle.dtype:
+            return p_.mixed(polar_raw, ['abs', 'angle'], {'abs': abs, 'angle': angle})
+        r = k_polar_raw(a_abs, a_angle)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (abs._rg or angle._rg) and mode.grad:
+            n0 = (abs._fn if abs._meta is None else edge(abs)) if abs._rg else None
+            n1 = (angle._fn if angle._meta is None else edge(angle)) if angle._rg else None
+            if n0 is not None or n1 is not None:
+                n = new(PolarBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (abs._nr, angle._nr,) if abs._nr or angle._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                n.s_result = r
+                n.v_result = 0
+                n.o_storage = None
+                n.fit = None if a_abs.shape == a_angle.shape else (a_abs.shape, a_angle.shape,)
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('polar_raw', out, (abs, angle,))
+            else:
+                out._fn = None
+                out._rg = False
+                if events.special:
+                    p_.after('polar_raw', out, (abs, angle,))
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (abs._rg or angle._rg):
+                    p_.cut((abs, angle,))
+                if events.special:
+                    p_.after('polar_raw', out, (abs, angle,))
+        return out
+    except Exception as error:
+        return p_.failed(polar_raw, error, {'abs': abs, 'angle': angle}, {})
+
+
+def jvp_polar_raw(abs: Any, angle: Any, result: Any, abs_t: Any, angle_t: Any) -> Any:
+    return abs_t * o_.polar_raw(o_.ones_as(abs), angle) + angle_t * result * 1j
+
+
+class ViewAsRealBackward0(Node1):
+    __slots__ = ()
+    op_name = 'ViewAsRealBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_view_as_complex(k_contiguous(g))
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_view_as_complex(k_contiguous(g))
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.view_as_complex(o_.contiguous(g))
+        return (g0,)
+
+
+def view_as_real(self: Tensor) -> Tensor:
+    try:
+        a_self = self._in
+        r = k_view_as_real(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ViewAsRealBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'view_as_real', lambda b: k_view_as_real(b))
+        if events.special:
+            p_.after('view_as_real', out, (self,))
+        return out
+    except Exception as error:
+        return p_.failed(view_as_real, error, {'self': self}, {})
+
+
+def jvp_view_as_real(self_: Any, result: Any, self_t: Any) -> Any:
+    return o_.linear(o_.view_as_real, 0, self_t)
+
+
+class ViewAsComplexBackward0(Node1):
+    __slots__ = ()
+    op_name = 'ViewAsComplexBackward0'
+    slots = ()
+    outputs_saved = ()
+    consts = ()
+    keeps = True
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        gi = k_view_as_real(g)
+        if n in buffers:
+            b_add(buffers, n, gi, shared, summed)
+        else:
+            buffers[n] = gi
+            if n.keeps and self in shared:
+                shared.add(n)
+
+    def grads(self, g):
+        g0 = k_view_as_real(g)
+        return (g0,)
+
+    def grads_graph(self, g):
+        g0 = o_.view_as_real(g)
+        return (g0,)
+
+
+def view_as_complex(self: Tensor) -> Tensor:
+    try:
+        a_self = self._in
+        r = k_view_as_complex(a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (self._rg) and mode.grad:
+            n0 = self._fn if self._meta is None else edge(self)
+            if n0 is not None:
+                n = new(ViewAsComplexBackward0)
+                n.n0 = n0
+                n.nrs = (self._nr,) if self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.sink.node_born(n, out)
+                        except RecursionError:
+                            pass
+            else:
+                out._fn = None
+                out._rg = False
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (self._rg):
+                    p_.cut((self,))
+        out = as_view(out, self, 'view_as_complex', lambda b: k_view_as_complex(b))
+        if events.special:
+            p_.after('view_as_complex', out, (self,))
+        return out
+    except Exception as error:
+        return p_.failed(view_as_complex, error, {'self': self}, {})
+
+
+def jvp_view_as_complex(self_: Any, result: Any, self_t: Any) -> Any:
+    return o_.linear(o_.view_as_complex, 0, self_t)
 
 
 class SelectBackwardBackward0(Node1):
@@ -11070,7 +12076,7 @@ def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
 
 
 def jvp_select_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
-    return o_.select_backward(o_.filled(self_t), shape, dim, index)
+    return o_.linear(o_.select_backward, 0, self_t, shape, dim, index)
 
 
 class SliceBackwardBackward0(Node1):
@@ -11159,7 +12165,7 @@ def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, ste
 
 
 def jvp_slice_backward(self_: Any, shape: Any, dim: Any, start: Any, end: Any, step: Any, result: Any, self_t: Any) -> Any:
-    return o_.slice_backward(o_.filled(self_t), shape, dim, start, end, step)
+    return o_.linear(o_.slice_backward, 0, self_t, shape, dim, start, end, step)
 
 
 class IndexBackward0(Node1):
@@ -11244,7 +12250,7 @@ def index(self: Tensor, indices: Any) -> Tensor:
 
 
 def jvp_index(self_: Any, indices: Any, result: Any, self_t: Any) -> Any:
-    return o_.index(o_.filled(self_t), indices)
+    return o_.linear(o_.index, 0, self_t, indices)
 
 
 class IndexBackwardBackward0(Node1):
@@ -11328,26 +12334,28 @@ def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
 
 
 def jvp_index_backward(self_: Any, shape: Any, indices: Any, result: Any, self_t: Any) -> Any:
-    return o_.index_backward(o_.filled(self_t), shape, indices)
+    return o_.linear(o_.index_backward, 0, self_t, shape, indices)
 
 
 class IndexPutBackward0(Node2):
-    __slots__ = ('c_indices', 'c_values_shape')
+    __slots__ = ('c_accumulate', 'c_indices', 'c_values_shape')
     op_name = 'IndexPutBackward0'
     slots = ()
     outputs_saved = ()
-    consts = ('indices', 'values_shape')
+    consts = ('accumulate', 'indices', 'values_shape')
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
         if n is not None:
-            gi = k_index_put(g, self.c_indices, 0.0)
+            gi = g if self.c_accumulate else k_index_put(g, self.c_indices, 0.0)
             if n in buffers:
                 b_add(buffers, n, gi, shared, summed)
             else:
                 buffers[n] = gi
+                if n.keeps:
+                    shared.add(n)
         n = self.n1
         if n is not None:
             gi = k_sum_to(k_index(g, self.c_indices), self.c_values_shape)
@@ -11359,7 +12367,7 @@ class IndexPutBackward0(Node2):
     def grads(self, g):
         g0 = g1 = None
         if self.n0 is not None:
-            g0 = k_index_put(g, self.c_indices, 0.0)
+            g0 = g if self.c_accumulate else k_index_put(g, self.c_indices, 0.0)
         if self.n1 is not None:
             g1 = k_sum_to(k_index(g, self.c_indices), self.c_values_shape)
         return (g0, g1,)
@@ -11367,44 +12375,46 @@ class IndexPutBackward0(Node2):
     def grads_graph(self, g):
         g0 = g1 = None
         if self.n0 is not None:
-            g0 = o_.index_put(g, self.c_indices, 0.0)
+            g0 = g if self.c_accumulate else o_.index_put(g, self.c_indices, 0.0)
         if self.n1 is not None:
             g1 = o_.sum_to(o_.index(g, self.c_indices), self.c_values_shape)
         return (g0, g1,)
 
 
 class IndexPutBackward0_values(Node1):
-    __slots__ = ('c_indices',)
+    __slots__ = ('c_accumulate', 'c_indices')
     op_name = 'IndexPutBackward0'
     slots = ()
     outputs_saved = ()
-    consts = ('indices',)
+    consts = ('accumulate', 'indices')
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = k_index_put(g, self.c_indices, 0.0)
+        gi = g if self.c_accumulate else k_index_put(g, self.c_indices, 0.0)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
+            if n.keeps:
+                shared.add(n)
 
     def grads(self, g):
-        g0 = k_index_put(g, self.c_indices, 0.0)
+        g0 = g if self.c_accumulate else k_index_put(g, self.c_indices, 0.0)
         return (g0,)
 
     def grads_graph(self, g):
-        g0 = o_.index_put(g, self.c_indices, 0.0)
+        g0 = g if self.c_accumulate else o_.index_put(g, self.c_indices, 0.0)
         return (g0,)
 
 
-def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
+def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) -> Tensor:
     try:
         if isinstance(values, Tensor):
             a_self = self._in
             a_values = values._in
-            r = k_index_put(a_self, indices, a_values)
+            r = k_index_put(a_self, indices, a_values, accumulate)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -11428,6 +12438,7 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                     n.code = code
                     n.lasti = frame.f_lasti
                     n.hooks = None
+                    n.c_accumulate = accumulate
                     n.c_indices = p_.own(indices)
                     n.c_values_shape = a_values.shape
                     out._fn = n
@@ -11439,12 +12450,12 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                             except RecursionError:
                                 pass
                         if events.special:
-                            p_.after('index_put', out, (self, indices, values,))
+                            p_.after('index_put', out, (self, indices, values, accumulate,))
                 else:
                     out._fn = None
                     out._rg = False
                     if events.special:
-                        p_.after('index_put', out, (self, indices, values,))
+                        p_.after('index_put', out, (self, indices, values, accumulate,))
             else:
                 out._fn = None
                 out._rg = False
@@ -11452,11 +12463,11 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                     if events.sink is not None and (self._rg or values._rg):
                         p_.cut((self, values,))
                     if events.special:
-                        p_.after('index_put', out, (self, indices, values,))
+                        p_.after('index_put', out, (self, indices, values, accumulate,))
             return out
         if type(values) in NUMBERS:
             a_self = self._in
-            r = k_index_put(a_self, indices, values)
+            r = k_index_put(a_self, indices, values, accumulate)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -11478,6 +12489,7 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                     n.code = code
                     n.lasti = frame.f_lasti
                     n.hooks = None
+                    n.c_accumulate = accumulate
                     n.c_indices = p_.own(indices)
                     out._fn = n
                     out._rg = True
@@ -11488,12 +12500,12 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                             except RecursionError:
                                 pass
                         if events.special:
-                            p_.after('index_put', out, (self, indices, values,))
+                            p_.after('index_put', out, (self, indices, values, accumulate,))
                 else:
                     out._fn = None
                     out._rg = False
                     if events.special:
-                        p_.after('index_put', out, (self, indices, values,))
+                        p_.after('index_put', out, (self, indices, values, accumulate,))
             else:
                 out._fn = None
                 out._rg = False
@@ -11503,15 +12515,15 @@ def index_put(self: Tensor, indices: Any, values: Any) -> Tensor:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
                     if events.special:
-                        p_.after('index_put', out, (self, indices, values,))
+                        p_.after('index_put', out, (self, indices, values, accumulate,))
             return out
-        return p_.converted(index_put, ('values',), {'self': self, 'indices': indices, 'values': values})
+        return p_.converted(index_put, ('values',), {'self': self, 'indices': indices, 'values': values, 'accumulate': accumulate})
     except Exception as error:
-        return p_.failed(index_put, error, {'self': self, 'values': values}, {'indices': indices})
+        return p_.failed(index_put, error, {'self': self, 'values': values}, {'indices': indices, 'accumulate': accumulate})
 
 
-def jvp_index_put(self_: Any, indices: Any, values: Any, result: Any, self_t: Any, values_t: Any) -> Any:
-    return o_.index_put(o_.filled(self_t), indices, o_.filled(values_t))
+def jvp_index_put(self_: Any, indices: Any, values: Any, accumulate: Any, result: Any, self_t: Any, values_t: Any) -> Any:
+    return o_.index_put(o_.filled(self_t), indices, o_.filled(values_t), accumulate)
 
 
 class GatherBackward0(Node1):
@@ -11623,7 +12635,7 @@ def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
 
 
 def jvp_gather(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
-    return o_.gather(o_.filled(self_t), dim, index)
+    return o_.linear(o_.gather, 0, self_t, dim, index)
 
 
 class GatherBackwardBackward0(Node1):
@@ -11734,7 +12746,7 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
 
 
 def jvp_gather_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
-    return o_.gather_backward(o_.filled(self_t), shape, dim, index)
+    return o_.linear(o_.gather_backward, 0, self_t, shape, dim, index)
 
 
 JVPS = {
@@ -11755,7 +12767,8 @@ JVPS = {
     'rsqrt': (jvp_rsqrt, (0,)),
     'reciprocal': (jvp_reciprocal, (0,)),
     'abs': (jvp_abs, (0,)),
-    'conj_raw': (jvp_conj_raw, (0,)),
+    'sgn': (jvp_sgn, (0,)),
+    'angle': (jvp_angle, (0,)),
     'sign': (jvp_sign, (0,)),
     'floor': (jvp_floor, (0,)),
     'ceil': (jvp_ceil, (0,)),
@@ -11809,6 +12822,7 @@ JVPS = {
     'bmm': (jvp_bmm, (0, 1)),
     'addmm': (jvp_addmm, (0, 1, 2)),
     'alias': (jvp_alias, (0,)),
+    'fw_primal': (jvp_fw_primal, (0,)),
     'view': (jvp_view, (0,)),
     'reshape_alias': (jvp_reshape_alias, (0,)),
     'unsafe_view': (jvp_unsafe_view, (0,)),
@@ -11821,6 +12835,12 @@ JVPS = {
     'squeeze_dim': (jvp_squeeze_dim, (0,)),
     'select': (jvp_select, (0,)),
     'slice': (jvp_slice, (0,)),
+    'conj_raw': (jvp_conj_raw, (0,)),
+    'conj_copy': (jvp_conj_copy, (0,)),
+    'complex_raw': (jvp_complex_raw, (0, 1)),
+    'polar_raw': (jvp_polar_raw, (0, 1)),
+    'view_as_real': (jvp_view_as_real, (0,)),
+    'view_as_complex': (jvp_view_as_complex, (0,)),
     'select_backward': (jvp_select_backward, (0,)),
     'slice_backward': (jvp_slice_backward, (0,)),
     'index': (jvp_index, (0,)),

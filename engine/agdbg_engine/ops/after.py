@@ -9,23 +9,53 @@ from __future__ import annotations
 from typing import Any
 
 from .. import events
+from ..anomaly import remember
+from ..grad_mode import mode
 from ..node import Node
-from ..saved import saved_slots
+from ..saved import Packed, saved_slots
+from ..saved_hooks import keep
+from ..storage import InferenceStorage
+from ..strict import follow
 from ..tensor import Tensor
+from .forward import propagate
+from .refuse import refuse_complex
 
 
 def after(op: str, out: Tensor, arguments: tuple[Any, ...]) -> None:
     """The op of the table called ``op`` has made ``out`` of ``arguments``."""
+    if events.special & events.OP_LOG and mode.op_log is not None:
+        mode.op_log.op(op, out, arguments)
+    if events.special & events.STRICT and out._meta is not None:
+        follow(out)
+    if events.special & events.INFERENCE and mode.inference and out._storage is None:
+        out._storage = InferenceStorage()
+    if events.special & events.COMPLEX:
+        _check_complex(op, arguments, out._fn is not None)
     if out._fn is not None:
         after_birth(out._fn, out)
+    if events.special & events.FORWARD:
+        propagate(op, out, arguments)
+
+
+def _check_complex(op: str, arguments: tuple[Any, ...], recorded: bool) -> None:
+    for x in arguments:
+        if isinstance(x, Tensor) and x._a.dtype.kind == "c":
+            return refuse_complex(op, x._a.dtype, recorded)
 
 
 def after_birth(node: Node, out: Tensor) -> None:
     """``node`` is complete: it made ``out`` and has saved what it needs."""
+    if events.special & events.OP_LOG and mode.op_log is not None:
+        mode.op_log.born(node, out)
     if events.special & events.COMPLEX and node.nrs is None and _complex(node, out):
         node.nrs = (0,) * len(node.next_nodes())  # the general way, which conjugates
+    if events.special & events.ANOMALY:
+        remember(node)
+    if mode.saved_hooks or mode.strict:
+        keep(node, out)
 
 
 def _complex(node: Node, out: Tensor) -> bool:
-    arrays = [out._a, *(getattr(s.value, "_a", s.value) for s in saved_slots(node) if s.value is not None)]
+    kept = [s.value for s in saved_slots(node) if s.value is not None]
+    arrays = [out._a, *(v.array if isinstance(v, Packed) else getattr(v, "_a", v) for v in kept)]
     return any(a.dtype.kind == "c" for a in arrays)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..device import device_of
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from . import _generated as g
+from . import kernels as k
 
 
 def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
@@ -36,9 +38,11 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
         if events.sink is not None and self._rg and self.requires_grad:
             events.sink.graph_cut(self, "integer", *caller())
         with np.errstate(**QUIET):  # NaN as an integer
-            return wrap(self._a.astype(target))
-    if target.kind == "c" and not events.special & events.COMPLEX:
-        events.use(events.COMPLEX)  # for good: complex gradients take the general way, which conjugates
+            return wrap(k.to_copy(self._a, target) if target.kind != "b" else self._a.astype(target))
+    if target.kind == "c":
+        events.keep_on(events.COMPLEX)  # complex gradients take the general way, which conjugates
+    elif self._a.dtype.kind == "c":
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
     return g.to_copy(self, target)
 
 
@@ -55,7 +59,7 @@ CASTS = {
     name: _method(name, dtype)
     for name, dtype in (
         ("half", dtypes.float16), ("float", dtypes.float32), ("double", dtypes.float64), ("long", dtypes.int64),
-        ("int", dtypes.int32), ("bool", dtypes.bool),
+        ("int", dtypes.int32), ("bool", dtypes.bool), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
     )
 }  # fmt: skip
 

@@ -10,9 +10,11 @@ import numpy as np
 
 from .. import events
 from ..dtype import result_type, scalar_type
+from ..overrides import ask_all
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import explain, not_a_tensor, shape_error
+from .refuse import refuse_complex
 from .shape import Dims, one_dim, some_dims
 
 Operator = Callable[[Any, Any], Tensor]
@@ -33,13 +35,17 @@ def _cut(how: str, *operands: Any) -> None:
 def _operator(name: str, ufunc: Any) -> Operator:
     """The form for Python's operators: ``NotImplemented`` for what is neither tensor nor number."""
 
+    ordering = name in ("lt", "le", "gt", "ge")
+
     def compare(self: Any, other: Any) -> Tensor:
         if isinstance(other, Tensor):
             operand = other._a
         elif isinstance(other, int | float | np.generic):
             operand = other
         else:
-            return NotImplemented
+            return ask_all(compare, self, other)
+        if ordering and "c" in (self._a.dtype.kind, getattr(operand, "dtype", self._a.dtype).kind):
+            refuse_complex(name, result_type([(x.dtype, 2) for x in (self._a, operand) if hasattr(x, "dtype")]))
         try:
             out = wrap(ufunc(self._a, operand))
         except Exception as error:
@@ -135,6 +141,8 @@ def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
 def _position(op: str, function: Any, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     if x.dtype == np.bool_:
         raise RuntimeError(f"{op}(): does not support bool input")
+    if x.dtype.kind == "c":
+        refuse_complex(op, x.dtype)
     axis = None if dim is None else one_dim(x, dim)
     if axis is None and x._a.size == 0:
         raise shape_error(f"{op}(): Expected reduction dim to be specified for input.numel() == 0.", IndexError)

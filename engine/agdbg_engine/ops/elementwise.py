@@ -101,6 +101,11 @@ def where(condition: Tensor, self: Any = None, other: Any = None) -> Any:
     return _checked("where", result, other if isinstance(self, Tensor) else self)
 
 
+def where_self(self: Tensor, condition: Tensor, other: Any) -> Any:
+    """``x.where(condition, other)``: elements of ``x`` where ``condition`` holds, else of ``other``."""
+    return where(condition, self, other)
+
+
 def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     """``self`` with the number or 0-d tensor ``value`` where ``mask``."""
     if not isinstance(mask, Tensor):

@@ -12,6 +12,7 @@ from .. import errors
 from ..device import device_of
 from ..dtype import scalar_type
 from ..tensor import Tensor
+from .refuse import complex_refused
 
 Shape = tuple[int, ...]
 
@@ -82,6 +83,8 @@ def _dtypes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
             "instead."
         )
+    if arrays[0].dtype.kind == "c":
+        return complex_refused(op, arrays[0].dtype)
     if op == "neg":
         return RuntimeError(f"Negation, the `-` operator, on a bool tensor is not supported. {_INVERT}")
     return NotImplementedError(f"\"{op}_cpu\" not implemented for '{scalar_type(arrays[0].dtype)}'")

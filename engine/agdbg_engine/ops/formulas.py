@@ -25,9 +25,9 @@ def pow_grad_exponent(F: Any, g: Any, x: Any, exponent: Any, result: Any) -> Any
     """Gradient of ``x ** exponent`` in the exponent; 0 at ``0 ** exponent`` with exponent >= 0."""
     if type(x) in (int, float):
         if x == 0:
-            return F.where(exponent >= 0, 0.0, g * (result * -math.inf))
+            return F.where(real_part(F, exponent) >= 0, 0.0, g * (result * -math.inf))
         return g * (result * (math.log(x) if x > 0 else math.nan))
-    zero = (x == 0) & (exponent >= 0)
+    zero = (x == 0) & (real_part(F, exponent) >= 0)
     return F.where(zero, 0.0, g * (result * F.log(x)))
 
 
@@ -80,11 +80,42 @@ def var_grad(F: Any, g: Any, x: Any, dim: Dims, correction: int, keepdim: bool) 
 def var_tangent(F: Any, x_t: Any, x: Any, dim: Dims, correction: int, keepdim: bool) -> Any:
     """Tangent of the variance."""
     scale = _over(2.0, F.numel(x.shape, dim) - correction)
-    return F.sum_dim(x_t * (scale * (x - F.mean_dim(x, dim, True))), dim, keepdim)
+    return F.sum_dim(inner(F, x_t, scale * (x - F.mean_dim(x, dim, True))), dim, keepdim)
 
 
 def _over(a: float, b: float) -> float:
     return a / b if b else math.inf
+
+
+def real_part(F: Any, x: Any) -> Any:
+    """The real parts; real numbers as they are."""
+    return F.select(F.view_as_real(x), -1, 0) if x.dtype.kind == "c" else x
+
+
+def imag_part(F: Any, x: Any) -> Any:
+    """The imaginary parts of complex numbers."""
+    return F.select(F.view_as_real(x), -1, 1)
+
+
+def inner(F: Any, a: Any, b: Any) -> Any:
+    """``a * b``; for complex numbers, as vectors in the plane, their scalar product."""
+    return real_part(F, a * F.conj_raw(b)) if b.dtype.kind == "c" else a * b
+
+
+def sgn_grad(F: Any, g: Any, x: Any, result: Any) -> Any:
+    """Gradient of ``x / abs(x)``: across the direction of x only; nothing for real numbers and at 0."""
+    if x.dtype.kind != "c":
+        return F.zeros_of(x.shape, x)
+    size = F.abs(x)
+    part = g / size
+    return F.where(size == 0, 0.0, part - inner(F, part, result) * result)
+
+
+def angle_grad(F: Any, g: Any, x: Any) -> Any:
+    """Gradient of the angle: across the direction of x; nothing for real numbers and at 0."""
+    if x.dtype.kind != "c":
+        return F.zeros_of(x.shape, x)
+    return F.where(x == 0, 0.0, g * (x * 1j) / inner(F, x, x))
 
 
 def mse_grad(F: Any, g: Any, x: Any, target: Any, reduction: str) -> Any:

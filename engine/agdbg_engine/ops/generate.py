@@ -31,7 +31,7 @@ from ..backward import route_run as b_route_run
 from ..device import array_module
 from ..grad_mode import mode
 from ..node import Node1, Node2, NodeN, edge, next_seq
-from ..saved import unpacked
+from ..saved import late_storage, unpacked
 from ..sites import INTERNAL, _getframe, user_frame
 from ..tensor import Tensor
 from ..view import as_view
@@ -97,15 +97,19 @@ class Rewrite(ast.NodeTransformer):
         self.generic_visit(node)
         assert isinstance(node.func, ast.Name)
         name = node.func.id
-        if self.variant is None:  # a tangent formula: operators know what a missing tangent is, functions do not
-            node.args = [
-                ast.Call(_dotted("o_", "filled"), [a], []) if _has_tangent(a) else a for a in node.args
-            ]
+        tangents = [a for a in node.args if self.variant is None and _has_tangent(a)]
+        if len(tangents) > 1:  # operators know what a missing tangent is, functions do not
+            node.args = [ast.Call(_dotted("o_", "filled"), [a], []) if a in tangents else a for a in node.args]
+        if self.space == "k_" and name in INLINE:
+            return _inlined(name, node.args)
         if hasattr(formulas, name):
             node.func = _dotted("f_", name)
             node.args.insert(0, ast.Name(self.space))
         else:
             node.func = ast.Name(f"k_{name}") if self.space == "k_" else _dotted("o_", name)
+        if len(tangents) == 1:
+            position = ast.Constant(node.args.index(tangents[0]))
+            return ast.Call(_dotted("o_", "linear"), [node.func, position, *node.args], [])
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -114,6 +118,21 @@ class Rewrite(ast.NodeTransformer):
         if node.id == "self":
             return ast.Name("self_")
         return node
+
+
+INLINE = {"mm": "a.dot(b)", "t": "a.T"}
+"""Kernels so short that a call would cost as much as they do: what stands in their place on buffers."""
+
+
+def _inlined(name: str, args: list[ast.expr]) -> ast.expr:
+    given = dict(zip("ab", args, strict=False))
+
+    class Fill(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return given[node.id]
+
+    expression: ast.expr = Fill().visit(ast.parse(INLINE[name], mode="eval").body)
+    return expression
 
 
 def _has_tangent(expression: ast.expr) -> bool:
@@ -162,6 +181,8 @@ def node_class(v: Variant) -> Iterator[str]:
         yield "    def output_storage(self, storage):"
         yield "        if self.o_storage is None:"
         yield "            self.o_storage = storage"
+        yield "        else:"
+        yield "            late_storage(self.o_storage, storage)"
         yield ""
     yield ""
 
@@ -179,6 +200,10 @@ def _unpack(v: Variant, edges: tuple[str, ...], pad: str, on_tensors: bool, gene
         yield f"{pad}st = {_local(s)}._storage"
         yield f"{pad}if st is not None and st.version != self.v_{s}:"
         yield f"{pad}    {_local(s)} = unpacked(self, {s!r}, st)"
+        if on_tensors and s in v.edges:
+            producer = _edge(v, v.edges.index(s))
+            yield f"{pad}elif {_local(s)}._fn is None and {producer} is not None and not {producer}.leaf:"
+            yield f"{pad}    raise o_.detached(self)"
         if not on_tensors:
             yield f"{pad}{_local(s)} = {_local(s)}._a"
         if general and v.row.holomorphic:
@@ -331,6 +356,8 @@ def _after(row: Row, pad: str) -> Iterator[str]:
 
 def _value(v: Variant) -> str:
     row = v.row
+    if row.name in INLINE:
+        return ast.unparse(_inlined(row.name, [ast.Name("a_" + a) for a in row.args]))
     if not row.forward:
         return f"k_{row.name}({', '.join('a_' + a if a in v.tensors else a for a in row.args)})"
     tree = ast.parse(row.forward, mode="eval")
@@ -420,7 +447,7 @@ def _fit(v: Variant, pad: str) -> Iterator[str]:
 
 
 def jvp(row: Row) -> Iterator[str]:
-    """Source of ``jvp_<name>(args, result, tangents)`` on tensors; a tangent may be a ``forward_ad.Zero``."""
+    """Source of ``jvp_<name>(args, result, tangents)`` on tensors; a tangent may be a ``zero_tangent.Zero``."""
     tangents = [f"{t}_t" for t in row.differentiable]
     args = ["self_" if a == "self" else a for a in row.args]
     yield f"def jvp_{row.name}({', '.join(f'{a}: Any' for a in [*args, 'result', *tangents])}) -> Any:"

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..forward_ad import filled  # noqa: F401 - used by tangent formulas
+from .. import errors
+from ..sites import where as _where
 from ..tensor import Tensor, wrap
+from ..view import saved_output
+from ..zero_tangent import filled, linear  # noqa: F401 - used by tangent formulas
+from .kernels import ones_as as _ones_as
 from .kernels import zeros_of as _zeros_of
 from .kernels_reduce import numel  # noqa: F401 - used by formulas
 
@@ -18,6 +22,16 @@ Shape = tuple[int, ...]
 def zeros_of(shape: Shape, like: Tensor) -> Tensor:
     """Constant zeros in the dtype and library of ``like``."""
     return wrap(_zeros_of(shape, like._a))
+
+
+def ones_as(x: Tensor) -> Tensor:
+    """Constant ones in the shape, dtype and library of ``x``."""
+    return wrap(_ones_as(x._a))
+
+
+def contiguous(x: Tensor) -> Tensor:
+    """``x``, copied if its elements do not lie in order."""
+    return x.contiguous()
 
 
 def reshape(x: Tensor, shape: Shape) -> Tensor:
@@ -49,11 +63,20 @@ def mm_left(a: Tensor, g: Tensor, swapped: bool) -> Tensor:
     return a.t().mm(g)
 
 
+def detached(node: Any) -> Exception:
+    """A saved tensor of ``node`` has lost the history that it had, so that a derivative would be wrong."""
+    return errors.make(
+        RuntimeError,
+        errors.Details("other", node),
+        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
+        "out-of-place `.detach()` instead",
+        f"{node.op_name} saved it at {_where(node.code, node.lasti)}",
+    )
+
+
 def output_of(node: Any) -> Tensor:
     """The saved result of ``node`` with its history: made anew, since the node keeps only the buffer."""
-    t = wrap(node.s_result)
-    t._fn, t._rg, t._storage = node, True, node.o_storage
-    return t
+    return saved_output(node, node.s_result, node.o_storage)
 
 
 def pick(x: Tensor, indices: Tensor, dim: int, keepdim: bool) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..device import array_module
 from ..dtype import scalar_type
+from ..grad_mode import mode
 from ..tensor import Tensor
 from . import _generated as g
 from .elementwise import fill
@@ -60,6 +61,12 @@ def _expanded(value: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
+    value = _fitting(x, key, value)
+    inplace(x, "index_put_", g.index_put, (key, value))
+
+
+def _fitting(x: Tensor, key: tuple[Any, ...], value: Any) -> Any:
+    """``value`` as it can be put into ``x[key]``; PyTorch's errors where it cannot."""
     if isinstance(value, Tensor):
         room = x._a[key].shape
         if value.dtype != x.dtype:
@@ -72,15 +79,47 @@ def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
                 f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
                 f"{list(room)}"
             )
-    else:
-        value = x.dtype.type(value).item()
-    inplace(x, "index_put_", g.index_put, (key, value))
+        return value
+    return x.dtype.type(value).item()
 
 
-def index_put_(self: Tensor, indices: Any, values: Tensor) -> Tensor:
-    """``self[indices] = values`` for a sequence of index tensors."""
-    self[tuple(indices)] = values
+def index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy of ``self`` with ``values`` at a sequence of index tensors, or added there with ``accumulate``."""
+    target, key = _index_tensors("index_put", self, indices, values)
+    return g.index_put(target, key, _fitting(target, key, values), accumulate)
+
+
+def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """:func:`index_put` in place."""
+    target, key = _index_tensors("index_put_", self, indices, values)
+    inplace(target, "index_put_", g.index_put, (key, _fitting(target, key, values), accumulate))
     return self
+
+
+def _index_tensors(op: str, x: Tensor, indices: Any, values: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    """The arguments of an op that puts by index tensors, checked: what it writes to and the key."""
+    if not isinstance(indices, tuple | list):
+        raise TypeError(
+            f"{op}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
+        )
+    for i, index in enumerate(indices):
+        if not isinstance(index, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}")
+    if not isinstance(values, Tensor):
+        raise TypeError(f"{op}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+    if len(indices) > x.ndim:
+        raise shape_error(f"too many indices for tensor of dimension {x.ndim} (got {len(indices)})", IndexError)
+    return x, _key(x, _by_dimension(x, indices))
+
+
+def _by_dimension(x: Tensor, indices: Any) -> dict[int, Any]:
+    arrays: dict[int, Any] = {}
+    dim = 0
+    for index in indices:
+        array = _index_array(x, index)
+        arrays[dim] = array
+        dim += _width(array)
+    return arrays
 
 
 def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
@@ -113,7 +152,7 @@ def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
         if item is None:
             out = g.unsqueeze(out, dim)
         elif isinstance(item, slice):
-            out = _sliced(out, dim, item) if item != slice(None) else out
+            out = _sliced(out, dim, item, among_others=True)
         elif isinstance(item, int | np.integer) and not isinstance(item, bool):
             out = _select_item(out, dim, int(item))
             continue
@@ -183,13 +222,14 @@ def _select_item(x: Tensor, dim: int, index: int) -> Tensor:
     return g.select(x, dim, index)
 
 
-def _sliced(x: Tensor, dim: int, item: slice) -> Tensor:
+def _sliced(x: Tensor, dim: int, item: slice, among_others: bool = False) -> Tensor:
+    """A slice of ``x``; ``x`` itself where it visibly takes all, unless it is the whole key."""
     if x.ndim == 0:
         _expand_ellipsis(x, (item,))
     start, stop, step = item.indices(x.shape[dim])
     if step <= 0:
         raise ValueError("step must be greater than zero")
-    if dim and (start, stop, step) == (0, x.shape[dim], 1):
+    if among_others and item.start in (None, 0) and (start, stop, step) == (0, x.shape[dim], 1):
         return x
     return g.slice(x, dim, start, max(start, stop), step)
 
@@ -197,6 +237,8 @@ def _sliced(x: Tensor, dim: int, item: slice) -> Tensor:
 def _index_array(x: Tensor, item: Any) -> Any:
     """An index as an integer or bool array of the library of ``x``; bytes are masks."""
     if isinstance(item, Tensor):
+        if item.is_inference() and x._rg and mode.grad:
+            _ = item._storage.version  # type: ignore[union-attr]  # refuses: it would be kept for backward
         array = item._a
     else:
         if not isinstance(item, bool | list | tuple | np.ndarray):

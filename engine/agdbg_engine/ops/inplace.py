@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import errors, events
+from .. import errors, events, overrides
 from ..dtype import category, scalar_type
 from ..grad_mode import mode
+from ..node import Node
+from ..saved_hooks import deferred, keep_inputs, keep_output
+from ..saved_mutation import before_write
 from ..sites import caller
 from ..storage import Storage
+from ..strict import refuse
 from ..tensor import Tensor, check_inplace, wrap
 from ..view import rebase_history
+from .forward import check_write, follow, keep_tangents, write
 
 
 def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[Any, ...]) -> Tensor:
@@ -19,13 +24,23 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
 
     The op runs on a twin of ``t`` that has its history; where the op saved its input, the twin keeps the old values.
     """
+    if name == "abs_" and t._a.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
     check_inplace(t, args)
+    if events.special & events.STRICT:
+        refuse(t, name)
     twin = _twin(t)
-    result = function(twin, *args)
+    if events.special & events.FORWARD:
+        check_write(t)
+        follow(twin, t)
+    result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
     _check_result(t, result)
     node = result._fn
     if node is not None and "self" in node.slots and node.s_self is twin:
         twin._a = t._a.copy()
+    if events.special:
+        _keep(born, node)
+        before_write(t, name)
     t._a[...] = result._a
     code, lasti = caller()
     t._bump(name, node, code, lasti)
@@ -36,7 +51,21 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
             if events.sink is not None:
                 events.sink.slot_saved(node, node.slots.index("result"), storage, storage.version)
         rebase_history(t, node, name, code, lasti)
+        if born:
+            keep_output(node, t)
+    if events.special & events.FORWARD:
+        write(t, result)
+        if node is not None:
+            keep_tangents(node, t)
     return t
+
+
+def _keep(born: list[tuple[Node, Tensor]], last: Node | None) -> None:
+    """Pack or lock what the op saved before it writes: all but the result of its ``last`` node, which is still to come."""
+    for node, out in born:
+        keep_inputs(node)
+        if node is not last:
+            keep_output(node, out)
 
 
 def _twin(t: Tensor) -> Tensor:
@@ -65,7 +94,10 @@ def _check_result(t: Tensor, result: Tensor) -> None:
 def method(name: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The method ``name_`` of an op."""
 
-    def write(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def write(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if overrides.seen and mode.overriding and overrides.overloaded(args):
+            asked = overrides.overloaded((self, *args))
+            return overrides.dispatch(overrides.canonical.get(write, write), asked, (self, *args), kwargs)
         if kwargs:
             return inplace(self, name, lambda t, *a: function(t, *a, **kwargs), args)
         return inplace(self, name, function, args)

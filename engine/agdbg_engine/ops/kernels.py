@@ -13,6 +13,7 @@ import numpy as np
 from numpy import (  # noqa: F401 - the kernels of the ops of these names
     abs,
     add,
+    angle,
     ceil,
     cos,
     exp,
@@ -29,11 +30,14 @@ from numpy import (  # noqa: F401 - the kernels of the ops of these names
     tanh,
     trunc,
 )
+from numpy import conj as conj_copy  # noqa: F401
 from numpy import conj as conj_raw  # noqa: F401
 from numpy import divide as div  # noqa: F401
 from numpy import multiply as mul  # noqa: F401
+from numpy import negative as _negative
 from numpy import negative as neg  # noqa: F401
 from numpy import power as _power
+from numpy import sign as sgn  # noqa: F401
 from numpy import subtract as sub  # noqa: F401
 
 from ..device import array_module
@@ -54,8 +58,13 @@ def rsqrt(x: Any) -> Any:
 
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)); the overflow of exp gives the right 0."""
-    e = np.exp(np.negative(x))
-    return np.reciprocal(e + constant(1, e))
+    e = _negative(x)
+    if type(e) is not ndarray:  # a scalar, or on another device: nothing to write into
+        e = np.exp(e)
+        return np.reciprocal(e + constant(1, e))
+    exp(e, e)
+    add(e, constant(1, e), e)
+    return reciprocal(e, e)
 
 
 def constant(value: float, like: Any) -> Any:
@@ -149,6 +158,26 @@ def _integer_power(x: Any, exponent: Any) -> Any:
     x, exponent = np.broadcast_arrays(x, exponent)
     of_one = np.where(np.abs(x) == 1, _power(x, np.abs(exponent)), 0)
     return np.where(exponent < 0, of_one, _power(x, np.maximum(exponent, 0)))
+
+
+# ----- complex numbers -----
+
+
+def complex_raw(real: Any, imag: Any) -> Any:
+    """Real + i imag."""
+    out = array_module(real).empty(np.broadcast_shapes(real.shape, imag.shape), f"c{2 * real.itemsize}")
+    out.real, out.imag = real, imag
+    return out
+
+
+def polar_raw(size: Any, turn: Any) -> Any:
+    """Complex numbers of absolute value ``size`` and angle ``turn``."""
+    return complex_raw(size * np.cos(turn), size * np.sin(turn))
+
+
+def ones_as(x: Any) -> Any:
+    """Ones in the shape, dtype and library of ``x``."""
+    return np.ones_like(x)
 
 
 # ----- choosing -----
@@ -245,4 +274,4 @@ def clone(x: Any, order: str) -> Any:
 
 def to_copy(x: Any, dtype: Any) -> Any:
     """A copy in another dtype."""
-    return x.astype(dtype)
+    return (x.real if x.dtype.kind == "c" != dtype.kind else x).astype(dtype)

@@ -76,8 +76,8 @@ def pick(x: Any, indices: Any, dim: int, keepdim: bool) -> Any:
 def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     """Mean squared distance from the mean along ``dim``, over ``n - correction`` elements."""
     centred = x - mean_dim(x, dim, True)
-    total = sum_dim(centred * centred, dim, keepdim)
-    return total / x.dtype.type(max(numel(x.shape, dim) - correction, 0))
+    total = sum_dim(squared(centred), dim, keepdim)
+    return total / total.dtype.type(max(numel(x.shape, dim) - correction, 0))
 
 
 def std_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
@@ -87,7 +87,12 @@ def std_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
 
 def norm_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Square root of the sum of squares along ``dim``."""
-    return np.sqrt(sum_dim(x * x, dim, keepdim))
+    return np.sqrt(sum_dim(squared(x), dim, keepdim))
+
+
+def squared(x: Any) -> Any:
+    """The square of the absolute value."""
+    return x * x if x.dtype.kind != "c" else x.real * x.real + x.imag * x.imag
 
 
 # ----- softmax and losses -----

@@ -58,6 +58,11 @@ def alias(x: Any) -> Any:
     return x[...]
 
 
+def fw_primal(x: Any, level: int) -> Any:
+    """All of ``x``: what ``unpack_dual`` calls the primal."""
+    return x[...]
+
+
 def view(x: Any, shape: _Shape) -> Any:
     """X seen in another shape; ValueError where that needs a copy."""
     return x.reshape(shape, copy=False) if isinstance(x, _ndarray) else x.reshape(shape)
@@ -129,6 +134,21 @@ def slice(x: Any, dim: int, start: int | None, end: int | None, step: int) -> An
     return x[_at(x.ndim, dim, _slice(start, end, step))]
 
 
+def view_as_real(x: Any) -> Any:
+    """Complex numbers as pairs of real ones in a last dimension of size 2."""
+    return x[..., None].view(f"f{x.itemsize // 2}")
+
+
+def view_as_complex(x: Any) -> Any:
+    """Pairs of real numbers, side by side in the last dimension, as complex ones."""
+    return x.view(f"c{2 * x.itemsize}")[..., 0]
+
+
+def contiguous(x: Any) -> Any:
+    """``x``, copied if its elements do not lie in order."""
+    return array_module(x).ascontiguousarray(x)
+
+
 # ----- their transposes, indexing -----
 
 
@@ -137,12 +157,31 @@ def sum_to(g: Any, shape: _Shape) -> Any:
     if g.shape == shape:
         return g
     lead = g.ndim - len(shape)
+    if lead == 1 == len(shape) and type(g) is np.ndarray and g.shape[1:] == shape and g.dtype.char in "fd":
+        ones = _ones_row(len(g), g.dtype)
+        if ones is not None:  # the gradient of a bias: a product costs a third of a small reduction
+            return ones.dot(g)
     if lead:
         g = _sum(g, tuple(range(lead)))
     if g.shape != shape:
         ones = tuple(i for i, (n, s) in enumerate(zip(g.shape, shape, strict=True)) if s == 1 != n)
         g = _sum(g, ones, keepdims=True)
     return g
+
+
+def _ones_row(n: int, dtype: Any) -> Any:
+    """``n`` ones, made once; ``None`` for many, where a reduction is as good."""
+    if n > _MOST_ONES:
+        return None
+    key = (n, dtype)
+    made = _ones_rows.get(key)
+    if made is None:
+        made = _ones_rows[key] = np.ones(n, dtype)
+    return made
+
+
+_MOST_ONES = 1024
+_ones_rows: dict[tuple[int, Any], Any] = {}
 
 
 def select_backward(g: Any, shape: _Shape, dim: int, index: int) -> Any:
@@ -171,10 +210,13 @@ def index_backward(g: Any, shape: _Shape, indices: Any) -> Any:
     return out
 
 
-def index_put(x: Any, indices: Any, values: Any) -> Any:
-    """A copy of ``x`` with ``values`` at ``indices``."""
+def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """A copy of ``x`` with ``values`` at ``indices``, or added there, as often as a place is named."""
     out = x.copy()
-    out[indices] = values
+    if accumulate:
+        array_module(x).add.at(out, indices, values)
+    else:
+        out[indices] = values
     return out
 
 

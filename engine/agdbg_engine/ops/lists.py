@@ -13,11 +13,14 @@ from ..dtype import result_type
 from ..grad_mode import mode
 from ..node import Buffers, Node1, NodeN, edge, next_seq
 from ..sites import caller
+from ..strict import follow
 from ..tensor import Tensor, wrap
 from ..view import CreationMeta, as_view
 from . import _generated as g
 from . import kernels as k
+from .after import after_birth
 from .explain import shape_error
+from .forward import propagate_joined, propagate_pieces
 from .prepare import cut
 from .shape import one_dim
 
@@ -88,6 +91,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         _check_sizes(full, dim)
         joined = np.concatenate([t._a for t in full], dim)
     out = wrap(_row_major(joined))
+    if events.special & events.FORWARD:
+        propagate_joined(out, ts, lambda parts: cat(parts, dim))
     node = _join(CatBackward0, ts, out)
     if node is not None:
         node.c_dim = dim
@@ -117,6 +122,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"entry {i}"
             )
     out = wrap(_row_major(np.stack([t._a for t in ts], dim % n)))
+    if events.special & events.FORWARD:
+        propagate_joined(out, ts, lambda parts: stack(parts, dim))
     node = _join(StackBackward0, ts, out)
     if node is not None:
         node.c_dim = dim % n
@@ -161,6 +168,8 @@ def _finish(node: Any, out: Tensor, numbers: tuple[int, ...]) -> None:
     out._fn, out._rg = node, True
     if events.sink is not None:
         events.sink.node_born(node, out)
+    if events.special:
+        after_birth(node, out)
 
 
 def _full(ts: list[Tensor]) -> list[Tensor]:
@@ -289,10 +298,69 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return split(self, -(-n // chunks), dim) if n else split(self, [0] * chunks, dim)
 
 
+class UnsafeSplitBackward0(_Pieces):
+    """Gradient of :func:`unsafe_split`."""
+
+    __slots__ = ()
+    op_name = "UnsafeSplitBackward0"
+
+
+class UnsafeSplitWithSizesBackward0(_Pieces):
+    """Gradient of :func:`unsafe_split_with_sizes`."""
+
+    __slots__ = ()
+    op_name = "UnsafeSplitWithSizesBackward0"
+
+
+def unsafe_split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """:func:`split` into pieces that are not views: each may be written in place, though they share the memory.
+
+    The engine does not notice when what was saved of the tensor or of another piece changes by such a write.
+    """
+    return _no_views(UnsafeSplitBackward0, self, split(wrap(self._a), split_size, dim), dim)
+
+
+def unsafe_split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """As :func:`unsafe_split`, into pieces of given sizes."""
+    return _no_views(UnsafeSplitWithSizesBackward0, self, split(wrap(self._a), list(split_sizes), dim), dim)
+
+
+def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """:func:`chunk` into pieces that are not views, see :func:`unsafe_split`."""
+    return _no_views(UnsafeSplitBackward0, self, chunk(wrap(self._a), chunks, dim), dim)
+
+
+def _no_views(kind: type[_Pieces], x: Tensor, pieces: tuple[Tensor, ...], dim: int) -> tuple[Tensor, ...]:
+    """Tensors on the memory of ``pieces`` as outputs of one node of ``kind``, which took ``x`` apart."""
+    outs = tuple(wrap(p._a) for p in pieces)
+    _record(kind, outs, x, one_dim(x, dim))
+    if events.special & events.FORWARD:
+        propagate_pieces(outs, x, lambda t: _no_views(kind, t, _like(pieces, t, dim), dim))
+    return outs
+
+
+def _like(pieces: tuple[Tensor, ...], x: Tensor, dim: int) -> tuple[Tensor, ...]:
+    """``x`` taken apart in the sizes of ``pieces``."""
+    return split(wrap(x._a), [p.shape[dim] for p in pieces], dim)
+
+
 def _views(kind: type[_Pieces], x: Tensor, dim: int, op: str, arguments: list[tuple[Any, ...]]) -> tuple[Tensor, ...]:
     """The views ``op(x, *arguments[i])``, outputs of one node of ``kind``."""
     take = getattr(k, op)
     outs = tuple(wrap(take(x._a, *a)) for a in arguments)
+    _record(kind, outs, x, dim)
+    for out, a in zip(outs, arguments, strict=True):
+        name = kind.op_name.removesuffix("Backward0").lower()
+        as_view(out, x, name, _step(take, a), CreationMeta.MULTI_OUTPUT_NODE)
+        if events.special & events.STRICT:
+            follow(out)
+    if events.special & events.FORWARD:
+        propagate_pieces(outs, x, lambda tangent: _views(kind, tangent, dim, op, arguments))
+    return outs
+
+
+def _record(kind: type[_Pieces], outs: tuple[Tensor, ...], x: Tensor, dim: int) -> None:
+    """Make a node of ``kind`` that took ``x`` apart the history of ``outs``, if a gradient is needed."""
     source = edge(x) if mode.grad and x._rg and outs else None
     if source is not None:
         node = kind()
@@ -301,10 +369,6 @@ def _views(kind: type[_Pieces], x: Tensor, dim: int, op: str, arguments: list[tu
         _finish(node, outs[0], (x._nr,))
         for i, out in enumerate(outs):
             out._fn, out._nr, out._rg = node, i, True
-    for out, a in zip(outs, arguments, strict=True):
-        name = kind.op_name.removesuffix("Backward0").lower()
-        as_view(out, x, name, _step(take, a), CreationMeta.MULTI_OUTPUT_NODE)
-    return outs
 
 
 def _step(take: Any, arguments: tuple[Any, ...]) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtype import scalar_type
+from ..dtype import cpp_type, scalar_type
+from ..overrides import ask_all
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import broadcast_error, expand_error, not_a_tensor, product_error, shape_error
@@ -27,7 +28,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     if error is not None:
         raise error
     if input.dtype != mat2.dtype:
-        a, b = _c_name(input.dtype), _c_name(mat2.dtype)
+        a, b = cpp_type(input.dtype), cpp_type(mat2.dtype)
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
     return g.mm(input, mat2)
 
@@ -107,10 +108,13 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     return g.mul(g.view(input, (input.shape[0], 1)), vec2)
 
 
-def matmul(input: Tensor, other: Tensor) -> Tensor:
+def matmul(input: Tensor, other: Any) -> Any:
     """``input @ other`` for vectors, matrices and batches of matrices, as in PyTorch."""
     if not isinstance(other, Tensor):
-        return NotImplemented
+        answer = ask_all(matmul, input, other)
+        if answer is NotImplemented:
+            raise not_a_tensor("matmul", "other", other, 2)
+        return answer
     a, b = input.ndim, other.ndim
     if a == 0 or b == 0:
         raise shape_error(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
@@ -183,15 +187,3 @@ def _tensors(op: str, input: Any, **others: Any) -> None:
     for position, (name, value) in enumerate({"input": input, **others}.items(), 1):
         if not isinstance(value, Tensor):
             raise not_a_tensor(op, name, value, position)
-
-
-def _c_name(dtype: np.dtype[Any]) -> str:
-    """The C++ name of a dtype, as errors about matrices print it."""
-    name = scalar_type(dtype)
-    return {
-        "Long": "long int",
-        "Short": "short int",
-        "Half": "c10::Half",
-        "Char": "signed char",
-        "Byte": "unsigned char",
-    }.get(name, name.lower())

@@ -11,6 +11,8 @@ import numpy as np
 from .. import events
 from ..backward import QUIET
 from ..dtype import get_default_dtype, result_type
+from ..grad_mode import mode
+from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .after import after
@@ -46,7 +48,7 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
         elif isinstance(value, np.generic | int | float):
             arguments[name] = value.item() if isinstance(value, np.generic) else _plain(value)
         elif not isinstance(value, Tensor):
-            return NotImplemented
+            return from_op(function, None, tuple(arguments.values())) if overrides(type(value)) else NotImplemented
     return function(**arguments)
 
 
@@ -59,6 +61,7 @@ def _plain(value: Any) -> Any:
 def _complex(value: complex, others: Iterable[Any]) -> Tensor:
     """A complex number as a tensor: it makes all operands complex, in the precision of the tensors."""
     tensor = next(t for t in others if isinstance(t, Tensor))
+    events.keep_on(events.COMPLEX)
     return wrap(np.asarray(value, result_type([(tensor.dtype, 2), (np.dtype(np.complex64), 0)])))
 
 
@@ -68,10 +71,18 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     Where it only says that a number overflowed, was divided by zero or is none (a NumPy warning made an error, or
     ``np.seterr``), call ``function`` again without asking for that: PyTorch's results are silently infinite or NaN.
     """
+    if mode.overriding and (isinstance(error, Overridden) or overloaded(tensors.values())):
+        return from_op(function, error, (*tensors.values(), *plain.values()))
+    if isinstance(error, AttributeError) and function in operators and _has_array(tensors):
+        return function(**{n: wrap(v.copy()) if isinstance(v, np.ndarray) else v for n, v in tensors.items()}, **plain)
     if isinstance(error, RuntimeWarning | FloatingPointError) and np.geterr() != QUIET:
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
     raise explain(function.__name__, error, **tensors) from None
+
+
+def _has_array(tensors: dict[str, Any]) -> bool:
+    return any(isinstance(v, np.ndarray) for v in tensors.values())
 
 
 def as_array(value: Any) -> Any:
@@ -79,10 +90,12 @@ def as_array(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
-def matmul(self: Tensor, other: Tensor) -> Tensor:
+def matmul(self: Tensor, other: Any) -> Tensor:
     """``@`` for everything but two matrices of one dtype."""
     from .matrix import matmul as general
 
+    if not isinstance(other, Tensor):
+        return ask_all(general, self, other)
     return general(self, other)
 
 
@@ -106,10 +119,8 @@ def weak(op: str, result: Any, tensor: Any) -> Any:
 
 def cut(tensors: tuple[Tensor, ...]) -> None:
     """Report that the graph ends at these inputs because gradient mode is off (or the result has no gradient)."""
-    from ..grad_mode import mode
-
     sink = events.sink
-    if sink is None or mode.grad:
+    if sink is None or mode.grad or mode.custom is not None:
         return
     site = caller()
     for t in tensors:

@@ -75,18 +75,21 @@ def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
 
 def softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along ``dim``."""
-    return g.softmax_dim(_floating("softmax_lastdim_kernel_impl", self, dtype), one_dim(self, dim))
+    dim = one_dim(self, dim)
+    return g.softmax_dim(_floating("softmax", self, dtype, dim), dim)
 
 
 def log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """x - log(sum(exp(x))) along ``dim``."""
-    return g.log_softmax_dim(_floating("log_softmax_lastdim_kernel_impl", self, dtype), one_dim(self, dim))
+    dim = one_dim(self, dim)
+    return g.log_softmax_dim(_floating("log_softmax", self, dtype, dim), dim)
 
 
-def _floating(kernel: str, x: Tensor, dtype: Any) -> Tensor:
+def _floating(op: str, x: Tensor, dtype: Any, dim: int) -> Tensor:
     if dtype is not None:
         return x.to(dtype)
-    if x._a.dtype.kind not in "fc":
+    if x._a.dtype.kind != "f":
+        kernel = f"{op}_lastdim_kernel_impl" if x.ndim in (0, dim + 1) else f"{op}_kernel_impl"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type(x.dtype)}'")
     return x
 

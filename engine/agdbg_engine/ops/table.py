@@ -67,8 +67,12 @@ unary("log1p(self)", "Log1PBackward0", "g / (self + 1)", floats=True)
 unary("sqrt(self)", "SqrtBackward0", "g / (2 * result)", floats=True)
 unary("rsqrt(self)", "RsqrtBackward0", "-0.5 * g * (result * result * result)", floats=True)
 unary("reciprocal(self)", "ReciprocalBackward0", "-g * (result * result)", floats=True)
-unary("abs(self)", "AbsBackward0", "g * sign(self)", holomorphic=False)
-op("conj_raw(self)", "ConjPhysicalBackward0", self="conj_raw(g)", jvp="conj_raw(self_t)")
+op("abs(self)", "AbsBackward0", self="g * sgn(self)", jvp="inner(self_t, sgn(self))", elementwise=True, inplace=True,
+   holomorphic=False)
+op("sgn(self)", "SgnBackward0", self="sgn_grad(g, self, result)", jvp="sgn_grad(self_t, self, result)", elementwise=True,
+   inplace=True, holomorphic=False)
+op("angle(self)", "AngleBackward0", self="angle_grad(g, self)", jvp="inner(self_t, angle_grad(1.0, self))", elementwise=True,
+   holomorphic=False, floats=True)
 unary("sign(self)", "SignBackward0", "zeros_of(self_shape, g)")
 unary("floor(self)", "FloorBackward0", "zeros_of(self_shape, g)")
 unary("ceil(self)", "CeilBackward0", "zeros_of(self_shape, g)")
@@ -135,13 +139,13 @@ op("min_dim(self, indices, dim, keepdim)", "MinBackward0", indices=None,
    self="pick_backward(g, self_shape, indices, dim, keepdim)", jvp="pick(self_t, indices, dim, keepdim)",
    forward="pick(self, indices, dim, keepdim)")
 op("var_dim(self, dim, correction, keepdim)", "VarBackward0", self="var_grad(g, self, dim, correction, keepdim)",
-   jvp="var_tangent(self_t, self, dim, correction, keepdim)")
+   jvp="var_tangent(self_t, self, dim, correction, keepdim)", holomorphic=False)
 op("std_dim(self, dim, correction, keepdim)", "StdBackward0",
    self="var_grad(drop(g / (2 * result), result == 0), self, dim, correction, keepdim)",
-   jvp="drop(var_tangent(self_t, self, dim, correction, keepdim) / (2 * result), result == 0)")
+   jvp="drop(var_tangent(self_t, self, dim, correction, keepdim) / (2 * result), result == 0)", holomorphic=False)
 op("norm_dim(self, dim, keepdim)", "LinalgVectorNormBackward0",
    self="self * expand_dims(drop(g / result, result == 0), self_shape, dim, keepdim)",
-   jvp="drop(sum_dim(self_t * self, dim, keepdim) / result, result == 0)")
+   jvp="drop(sum_dim(inner(self_t, self), dim, keepdim) / result, result == 0)", holomorphic=False)
 op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
    self="expand_dims(g, self_shape, dim, keepdim) * exp(self - expand_dims(result, self_shape, dim, keepdim))",
    jvp="sum_dim(self_t * exp(self - expand_dims(result, self_shape, dim, keepdim)), dim, keepdim)")
@@ -176,6 +180,7 @@ op("addmm(self, mat1, mat2)", "AddmmBackward0", alias="self",
 # ----- views -----
 
 view("alias(self)", "AliasBackward0", "g")
+view("fw_primal(self, level)", "Identity", "g")
 view("view(self, shape)", "ViewBackward0", "reshape(g, self_shape)")
 view("reshape_alias(self, shape)", "ReshapeAliasBackward0", "reshape(g, self_shape)")
 linear("unsafe_view(self, shape)", "UnsafeViewBackward0", "reshape(g, self_shape)", alias="self")
@@ -190,6 +195,17 @@ view("select(self, dim, index)", "SelectBackward0", "select_backward(g, self_sha
 view("slice(self, dim=0, start=None, end=None, step=1)", "SliceBackward0",
      "slice_backward(g, self_shape, dim, start, end, step)", alias="")
 
+# ----- complex numbers -----
+
+op("conj_raw(self)", "ConjPhysicalBackward0", self="conj_raw(g)", jvp="conj_raw(self_t)")
+op("conj_copy(self)", "ConjBackward0", self="conj_copy(g)", jvp="conj_copy(self_t)")
+op("complex_raw(real, imag)", "ComplexBackward0", real="real_part(g)", imag="imag_part(g)", alias="real imag",
+   jvp="complex_raw(real_t, imag_t)", elementwise=True)
+op("polar_raw(abs, angle)", "PolarBackward0", abs="inner(g, sgn(result))", angle="inner(g, result * 1j)", elementwise=True,
+   jvp="abs_t * polar_raw(ones_as(abs), angle) + angle_t * result * 1j", holomorphic=False)
+view("view_as_real(self)", "ViewAsRealBackward0", "view_as_complex(contiguous(g))")
+view("view_as_complex(self)", "ViewAsComplexBackward0", "view_as_real(g)")
+
 # ----- their transposes, indexing -----
 
 linear("select_backward(self, shape, dim, index)", "SelectBackwardBackward0", "select(g, dim, index)", alias="self")
@@ -197,8 +213,9 @@ linear("slice_backward(self, shape, dim, start, end, step)", "SliceBackwardBackw
        "slice(g, dim, start, end, step)", alias="self")
 linear("index(self, indices)", "IndexBackward0", "index_backward(g, self_shape, indices)")
 linear("index_backward(self, shape, indices)", "IndexBackwardBackward0", "index(g, indices)")
-op("index_put(self, indices, values)", "IndexPutBackward0", self="index_put(g, indices, 0.0)",
+op("index_put(self, indices, values, accumulate=False)", "IndexPutBackward0", alias="self",
+   self="g if accumulate else index_put(g, indices, 0.0)",
    values="sum_to(index(g, indices), values_shape)", scalars={"values": "IndexPutBackward0"},
-   jvp="index_put(self_t, indices, values_t)", inplace=True)
+   jvp="index_put(self_t, indices, values_t, accumulate)", inplace=True)
 linear("gather(self, dim, index)", "GatherBackward0", "gather_backward(g, self_shape, dim, index)", index=None)
 linear("gather_backward(self, shape, dim, index)", "GatherBackwardBackward0", "gather(g, dim, index)", index=None)

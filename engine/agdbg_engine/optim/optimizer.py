@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .. import events
 from ..grad_mode import enable_grad
 from ..nn.module import clear_grad
+from ..saved_mutation import before_write
 from ..sites import caller
 from ..tensor import Tensor
 
@@ -62,6 +64,8 @@ class Optimizer:
         for group in self.param_groups:
             for p in group["params"]:
                 if p._grad is not None:
+                    if events.special:
+                        before_write(p, op)
                     self.update(p._a, _decayed(p._a, p._grad._a, group), self.state.setdefault(p, {}), group)
                     p._bump(op, None, code, lasti)
         return loss

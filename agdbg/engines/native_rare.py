@@ -1,0 +1,107 @@
+"""What few programs do, as records: hooks on saved tensors, custom Functions, forward mode, checkpoints."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from types import CodeType
+
+from agdbg.events import FunctionCall, Kind, head, pack_pair
+from agdbg.record import Recorder
+from agdbg_engine import events as engine_events
+from agdbg_engine.current import current
+from agdbg_engine.node import Node
+from agdbg_engine.tensor import Tensor
+
+_CALLS = {"forward": FunctionCall.FORWARD, "backward": FunctionCall.BACKWARD, "jvp": FunctionCall.JVP}
+
+
+class RareSink(engine_events.Sink):
+    """The part of the adapter that only special programs need."""
+
+    recorder: Recorder
+    new_node: Callable[[], int]
+
+    def __init__(self) -> None:
+        self._early: weakref.WeakKeyDictionary[Node, int] = weakref.WeakKeyDictionary()
+        """Numbers of contexts of custom Functions that are no complete nodes yet, and may never be."""
+
+    # ----- hooks on saved tensors -----
+
+    def saved_packed(self, node: Node, slot: int, code: CodeType, lasti: int) -> None:
+        self._rare(Kind.PACKED, self._tag(node), slot, self._site(code, lasti))
+
+    def saved_unpacked(self, node: Node, slot: int) -> None:
+        self._rare(Kind.UNPACKED, self._tag(node), slot, _running())
+
+    def saved_cloned(self, tensor: Tensor, count: int, code: CodeType, lasti: int) -> None:
+        self._rare(Kind.CLONED, self.storage_of(tensor), count, self._site(code, lasti))
+
+    # ----- forward mode -----
+
+    def dual_level(self, level: int, entered: bool, code: CodeType, lasti: int) -> None:
+        where = self._site_op(code, lasti, "entered" if entered else "left")
+        self._rare(Kind.DUAL_LEVEL, 0, where, level, a=int(entered))
+
+    # ----- custom Functions -----
+
+    def function_began(self, node: Node, what: str, code: CodeType, lasti: int) -> None:
+        tag = self._tag(node) if what == "backward" else self._number_early(node)
+        where = self._site_op(code, lasti, type(node).op_name)
+        self._rare(Kind.FUNCTION, tag, _running(), where, a=_CALLS[what])
+
+    def function_wrote(self, node: Node, tensor: Tensor, argument: str, code: CodeType, lasti: int) -> None:
+        where = self._site_op(code, lasti, type(node).op_name)
+        text = pack_pair(self.recorder.text(argument), 0)
+        self._rare(Kind.UNMARKED, self.storage_of(tensor), self._number_early(node), where, text)
+
+    def function_kept(self, node: Node, tensor: Tensor, name: str, role: str, code: CodeType, lasti: int) -> None:
+        where = self._site_op(code, lasti, role)
+        text = pack_pair(self.recorder.text(name), 0)
+        self._rare(Kind.KEPT, self._number_early(node), self.storage_of(tensor), where, text)
+
+    def _number_early(self, node: Node) -> int:
+        """The number of a context, which is no node yet: its edges and saved tensors are told when they are known."""
+        if hasattr(node, "tag"):
+            return node.tag
+        number = self._early.get(node)
+        if number is None:
+            number = self._early[node] = self.new_node()
+        return number
+
+    def _new_number(self, node: Node) -> int:
+        """The number for a node that is told now: the one it was mentioned with, if it was."""
+        if hasattr(node, "tag"):
+            return node.tag
+        return self._early.pop(node, 0) or self.new_node() if node.user_code else self.new_node()
+
+    # ----- checkpoints -----
+
+    def recomputed(self, ops: int, difference: str | None, code: CodeType, lasti: int) -> None:
+        needing = current.node
+        tag = 0 if needing is None else self._tag(needing)
+        text = 0 if difference is None else pack_pair(self.recorder.text(difference), 0)
+        self._rare(Kind.RECOMPUTED, tag, _running(), self._site(code, lasti), text, ops)
+
+    # ----- the rest of the adapter, see agdbg.engines.native -----
+
+    def _rare(self, kind: Kind, number: int, p0: int, p1: int, p2: int = 0, p3: int = 0, *, a: int = 0) -> None:
+        self.recorder.emit(head(kind, self.recorder.thread(), a=a), number, p0, p1, p2, p3, 0, 0)
+
+    def storage_of(self, t: Tensor) -> int:
+        """The id of the memory of ``t``."""
+        raise NotImplementedError
+
+    def _tag(self, node: Node) -> int:
+        raise NotImplementedError
+
+    def _site(self, code: CodeType, lasti: int) -> int:
+        raise NotImplementedError
+
+    def _site_op(self, code: CodeType, lasti: int, op: str) -> int:
+        raise NotImplementedError
+
+
+def _running() -> int:
+    """The id of the pass that runs in this thread; 0 when none does."""
+    return 0 if current.bp is None else current.bp.tag

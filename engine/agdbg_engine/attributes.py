@@ -1,0 +1,170 @@
+"""What a tensor is, apart from autograd: sizes, dtype, place, layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .device import device, device_of
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+class Attributes:
+    """The part of :class:`~agdbg_engine.tensor.Tensor` that only describes its buffer."""
+
+    __slots__ = ()
+    _a: Any
+
+    is_sparse = is_quantized = is_meta = False
+
+    # ----- sizes -----
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes by dimension."""
+        return self._a.shape
+
+    def size(self, dim: int | None = None) -> Any:
+        """All sizes, or that of one dimension."""
+        return self._a.shape if dim is None else self._a.shape[dim]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self._a.ndim
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return self._a.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return self._a.size
+
+    nelement = numel
+
+    def is_same_size(self, other: Tensor) -> bool:
+        """Whether ``other`` has the same shape."""
+        if not isinstance(other, Attributes):
+            raise TypeError(f"is_same_size(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+        return bool(self._a.shape == other._a.shape)
+
+    # ----- elements -----
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type (a NumPy dtype)."""
+        return self._a.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._a.dtype.itemsize
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self._a.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._a.nbytes
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a floating one."""
+        return bool(self._a.dtype.kind == "f")
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is a complex one."""
+        return bool(self._a.dtype.kind == "c")
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative numbers."""
+        return self._a.dtype.kind not in "bu"
+
+    def is_conj(self) -> bool:
+        """Whether the elements are still to be conjugated: never, since ``conj`` does it at once."""
+        return False
+
+    def is_neg(self) -> bool:
+        """Whether the elements are still to be negated: never."""
+        return False
+
+    # ----- place -----
+
+    @property
+    def device(self) -> device:
+        """Where the buffer lives."""
+        return device_of(self._a)
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the buffer lives on a GPU."""
+        return self.device.type == "cuda"
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the buffer lives in main memory."""
+        return self.device.type == "cpu"
+
+    def get_device(self) -> int:
+        """Number of the GPU; -1 for main memory."""
+        index = self.device.index
+        return -1 if index is None else index
+
+    def data_ptr(self) -> int:
+        """Address of the first element."""
+        a = self._a
+        return int(a.ctypes.data if isinstance(a, np.ndarray) else a.data.ptr)
+
+    # ----- layout -----
+
+    def is_contiguous(self) -> bool:
+        """Whether elements lie in row-major order without gaps."""
+        return bool(self._a.flags.c_contiguous)
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Steps by dimension, in elements, or that of one dimension."""
+        steps = tuple(s // self._a.itemsize for s in self._a.strides)
+        return steps if dim is None else steps[dim]
+
+    def storage_offset(self) -> int:
+        """Where the first element lies in the memory that this tensor is a part of, in elements."""
+        owner = self._a
+        while isinstance(owner.base, type(owner)):
+            owner = owner.base
+        return (self.data_ptr() - _Holder(owner).data_ptr()) // self.itemsize
+
+
+class _ReadOnly(property):
+    """A property that refuses to be set in PyTorch's words."""
+
+    name = ""
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError(f"attribute '{self.name}' of 'torch._C.TensorBase' objects is not writable")
+
+    def __delete__(self, instance: Any) -> None:
+        self.__set__(instance, None)
+
+
+def make_read_only(cls: type) -> None:
+    """Give the properties of ``cls`` and its bases that have no setter PyTorch's error for setting them."""
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if type(value) is property and value.fset is None and base is not object:
+                made = _ReadOnly(value.fget, doc=value.__doc__)
+                made.name = name
+                setattr(cls, name, made)
+
+
+class _Holder(Attributes):
+    """A buffer seen as a tensor."""
+
+    def __init__(self, array: Any) -> None:
+        self._a = array

@@ -1,0 +1,77 @@
+"""A checkpoint whose backward is one node: it runs the function again with a graph and a backward pass through that."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .. import autograd
+from ..current import current
+from ..function import Function
+from ..grad_mode import enable_grad, no_grad
+from ..op_log import OpLog, logging
+from ..random import drawing_from, get_rng_state
+from ..sites import user_stacklevel
+from ..tensor import Tensor
+from .frame import compare
+
+
+def run_reentrant(function: Callable[..., Any], preserve: bool, args: tuple[Any, ...]) -> Any:
+    """``function(*args)`` without a graph; its random numbers are drawn again in backward if ``preserve``."""
+    return CheckpointFunction.apply(function, preserve, *args)
+
+
+class CheckpointFunction(Function):
+    """The node of a checkpointed call; its inputs are the function, whether to preserve random numbers, the arguments."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
+        """Run ``function`` without recording; of the arguments the tensors are saved."""
+        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None",
+                UserWarning,
+                stacklevel=user_stacklevel(),
+            )
+        ctx.function = function
+        ctx.state = get_rng_state() if preserve else None
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.save_for_backward(*(a for a in args if isinstance(a, Tensor)))
+        ctx.log = OpLog(table_only=True)
+        with no_grad(), logging(ctx.log):
+            return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run the function again, with a graph, and the graph backward."""
+        if _partial():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter "
+                "to .backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without "
+                "passing the `inputs` argument."
+            )
+        arguments = list(ctx.others)
+        for place, t in zip(ctx.places, ctx.saved_tensors, strict=True):
+            arguments[place] = t.detach().requires_grad_(t.requires_grad)
+        log = OpLog(table_only=True)
+        with drawing_from(ctx.state), enable_grad(), logging(log):
+            outputs = ctx.function(*arguments)
+        compare(ctx.log, log, stopped=False)
+        outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
+        roots = [(o, g) for o, g in zip(outputs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad]
+        if not roots:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        autograd.backward([o for o, _ in roots], [g for _, g in roots])
+        return (None, None, *(a.grad if isinstance(a, Tensor) else None for a in arguments))
+
+
+def _partial() -> bool:
+    """Whether a pass that runs in this thread wants some gradients only, so that the leaves must not get theirs."""
+    bp = current.bp
+    while bp is not None:
+        if bp.call == "grad" or bp._wanted is not None:
+            return True
+        bp = bp.parent
+    return False

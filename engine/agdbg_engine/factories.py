@@ -1,0 +1,61 @@
+"""``x.new_zeros(...)`` and its like: new tensors in the dtype of an old one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+class Factories:
+    """The part of :class:`~agdbg_engine.tensor.Tensor` that makes new tensors, which share nothing with it."""
+
+    __slots__ = ()
+    _a: Any
+
+    def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        """Zeros."""
+        return self._new("new_zeros", size, 0, dtype, device, requires_grad)
+
+    def new_ones(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        """Ones."""
+        return self._new("new_ones", size, 1, dtype, device, requires_grad)
+
+    def new_empty(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        """Unspecified content."""
+        return self._new("new_empty", size, None, dtype, device, requires_grad)
+
+    def new_full(
+        self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
+        """One value."""
+        if not isinstance(size, tuple | list):
+            raise TypeError(
+                f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
+            )
+        return self._new("new_full", (size,), fill_value, dtype, device, requires_grad)
+
+    def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+        """A copy of ``data``."""
+        from .creation import tensor
+
+        if isinstance(data, Factories):
+            warnings.warn(
+                "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+                "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor).",
+                UserWarning,
+                stacklevel=2,
+            )
+        return tensor(data, dtype=dtype or self._a.dtype, device=device, requires_grad=requires_grad)
+
+    def _new(self, op: str, size: Any, value: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+        from .creation import leaf, shape_of
+
+        array = np.empty(shape_of(op, size), dtype or self._a.dtype)
+        if value is not None:
+            array[...] = value
+        return leaf(array, device, requires_grad)

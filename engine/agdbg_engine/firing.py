@@ -1,0 +1,125 @@
+"""Hooks firing in a backward pass: what they are called with, and PyTorch's tests of what they return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import events
+from .dtype import scalar_type
+from .grad_mode import mode
+from .hooks import Hook, Hooks, LeafHooks, NodeHooks, Quiet
+
+if TYPE_CHECKING:
+    from .backward import BackwardPass
+    from .node import AccumulateGrad, Node
+
+Gradients = list[Any]
+"""The gradients of a node's outputs or inputs: buffers, or tensors in a pass that records; ``None`` where there is none."""
+
+
+def tensor_hooks(bp: BackwardPass, node: Node, hooks: NodeHooks, gs: Gradients) -> Gradients:
+    """The gradients coming in for ``node`` as the hooks on its outputs leave them; retained by the tensors that want it."""
+    for nr, mine in hooks.tensor:
+        for hook in list(mine.values()):
+            g = as_tensor(gs[nr])
+            answer = _fire(bp, hook, "tensor", node, g)
+            if answer is not None:
+                gs[nr] = _as_gradient(bp, _checked(answer, g, hook))
+    for nr, retaining in hooks.retain.items():
+        t = retaining()
+        if t is not None and gs[nr] is not None:
+            t._accumulate_recorded(as_tensor(gs[nr]))
+    return gs
+
+
+def pre_hooks(bp: BackwardPass, node: Node, hooks: Hooks, gs: Gradients) -> Gradients:
+    """The gradients coming in for ``node`` as the hooks before it leave them."""
+    for hook in list(hooks.values()):
+        tensors = [as_tensor(g) for g in gs]
+        answer = _fire(bp, hook, "pre", node, tuple(tensors))
+        gs = _replaced(bp, answer, tensors, gs, hook)
+    return gs
+
+
+def post_hooks(bp: BackwardPass, node: Node, hooks: Hooks, found: Gradients, gs: Gradients) -> Gradients:
+    """The gradients ``found`` by ``node`` from ``gs`` as the hooks after it leave them."""
+    outputs = tuple(as_tensor(g) for g in gs)
+    for hook in list(hooks.values()):
+        inputs = [as_tensor(g) for g in found]
+        answer = _fire(bp, hook, "post", node, tuple(inputs), outputs)
+        found = _replaced(bp, answer, inputs, found, hook)
+    return found
+
+
+def post_accumulate_hooks(bp: BackwardPass, node: AccumulateGrad, hooks: LeafHooks) -> None:
+    """Tell those who wait for the ``grad`` of a leaf, even if there is none; :class:`RuntimeError` when one returns a tensor."""
+    leaf, answered = node.variable, False
+    for hook in list((hooks.post_accumulate or {}).values()):
+        answer = _fire(bp, hook, "post-accumulate", node, leaf)
+        if answer is not None and answer is not leaf:
+            _checked(answer, leaf, hook)
+            answered = True
+    if answered:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def as_tensor(g: Any) -> Any:
+    """A gradient as hooks get it."""
+    from .tensor import Tensor, wrap
+
+    return g if g is None or isinstance(g, Tensor) else wrap(g)
+
+
+def _as_gradient(bp: BackwardPass, answer: Any) -> Any:
+    return answer if answer is None or bp.tensors else answer._a
+
+
+def _fire(bp: BackwardPass, hook: Hook, kind: str, node: Node, *args: Any) -> Any:
+    mode.overriding = bp.overriding
+    try:
+        answer = hook(*args)
+    finally:
+        mode.overriding = False
+    if events.sink is not None and not isinstance(hook, Quiet):
+        events.sink.hook("fired", kind, node, bp.code, bp.lasti)
+    return answer
+
+
+def _replaced(bp: BackwardPass, answer: Any, tensors: Gradients, gs: Gradients, hook: Hook) -> Gradients:
+    """The gradients that a node's hook wants instead of ``gs``, which it has seen as ``tensors``."""
+    if answer is None:
+        return gs
+    if not isinstance(answer, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
+    if len(answer) != len(tensors):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, but expected {len(tensors)})"
+        )
+    return [_as_gradient(bp, _checked(a, t, hook)) for a, t in zip(answer, tensors, strict=True)]
+
+
+def _checked(answer: Any, before: Any, hook: Hook) -> Any:
+    """What a hook returned in place of ``before``."""
+    from .tensor import Tensor
+
+    if answer is None:
+        return None
+    if before is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    if not isinstance(answer, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
+    if answer.dtype != before.dtype or answer.device.type != before.device.type:
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has changed the type of value (was {_type(before)} got {_type(answer)})"
+        )
+    if answer.shape != before.shape:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+    return answer
+
+
+def _type(t: Any) -> str:
+    return f"torch.{'' if t.device.type == 'cpu' else t.device.type + '.'}{scalar_type(t.dtype)}Tensor"
+
+
+def _name(hook: Hook) -> str:
+    return getattr(hook, "__name__", "<unknown>")

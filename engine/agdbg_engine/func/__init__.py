@@ -1,0 +1,18 @@
+"""Function transforms: ``grad(f)`` is the function that computes the gradient of ``f``.
+
+They nest to any depth, take nested tuples, lists and dicts of tensors, and may close over tensors that require grad.
+A result requires grad only if something outside of the transform needs it to.
+
+>>> import agdbg_engine as ag
+>>> from agdbg_engine.func import grad
+>>> grad(grad(lambda x: x**3))(ag.tensor(2.0))
+tensor(12.)
+"""
+
+from __future__ import annotations
+
+from .forward import jvp
+from .jacobian import hessian, jacfwd, jacrev
+from .reverse import grad, grad_and_value, vjp
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]

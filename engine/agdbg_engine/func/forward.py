@@ -1,0 +1,81 @@
+"""``jvp``: the transform that runs forward mode, at a level of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import forward_ad
+from ..creation import zeros_like
+from ..pytree import flatten, unflatten
+from ..tensor import Tensor
+from .args import Argnums, check_outputs, replaced, sliced, with_aux
+
+_JVP = "jvp(f, primals, tangents)"
+
+
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """``(func(*primals), Jacobian @ tangents)``; ``(…, …, aux)`` with ``has_aux``.
+
+    ``tangents`` has the structure and the shapes of ``primals``, a tuple. With ``strict`` an output that does not depend on
+    the primals is a :class:`RuntimeError`, else its tangent is zeros.
+    """
+    return jvp_of(func, primals, tangents, None, strict, has_aux)
+
+
+def jvp_of(
+    func: Callable[..., Any], args: Any, tangents: Any, argnums: Argnums | None, strict: bool, has_aux: bool
+) -> Any:
+    """:func:`jvp` with tangents for the arguments ``argnums`` only, for all with ``None``."""
+    if not isinstance(args, tuple):
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    primals, directions, structure = _checked(args if argnums is None else sliced(args, argnums), tangents)
+    with forward_ad.nested_level() as level:
+        duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(primals, directions, strict=True)]
+        nest = unflatten(duals, structure)
+        output, aux = with_aux(func(*(nest if argnums is None else replaced(args, argnums, nest))), has_aux, _JVP)
+        outs, out_structure = flatten(output)
+        check_outputs(outs, _JVP)
+        pairs = [_unpacked(o, level, strict) for o in outs]
+        extra = _without_tangents(aux, level) if has_aux else None
+    value = unflatten([p for p, _ in pairs], out_structure)
+    product = unflatten([t for _, t in pairs], out_structure)
+    return (value, product, extra) if has_aux else (value, product)
+
+
+def _checked(primals: Any, tangents: Any) -> tuple[list[Tensor], list[Tensor], Any]:
+    """The flat primals and tangents and their common structure."""
+    flat, structure = flatten(primals)
+    directions, found = flatten(tangents)
+    if structure != found:
+        raise RuntimeError(
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
+            f"tensors, tangents also must be. Got primals with structure {structure} and tangents with structure {found}"
+        )
+    for what, ts in (("primals", flat), ("tangents", directions)):
+        if not ts:
+            raise RuntimeError(f"{_JVP}: Expected {what} to contain at least one Tensor.")
+        for t in ts:
+            if not isinstance(t, Tensor):
+                raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}")
+    return flat, directions, structure
+
+
+def _unpacked(dual: Tensor, level: Any, strict: bool) -> tuple[Tensor, Tensor]:
+    primal, tangent = forward_ad.unpack_dual(dual, level=level)
+    if tangent is None:
+        if strict:
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with "
+                "strict=True."
+            )
+        tangent = zeros_like(primal)
+    return primal, tangent
+
+
+def _without_tangents(aux: Any, level: Any) -> Any:
+    leaves, structure = flatten(aux)
+    for x in leaves:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+    return unflatten([forward_ad.unpack_dual(x, level=level)[0] for x in leaves], structure)

@@ -1,0 +1,126 @@
+"""One level of a function transform: its inputs are new tensors, and what belongs to it ends with it.
+
+PyTorch gives every level a graph of its own. Here there is one graph: an input of a level is an alias of the caller's
+tensor, so that the same tensor captured by the function is told apart, and afterwards a result keeps its history only
+if that reaches something that is still alive: an outer level's input or a tensor that requires grad.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from .. import errors
+from ..grad_mode import enable_grad, is_grad_enabled
+from ..node import Node, edge
+from ..ops import _generated as ops
+from ..pytree import mapped
+from ..saved_hooks import disable_saved_tensors_hooks
+from ..tangents import forward_grad, tangents_of
+from ..tensor import Tensor, wrap
+from ..view import ViewMeta
+
+_HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
+
+
+class Level:
+    """A context in which a function runs whose inputs are made by :meth:`input`."""
+
+    def __init__(self) -> None:
+        self._outer = is_grad_enabled()
+        """Whether the caller records: what he switched off stays so in the results, but not inside."""
+        self._pairs: list[tuple[Tensor, Tensor]] = []
+        self._recording = enable_grad()
+        self._hooks = disable_saved_tensors_hooks(_HOOKS)
+
+    def __enter__(self) -> Level:
+        self._hooks.__enter__()
+        self._recording.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.end()
+        self._recording.__exit__(kind, error, tb)
+        self._hooks.__exit__(kind, error, tb)
+
+    def input(self, x: Any) -> Tensor:
+        """The alias of ``x`` for which this level computes derivatives."""
+        if not isinstance(x, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        recorded = self._outer and x.requires_grad
+        inner = _alias(x) if recorded else _bare(x, tangents_of(x)).requires_grad_()
+        self._pairs.append((x, inner))
+        return inner
+
+    def end(self) -> None:
+        """From now on nobody can ask for derivatives with respect to the inputs: they count as constants."""
+        for _, inner in self._pairs:
+            if inner._fn is None:
+                inner._rg = False
+
+    def result(self, tree: Any, recorded: bool = True) -> Any:
+        """What the caller gets for tensors made at this level; without any history unless ``recorded``."""
+        return mapped(lambda t: self._result(t, recorded and self._outer), tree)
+
+    def _result(self, t: Any, recorded: bool) -> Tensor:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(t)}")
+        for outer, inner in self._pairs:
+            if t is inner:
+                return outer
+        return _pruned(t, recorded)
+
+
+class _Input(ViewMeta):
+    """What makes an alias an input: like a leaf, which it is for its level, it is not written to in place."""
+
+    __slots__ = ()
+
+    def check_inplace(self, t: Tensor) -> None:
+        """Refuse."""
+        raise errors.make(RuntimeError, errors.Details("leaf-inplace", storage=t._storage), errors.LEAF_INPLACE)
+
+
+def _alias(x: Tensor) -> Tensor:
+    inner: Tensor = ops.alias(x)
+    assert inner._meta is not None and inner._meta.view is not None
+    view = inner._meta.view
+    inner._meta.view = _Input(view.base, view.parent, view.op, view.step, view.creation)
+    return inner
+
+
+def _pruned(t: Tensor, recorded: bool) -> Tensor:
+    """``t`` and its tangents without a history that ends in nothing alive, or without any unless ``recorded``."""
+    alive = not t.requires_grad or (recorded and _alive(edge(t)))
+    tangents = tangents_of(t)
+    kept = {level: _pruned(tangent, recorded) for level, tangent in tangents.items()}
+    if alive and (t.requires_grad or all(kept[level] is tangents[level] for level in kept)):
+        return t
+    return _bare(t, kept)
+
+
+def _bare(t: Tensor, tangents: dict[int, Tensor]) -> Tensor:
+    """The memory of ``t`` without history, with ``tangents``."""
+    bare = wrap(t._a)
+    bare._storage = t._shared_storage()
+    for level, tangent in tangents.items():
+        forward_grad(bare).set(level, tangent)
+    return bare
+
+
+def _alive(node: Node | None) -> bool:
+    """Whether a leaf that still requires grad can be reached from ``node``."""
+    stack, seen = [node], {node}
+    while stack:
+        n = stack.pop()
+        if n is None:
+            continue
+        if n.leaf:
+            if n.variable._rg:
+                return True
+            continue
+        for producer in n.next_nodes():
+            if producer not in seen:
+                seen.add(producer)
+                stack.append(producer)
+    return False

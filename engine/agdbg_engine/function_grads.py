@@ -1,0 +1,130 @@
+"""What a custom ``backward`` returned: one gradient for each argument of ``forward``, fit for the tensor it belongs to."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import errors
+from .device import CPU, device
+from .function_ctx import separate
+from .tensor import Tensor, wrap
+from .validate import InputMetadata, validate_outputs
+
+if TYPE_CHECKING:
+    from .function_node import BackwardCFunction
+
+Like = tuple[tuple[int, ...], np.dtype[Any], type]
+"""Shape, dtype and array type of a tensor."""
+
+
+def like(t: Any) -> Like | None:
+    """What is to be remembered of ``t``; ``None`` if that is no tensor."""
+    if not isinstance(t, Tensor):
+        return None
+    a = t._a
+    return a.shape, a.dtype, type(a)
+
+
+def device_like(like: Like) -> device:
+    """The kind of device of such a tensor."""
+    return CPU if issubclass(like[2], np.ndarray) else device("cuda", 0)
+
+
+def zeros_like(like: Like) -> Tensor:
+    """Zeros in the library of such a tensor."""
+    shape, dtype, kind = like
+    library = np if issubclass(kind, np.ndarray) else sys.modules[kind.__module__.partition(".")[0]]
+    return wrap(library.zeros(shape, dtype))
+
+
+def fitted(node: BackwardCFunction, returned: Any) -> tuple[Tensor | None, ...]:
+    """The gradients of the tensors among the arguments, in order; raises PyTorch's errors for what does not fit."""
+    answers = returned if isinstance(returned, tuple) else (returned,)
+    if len(answers) == len(node._wants):
+        found: list[Tensor | None] = []
+        for answer, want in zip(answers, node._wants, strict=True):
+            if want is None:
+                if answer is not None:
+                    break
+            elif answer is None or (isinstance(answer, Tensor) and like(answer) == want):
+                found.append(answer)
+            else:
+                break
+        else:
+            return tuple(found)
+    return _validated(node, _of_tensors(node, _counted(node, answers)))
+
+
+def _counted(node: BackwardCFunction, answers: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As many answers as arguments: more are accepted if they are ``None``."""
+    expected = len(node._wants)
+    if len(answers) == expected or (len(answers) > expected and all(a is None for a in answers[expected:])):
+        return answers[:expected]
+    raise errors.make(
+        RuntimeError,
+        errors.Details("invalid-gradient", node),
+        f"function {node.name()} returned an incorrect number of gradients (expected {expected}, got {len(answers)})",
+        f"the arguments are {', '.join(argument_names(node)) or 'none'}; what is no tensor gets None",
+    )
+
+
+def _of_tensors(node: BackwardCFunction, answers: tuple[Any, ...]) -> list[Tensor | None]:
+    found: list[Tensor | None] = []
+    for i, (answer, want) in enumerate(zip(answers, node._wants, strict=True)):
+        if want is not None:
+            if answer is not None and not isinstance(answer, Tensor):
+                raise _refused(node, f"expected Variable or None (got {type(answer).__name__})", i)
+            found.append(answer)
+        elif answer is not None:
+            raise _refused(
+                node,
+                f"function {node.name()} returned a gradient different than None at position {i + 1}, but the corresponding "
+                "forward input was not a Variable",
+                i,
+            )
+    return found
+
+
+def _refused(node: BackwardCFunction, text: str, i: int) -> Exception:
+    return errors.make(
+        RuntimeError,
+        errors.Details("invalid-gradient", node),
+        text,
+        f"that is the gradient for argument '{argument_names(node)[i]}'",
+    )
+
+
+def _validated(node: BackwardCFunction, found: list[Tensor | None]) -> tuple[Tensor | None, ...]:
+    wants = [w for w in node._wants if w is not None]
+    expected = [
+        None if n is None or g is None else _metadata(want, g)
+        for g, want, n in zip(found, wants, node.next, strict=True)
+    ]
+    names = [name for name, want in zip(argument_names(node), node._wants, strict=True) if want is not None]
+    return validate_outputs(node, found, expected, names)
+
+
+def _metadata(want: Like, g: Tensor) -> InputMetadata:
+    same = type(g._a) is want[2]
+    return InputMetadata(want[0], want[1], g.device if same else device_like(want))
+
+
+def argument_names(node: BackwardCFunction) -> list[str]:
+    """What the user calls the arguments of ``forward``, one for each that it was given: ``x``, ``xs[0]``."""
+    cls = node._forward_cls
+    count = len(node._wants or node.needs_input_grad)
+    names: list[str] = []
+    try:
+        parameters = list(inspect.signature(cls.forward).parameters.values())
+    except (TypeError, ValueError):  # not written in Python
+        parameters = []
+    for p in parameters if separate(cls) else parameters[1:]:
+        if p.kind is p.VAR_POSITIONAL:
+            names += [f"{p.name}[{i}]" for i in range(count - len(names))]
+        elif p.kind is not p.VAR_KEYWORD:
+            names.append(p.name)
+    return (names + [f"argument {i}" for i in range(len(names), count)])[:count]

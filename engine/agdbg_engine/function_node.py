@@ -1,0 +1,194 @@
+"""The node of a custom Function, which is also the context that its functions get."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn
+
+from . import errors, events
+from .function_ctx import FunctionCtx, no_backward
+from .function_grads import Like, device_like, fitted, zeros_like
+from .function_names import UNKNOWN, claim, reclaim, set_tag, tag_of
+from .function_saved import PerNode, Slots, names
+from .node import Node, NodeN, next_seq
+from .saved import Freed, unpacked
+from .saved_raw import RawSaved
+from .sites import caller
+from .tensor import wrap
+from .validate import InputMetadata
+
+
+class BackwardCFunction(NodeN, FunctionCtx, Slots):
+    """A call of a custom Function. Subclasses are made, one for each Function; their instances take any attribute."""
+
+    __slots__ = (
+        "_freed", "_kept", "_likes", "_own", "_versions", "_wants", "dirty_tensors", "materialize_grads", "n_outputs",
+        "needs_input_grad", "non_differentiable", "saved_for_forward", "to_save",
+    )  # fmt: skip
+    multi = True
+    user_code = True
+    _forward_cls: ClassVar[Any]
+    slots = PerNode(lambda node: names(len(node._kept)))  # of each node, not of the class
+    outputs_saved = PerNode(lambda node: node._own)
+
+    needs_input_grad: tuple[bool, ...]
+    """For every argument of ``forward`` whether its gradient is wanted."""
+    to_save: Any
+    saved_for_forward: Any
+    dirty_tensors: Any
+    non_differentiable: Any
+    materialize_grads: bool
+    _wants: tuple[Like | None, ...]
+    """For every argument of ``forward`` what its gradient must be like; ``None`` for what is no tensor."""
+    _likes: tuple[Like | None, ...]
+    """For every output what its gradient is like; ``None`` for what is no tensor."""
+    n_outputs: int
+    _kept: list[Any]
+    """What was saved, in order: tensors, ``None``, :class:`~.saved.Packed` (outputs always are), :class:`~.saved.Freed`."""
+    _versions: list[int]
+    _own: tuple[bool, ...]
+    """For everything saved whether it is an output."""
+    _freed: Freed | None
+
+    def set_up(self) -> None:
+        """Fill the slots of a new node."""
+        self.hooks = self.nrs = self._freed = None
+        self.to_save = self.saved_for_forward = self.dirty_tensors = self.non_differentiable = None
+        self.next = self.needs_input_grad = self._wants = self._likes = self._own = ()
+        self.materialize_grads = True
+        self._kept, self._versions = [], []
+        self.n_outputs = UNKNOWN
+        self.seq = next_seq()
+        self.code, self.lasti = caller()
+
+    @property
+    def tag(self) -> Any:  # a slot of other nodes
+        """The number given by an instrument; the user's attribute of that name is another one."""
+        return tag_of(self)
+
+    @tag.setter
+    def tag(self, value: Any) -> None:
+        set_tag(self, value)
+
+    # ----- what is saved -----
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved, in ``jvp`` for that: raises PyTorch's errors for what was freed or modified since."""
+        if self.saved_for_forward is not None:
+            return tuple(self.saved_for_forward)
+        if self._freed is not None:
+            raise errors.backward_twice(self, self._freed)
+        return tuple([None if value is None else self._unpacked(i, value) for i, value in enumerate(self._kept)])
+
+    def _unpacked(self, i: int, value: Any) -> Any:
+        storage = value._storage
+        if storage is not None and storage.version != self._versions[i]:
+            return unpacked(self, self.slots[i], storage)
+        return value
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The old name of :attr:`saved_tensors`."""
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[RawSaved, ...]:
+        """What was saved, as objects on which hooks can be set."""
+        if self._freed is not None:
+            raise errors.backward_twice(self, self._freed)
+        return tuple(RawSaved(self, slot) for slot in self.slots)
+
+    def release(self, freed: Freed) -> None:
+        self._freed = freed
+        self._kept = [None if value is None else freed for value in self._kept]
+
+    # ----- what it is -----
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether there is something to differentiate."""
+        return any(n is not None for n in self.next)
+
+    @property
+    def _input_metadata(self) -> tuple[InputMetadata | None, ...]:
+        return tuple(
+            None if like is None else InputMetadata(like[0], like[1], device_like(like)) for like in self._likes
+        )
+
+    def __dir__(self) -> list[str]:
+        return list(object.__dir__(self))
+
+    # ----- running it -----
+
+    def grads(self, g: Any) -> tuple[Any, ...]:
+        found = self._run([None if x is None else wrap(x) for x in g])
+        return tuple([None if t is None else t._a for t in found])
+
+    def grads_graph(self, g: Any) -> tuple[Any, ...]:
+        return self._run(g)
+
+    def _run(self, gs: list[Any]) -> tuple[Any, ...]:
+        if self.materialize_grads:
+            gs = [
+                zeros_like(like) if g is None and like is not None else g
+                for g, like in zip(gs, self._likes, strict=True)
+            ]
+        if events.sink is not None:
+            events.sink.function_began(self, "backward", *caller())
+        before = claim(self)
+        try:
+            returned = self.apply(*gs)
+        finally:
+            reclaim(self, before)
+        return fitted(self, returned)
+
+    def _get_user_fn(self) -> Any:
+        """The function that the user wrote; :class:`RuntimeError` when there are two."""
+        backward, vjp = self._forward_cls.backward, self._forward_cls.vjp
+        if vjp is no_backward:
+            return backward
+        if backward is not no_backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
+                "of them."
+            )
+        return vjp
+
+    def apply(self, *gs: Any) -> Any:
+        """Call the user's ``backward`` (or ``vjp``) with the gradients of the outputs."""
+        function = self._get_user_fn()
+        return function(self, list(gs)) if self._forward_cls.boxed_grads_call else function(self, *gs)
+
+    def apply_jvp(self, *tangents: Any) -> Any:
+        """Call the user's ``jvp`` with the tangents of the arguments."""
+        return self._forward_cls.jvp(self, *tangents)
+
+
+class DelayedError(NodeN):
+    """Raises when it runs: the history of what cannot be differentiated any more."""
+
+    __slots__ = ("details", "n_outputs", "text")
+    multi = True
+    op_name = "Error"
+    n_outputs: int
+
+    def __init__(self, details: errors.Details, text: str, n_outputs: int) -> None:
+        self.hooks = self.nrs = None
+        self.next = ()
+        self.seq = next_seq()
+        self.code, self.lasti = caller()
+        self.details, self.text, self.n_outputs = details, text, n_outputs
+
+    def name(self) -> str:
+        return "torch::autograd::Error"
+
+    def grads(self, g: Any) -> NoReturn:
+        node: Node | None = self.details.node
+        of = (
+            []
+            if node is None
+            else [f"it is the backward of {node.op_name}: write it with ops of tensors, without the mark"]
+        )
+        raise errors.make(RuntimeError, self.details, self.text, *of)
+
+    grads_graph = grads

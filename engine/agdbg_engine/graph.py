@@ -1,0 +1,50 @@
+"""``autograd.graph``: what works on the graph itself and on what its nodes save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .current import current
+from .grad_mode import set_multithreading_enabled
+from .gradient_edge import GradientEdge, get_gradient_edge
+from .multi_hooks import register_multi_grad_hook
+from .node import Node
+from .saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
+from .saved_mutation import allow_mutation_on_saved_tensors
+from .sites import caller
+from .storage import InferenceStorage
+from .strict import strict_saved_tensors
+from .tensor import Tensor
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+    "set_multithreading_enabled",
+    "strict_saved_tensors",
+]  # fmt: skip
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Count a write to the memory of the tensors that the engine could not see (through a pointer, by another library)."""
+    if isinstance(tensor, Tensor):
+        tensor = (tensor,)
+    elif not isinstance(tensor, Iterable):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    tensors = list(tensor)
+    if not all(isinstance(t, Tensor) for t in tensors):
+        raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+    for t in tensors:
+        if not isinstance(t._storage, InferenceStorage):  # has no version
+            t._bump("increment_version", None, *caller())
+
+
+def _current_autograd_node() -> Node | None:
+    """The node that runs in this thread; ``None`` outside of a pass."""
+    return current.node

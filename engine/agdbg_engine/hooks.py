@@ -1,0 +1,138 @@
+"""Hooks: where they are kept, and the handle that takes one away again.
+
+A tensor's own hooks are one ordered dictionary, as in PyTorch, that the node which makes the tensor refers to; after an
+in-place op the tensor starts a new one on its new node, and the old one stays with the old node. A node without hooks
+has ``None`` in its slot ``hooks``, which is all that it pays.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import events
+from .sites import caller
+
+if TYPE_CHECKING:
+    from .node import Node
+    from .tensor import Tensor
+
+Hook = Callable[..., Any]
+Hooks = OrderedDict[int, Hook]
+"""Hooks by the number of their handle, in the order in which they fire."""
+
+
+class Quiet:
+    """A hook of the engine's own, in which hooks of the user fire: it tells of those itself."""
+
+    def __call__(self, *args: Any) -> Any:
+        """Called as any hook at its place."""
+        raise NotImplementedError
+
+
+class NodeHooks:
+    """What few nodes have: hooks on its outputs, before it and after it, retained gradients; what is noted about it."""
+
+    __slots__ = ("metadata", "post", "pre", "retain", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: list[tuple[int, Hooks]] = []
+        """Output number and hooks of every tensor that has some, in the order in which the tensors got their first."""
+        self.retain: dict[int, weakref.ref[Tensor]] = {}
+        """By output number the tensor whose ``grad`` keeps the gradient."""
+        self.pre: Hooks = OrderedDict()
+        self.post: Hooks = OrderedDict()
+        self.metadata: dict[str, Any] = {}
+
+    def firing(self) -> Iterator[tuple[str, int, Hook]]:
+        """Kind, output number and function of every hook, in the order in which they fire."""
+        for nr, hooks in self.tensor:
+            yield from (("tensor", nr, hook) for hook in list(hooks.values()))
+        yield from (("pre", 0, hook) for hook in list(self.pre.values()))
+        yield from (("post", 0, hook) for hook in list(self.post.values()))
+
+
+class LeafHooks(NodeHooks):
+    """The hooks of an AccumulateGrad, with those that fire once the leaf's ``grad`` is there."""
+
+    __slots__ = ("post_accumulate",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.post_accumulate: Hooks | None = None
+
+    def firing(self) -> Iterator[tuple[str, int, Hook]]:
+        """As of any node, those after accumulation before those after the node."""
+        yield from ((kind, nr, hook) for kind, nr, hook in super().firing() if kind != "post")
+        yield from (("post-accumulate", 0, hook) for hook in list((self.post_accumulate or {}).values()))
+        yield from (("post", 0, hook) for hook in list(self.post.values()))
+
+
+def node_hooks(node: Node) -> NodeHooks:
+    """The hooks of ``node``, made at first use."""
+    if node.hooks is None:
+        node.hooks = LeafHooks() if node.leaf else NodeHooks()
+    return node.hooks
+
+
+def follow_leaf(node: Node, leaf: Tensor) -> None:
+    """Let ``node``, the AccumulateGrad of ``leaf``, fire the hooks that ``leaf`` has now: they outlive the node."""
+    meta = leaf._meta
+    assert meta is not None
+    if node.hooks is None and meta.backward_hooks is None and meta.post_accumulate is None:
+        return
+    hooks = node_hooks(node)
+    assert isinstance(hooks, LeafHooks)
+    hooks.tensor = [] if meta.backward_hooks is None else [(0, meta.backward_hooks)]
+    hooks.post_accumulate = meta.post_accumulate
+
+
+def move_to(new: Node, t: Tensor, nr: int = 0) -> None:
+    """Output ``nr`` of ``new`` is about to be the node of ``t``: ``retain_grad`` moves along, hooks stay where they are."""
+    meta = t._meta
+    if meta is None:
+        return
+    meta.backward_hooks = None
+    if meta.retains_grad:
+        assert t._fn is not None
+        assert t._fn.hooks is not None
+        node_hooks(new).retain[nr] = t._fn.hooks.retain.pop(t._nr)
+
+
+class RemovableHandle:
+    """Returned by every ``register_*``: :meth:`remove` takes the hook away again. It keeps nothing alive."""
+
+    _next_id = itertools.count().__next__
+
+    def __init__(
+        self, hooks: Hooks, hook: Hook, node: Node | None, kind: str, extra: tuple[OrderedDict[int, bool], ...] = ()
+    ) -> None:
+        """Put ``hook`` into ``hooks``; its number is removed from ``extra`` as well."""
+        self.id = RemovableHandle._next_id()
+        self._dicts: list[weakref.ref[OrderedDict[int, Any]]] = [weakref.ref(hooks), *map(weakref.ref, extra)]
+        self._node = None if node is None else weakref.ref(node)
+        self._kind = kind
+        hooks[self.id] = hook
+        if events.sink is not None:
+            events.sink.hook("registered", kind, node, *caller())
+
+    def remove(self) -> None:
+        """Forget the hook; harmless when done twice."""
+        found = [d.pop(self.id, None) for ref in self._dicts if (d := ref()) is not None]
+        if found and found[0] is not None and events.sink is not None:
+            node = None if self._node is None else self._node()
+            events.sink.hook("removed", self._kind, node, *caller())
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def add_quietly(hooks: Hooks, hook: Quiet) -> None:
+    """Put a hook of the engine's own at the end of ``hooks``; nobody is told."""
+    hooks[RemovableHandle._next_id()] = hook

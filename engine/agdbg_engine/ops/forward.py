@@ -1,0 +1,163 @@
+"""What forward mode does after an op, before an in-place write and after it: tangents of the result from those of the arguments.
+
+An argument may have tangents at several levels, those of an inner level with tangents of the outer ones themselves. They
+are worked off from the lowest (outermost) level up; while the tangent of a level is computed, ops see only lower levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..dtype import is_differentiable
+from ..forward_ad import refuse
+from ..meta import AutogradMeta
+from ..node import Node
+from ..saved import Packed
+from ..storage import Storage
+from ..tangents import ForwardGrad, below, forward_grad, levels_of, set_through_view, tangents_of
+from ..tangents import laid_out as _laid_out
+from ..tensor import Tensor, check_inplace, wrap
+from ..zero_tangent import Zero, filled
+
+# ----- out of place -----
+
+
+def propagate(op: str, out: Tensor, arguments: tuple[Any, ...]) -> None:
+    """Give ``out`` of the op ``op`` of the table its tangents; refused where the op has no formula for them."""
+    from ._generated import JVPS
+
+    if op not in JVPS:
+        refuse(op, *arguments)
+        return
+    found: Any = JVPS[op]
+    formula, places = found
+    operands = [arguments[i] for i in places]
+    levels = levels_of(operands)
+    if not levels or not is_differentiable(out.dtype):
+        return
+    for level in levels:
+        tangents = [_given(x, level, out) for x in operands]
+        with below(level):
+            _set(out, level, formula(*arguments, out, *tangents), tangents)
+    if out._fn is not None:
+        keep_tangents(out._fn, out)
+
+
+def _given(x: Any, level: int, out: Tensor) -> Any:
+    """The tangent of an operand; numbers have none."""
+    if not isinstance(x, Tensor):
+        return Zero((), out.dtype)
+    found = tangents_of(x).get(level)
+    return Zero(x.shape, x.dtype) if found is None else found
+
+
+def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any]) -> None:
+    """Let ``tangent``, which the formula made of the tangents ``given``, be that of ``out``."""
+    if isinstance(tangent, Zero):
+        tangent = filled(Zero(out.shape, out.dtype))
+    elif tangent.shape != out.shape:
+        tangent = tangent.expand(out.shape)
+    if not _is_view(out):
+        if any(tangent is x for x in given):  # nobody else's: it may be written to in place
+            tangent = tangent.clone()
+        tangent = _laid_out(tangent, out)
+    forward_grad(out).set(level, tangent)
+
+
+def _is_view(t: Tensor) -> bool:
+    return t._meta is not None and t._meta.view is not None
+
+
+# ----- ops on lists -----
+
+
+def propagate_joined(out: Tensor, tensors: Sequence[Tensor], join: Callable[[list[Tensor]], Tensor]) -> None:
+    """Give ``out``, the ``tensors`` joined by ``join``, its tangents: theirs joined, zeros for those without."""
+    for level in levels_of(tensors):
+        parts = [filled(_given(t, level, out)) for t in tensors]
+        with below(level):
+            _set(out, level, join(parts), parts)
+
+
+def propagate_pieces(outs: Sequence[Tensor], x: Tensor, take: Callable[[Tensor], Sequence[Tensor]]) -> None:
+    """Give ``outs``, the views that ``take`` takes of ``x``, their tangents: the same views of its tangent."""
+    for level in levels_of((x,)):
+        with below(level):
+            for out, piece in zip(outs, take(tangents_of(x)[level]), strict=True):
+                forward_grad(out).set(level, piece)
+
+
+# ----- in place -----
+
+
+def follow(twin: Tensor, t: Tensor) -> None:
+    """Give ``twin``, which stands for ``t`` while an in-place op computes, what ``t`` and its tangents are before the write."""
+    levels = levels_of((t,))
+    if not levels:
+        return
+    twin._a = t._a.copy()  # tangent formulas may save the twin
+    twin._meta = AutogradMeta()
+    for level in levels:
+        with below(level):
+            forward_grad(twin).set(level, tangents_of(t)[level].clone())
+
+
+def check_write(t: Tensor) -> None:
+    """Refuse to write in place to ``t`` where its tangents cannot be written to."""
+    for level in levels_of((t,)):
+        with below(level):
+            check_inplace(tangents_of(t)[level], ())
+
+
+def write(t: Tensor, result: Tensor) -> None:
+    """``t`` was overwritten with ``result``: its tangents are too; a first one goes through to the base of a view."""
+    for level in levels_of((result,)):
+        new = tangents_of(result)[level]
+        old = tangents_of(t).get(level)
+        with below(level):
+            if old is None:
+                set_through_view(t, level, new)
+            else:
+                old.copy_(new)
+
+
+# ----- saved results -----
+
+
+class SavedDual(Packed):
+    """Stands for a saved result that has tangents, which the bare buffer would lose; they end with their level."""
+
+    __slots__ = ("_nr", "array", "tangents")
+
+    def __init__(self, array: Any, storage: Storage | None, nr: int, tangents: ForwardGrad) -> None:
+        self.array = array
+        self.real_storage = storage
+        self.independent = False
+        self._nr = nr
+        self.tangents = tangents
+
+    def seen(self) -> Any:
+        """The buffer."""
+        return self.array
+
+    def unpack(self, node: Node, slot: str) -> Tensor:
+        """The result with its history and its tangents."""
+        t = wrap(self.array)
+        t._storage, t._fn, t._nr, t._rg = self.real_storage, node, self._nr, True
+        t._meta = AutogradMeta()
+        t._meta.tangents = self.tangents
+        return t
+
+
+def keep_tangents(node: Node, out: Tensor) -> None:
+    """Where ``node`` saved its result ``out``, let it have the tangents of ``out`` too (unless hooks keep it in their way)."""
+    if not any(node.outputs_saved) or out._meta is None or out._meta.tangents is None:
+        return
+    slot = "s_" + node.slots[node.outputs_saved.index(True)]
+    if getattr(node, slot, None) is None or isinstance(getattr(node, slot), Packed):
+        return
+    holding: Any = node  # a node that saves its result knows the storage of that
+    made = SavedDual(getattr(node, slot), holding.o_storage, out._nr, out._meta.tangents)
+    setattr(node, slot, made)
+    holding.o_storage = made

@@ -1,0 +1,186 @@
+"""``out=``: a function that writes its result into tensors which are there already, and records nothing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import errors, events
+from ..dtype import category, cpp_type, scalar_type
+from ..grad_mode import mode, no_grad
+from ..saved_mutation import before_write
+from ..sites import caller, user_stacklevel
+from ..tensor import Tensor, check_inplace
+
+NAMES = frozenset(
+    [
+        "abs",
+        "add",
+        "addmm",
+        "all",
+        "amax",
+        "amin",
+        "angle",
+        "any",
+        "argmax",
+        "argmin",
+        "bitwise_and",
+        "bitwise_not",
+        "bitwise_or",
+        "bitwise_xor",
+        "bmm",
+        "cat",
+        "ceil",
+        "clamp",
+        "clamp_max",
+        "clamp_min",
+        "complex",
+        "conj_physical",
+        "cos",
+        "div",
+        "dot",
+        "eq",
+        "exp",
+        "expm1",
+        "floor",
+        "gather",
+        "ge",
+        "gt",
+        "le",
+        "log",
+        "log1p",
+        "log_softmax",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "logical_xor",
+        "logsumexp",
+        "lt",
+        "matmul",
+        "max",
+        "maximum",
+        "mean",
+        "min",
+        "minimum",
+        "mm",
+        "mul",
+        "mv",
+        "ne",
+        "neg",
+        "norm",
+        "outer",
+        "polar",
+        "pow",
+        "reciprocal",
+        "round",
+        "rsqrt",
+        "sgn",
+        "sigmoid",
+        "sign",
+        "sin",
+        "softmax",
+        "sqrt",
+        "square",
+        "stack",
+        "std",
+        "sub",
+        "sum",
+        "tanh",
+        "trunc",
+        "var",
+        "where",
+    ]
+)
+"""The functions that PyTorch has in this form too."""
+
+_EXACT = frozenset(("mm", "bmm", "addmm", "matmul", "mv", "dot"))
+"""Those that do not cast their result."""
+
+
+def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``function(*args, **kwargs)`` with its ``out``: the tensors given there hold the result and are returned.
+
+    Refused before a byte changes where PyTorch refuses it: when a gradient is wanted, for memory that is shared element by
+    element or partly with an operand, for a dtype that cannot hold the result. An ``out`` of another size gets new memory,
+    with a warning unless it was empty (PyTorch makes the old memory larger: views of it are lost here).
+    """
+    kwargs = dict(kwargs)
+    out, name = kwargs.pop("out"), function.__name__
+    if out is None:
+        return function(*args, **kwargs)
+    outs = out if isinstance(out, tuple | list) else (out,)
+    operands = list(_tensors((*args, *kwargs.values())))
+    _check(name, outs, operands)
+    with no_grad():
+        result = function(*args, **kwargs)
+        results = result if isinstance(result, tuple) else (result,)
+        for target, value in zip(outs, results, strict=True):
+            _check_fits(name, target, value, operands)
+        for target, value in zip(outs, results, strict=True):
+            _write(name, target, value)
+    return out if isinstance(out, Tensor) else type(result)(*outs) if hasattr(result, "_fields") else tuple(outs)
+
+
+def _tensors(values: Iterable[Any]) -> Iterable[Tensor]:
+    for v in values:
+        if isinstance(v, Tensor):
+            yield v
+        elif isinstance(v, tuple | list):
+            yield from _tensors(v)
+
+
+def _check(name: str, outs: Iterable[Any], operands: list[Tensor]) -> None:
+    for out in outs:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if mode.grad and any(t.requires_grad for t in (*outs, *operands)):
+        raise errors.make(
+            RuntimeError,
+            errors.Details("other"),
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad.",
+            "fix: assign the result to a name instead, or wrap the call in torch.no_grad()",
+        )
+
+
+def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
+    if name in _EXACT and out.dtype != result.dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {cpp_type(result.dtype)}, but got {cpp_type(out.dtype)} instead"
+        )
+    if category(result.dtype) > category(out.dtype):
+        if name in ("cat", "stack"):
+            raise TypeError(
+                f"torch.{name}(): input types can't be cast to the desired output type {scalar_type(out.dtype)}"
+            )
+        raise RuntimeError(
+            f"result type {scalar_type(result.dtype)} can't be cast to the desired output type {scalar_type(out.dtype)}"
+        )
+    if out._a.shape == result._a.shape:
+        check_inplace(out, tuple(operands))
+
+
+def _write(name: str, out: Tensor, result: Tensor) -> None:
+    if events.special:
+        before_write(out, name)
+    if out._a.shape == result._a.shape:
+        out._a[...] = result._a
+    else:
+        _warn_of_size(out, result)
+        out._a = np.array(result._a, out._a.dtype)
+    out._bump(f"{name}.out", None, *caller())
+
+
+def _warn_of_size(out: Tensor, result: Tensor) -> None:
+    if out._a.size:
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape {list(out.shape)}, which does not match the "
+            f"required output shape {list(result.shape)}. This behavior is deprecated, and in a future PyTorch release outputs "
+            "will not be resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
+            "inplace, to zero elements with t.resize_(0).",
+            UserWarning,
+            stacklevel=user_stacklevel(),
+        )

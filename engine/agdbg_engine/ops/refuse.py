@@ -1,0 +1,44 @@
+"""Ops that PyTorch has for real numbers only, with what it says about complex ones. NumPy would order those somehow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dtype import scalar_type
+
+_CLAMP = "clamp is not supported for complex types"
+_TEXTS = {
+    "maximum": "maximum not implemented for complex tensors.", "minimum": "minimum not implemented for complex tensors.",
+    "sign": "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
+    "relu": _CLAMP, "clamp": _CLAMP, "clamp_min": _CLAMP, "clamp_max": _CLAMP,
+    "max_dim": "max(): does not support complex input", "min_dim": "min(): does not support complex input",
+    "argmax": "argmax(): does not support complex input", "argmin": "argmin(): does not support complex input",
+    **{name: f"{name} is not supported for complex inputs" for name in ("floor", "ceil", "trunc")},
+}  # fmt: skip
+_KERNELS = {
+    "round": "round_vml_cpu", "leaky_relu": "leaky_relu_cpu", "softplus": "softplus_cpu", "gelu_tanh": "GeluKernelImpl",
+    "clamp_min_tensor": "maximum_cpu", "clamp_max_tensor": "minimum_cpu", "amax": "max_values_cpu", "amin": "min_values_cpu",
+    "max_all": "max_all", "min_all": "min_all", "nll_loss_raw": "nll_loss_out_frame",
+    "nll_loss_raw_backward": "nll_loss_backward_out_frame", "mse_loss_raw": "mse_cpu", "threshold_backward": "threshold_cpu",
+    "leaky_relu_backward": "leaky_relu_backward_cpu", **{name: f"{name}_cpu" for name in ("lt", "le", "gt", "ge")},
+}  # fmt: skip
+_RUNTIME = {"maximum", "minimum", "max_dim", "min_dim", "argmax", "argmin"}
+"""Where the error is a :class:`RuntimeError`; elsewhere it is the :class:`NotImplementedError` that is one too."""
+
+
+def complex_refused(op: str, dtype: Any) -> Exception | None:
+    """What PyTorch raises for ``op`` of a tensor of complex ``dtype``; ``None`` where it computes it."""
+    if op in _TEXTS:
+        return (RuntimeError if op in _RUNTIME else NotImplementedError)(_TEXTS[op])
+    if op in _KERNELS:
+        return NotImplementedError(f"\"{_KERNELS[op]}\" not implemented for '{scalar_type(dtype)}'")
+    return None
+
+
+def refuse_complex(op: str, dtype: Any, recorded: bool = False) -> None:
+    """Raise what PyTorch raises for ``op`` of a tensor of complex ``dtype``, if it does, or if it does for ``recorded`` ones."""
+    if recorded and op == "silu":
+        raise RuntimeError("silu does not support automatic differentiation for outputs with complex dtype.")
+    error = complex_refused(op, dtype)
+    if error is not None:
+        raise error

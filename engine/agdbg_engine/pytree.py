@@ -1,0 +1,98 @@
+"""Nested tuples, lists and dicts of anything: taken apart into a flat list and put together again.
+
+PyTorch's rules: a named tuple and a subclass of dict that it knows keep their type, everything else is a leaf.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class Structure:
+    """The shape of a nest: ``kind`` is its type (``None`` for a leaf), ``keys`` those of a dict."""
+
+    __slots__ = ("keys", "kind", "parts")
+
+    def __init__(self, kind: type | None, keys: list[Any] | None, parts: list[Structure]) -> None:
+        self.kind = kind
+        self.keys = keys
+        self.parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Structure) or self.kind is not other.kind or len(self.parts) != len(other.parts):
+            return False
+        if self.keys is None:
+            return other.keys is None and self.parts == other.parts
+        theirs = dict(zip(other.keys or (), other.parts, strict=True))
+        return all(k in theirs and theirs[k] == p for k, p in zip(self.keys, self.parts, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """As PyTorch writes it, for messages."""
+        if self.kind is None:
+            return "*"
+        context = self.keys if self.keys is not None or not _named(self.kind) else self.kind
+        parts = ",\n  ".join(repr(p).replace("\n", "\n  ") for p in self.parts)
+        return f"TreeSpec({self.kind.__name__}, {context}, [{parts}])"
+
+    def drawing(self) -> str:
+        """The nest with ``*`` for every leaf."""
+        return repr(unflatten([_Star()] * _count(self), self))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+_LEAF = Structure(None, None, [])
+_DICTS = (dict, OrderedDict, defaultdict)
+
+
+def _named(kind: type) -> bool:
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def flatten(tree: Any) -> tuple[list[Any], Structure]:
+    """The leaves of ``tree`` in order, and its structure."""
+    leaves: list[Any] = []
+    return leaves, _flatten(tree, leaves)
+
+
+def _flatten(tree: Any, leaves: list[Any]) -> Structure:
+    kind = type(tree)
+    if kind in _DICTS:
+        return Structure(kind, list(tree), [_flatten(v, leaves) for v in tree.values()])
+    if kind in (tuple, list) or _named(kind):
+        return Structure(kind, None, [_flatten(v, leaves) for v in tree])
+    leaves.append(tree)
+    return _LEAF
+
+
+def unflatten(leaves: list[Any] | tuple[Any, ...], structure: Structure) -> Any:
+    """A nest of ``structure`` with ``leaves`` in it."""
+    return _unflatten(iter(leaves), structure)
+
+
+def _unflatten(leaves: Iterator[Any], structure: Structure) -> Any:
+    kind = structure.kind
+    if kind is None:
+        return next(leaves)
+    parts = [_unflatten(leaves, p) for p in structure.parts]
+    if structure.keys is not None:
+        pairs = dict(zip(structure.keys, parts, strict=True))
+        return pairs if kind is dict else OrderedDict(pairs) if kind is OrderedDict else defaultdict(None, pairs)
+    return kind(*parts) if _named(kind) else kind(parts)
+
+
+def _count(structure: Structure) -> int:
+    return 1 if structure.kind is None else sum(map(_count, structure.parts))
+
+
+def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+    """``tree`` with ``function`` applied to every leaf."""
+    leaves, structure = flatten(tree)
+    return unflatten([function(x) for x in leaves], structure)

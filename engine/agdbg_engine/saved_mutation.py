@@ -1,0 +1,105 @@
+"""What is to happen before memory is written: copies where saved tensors may be written to, refusal where they may not.
+
+Under :func:`allow_mutation_on_saved_tensors` a slot keeps a handle. The tensor behind it is the saved one until its memory is
+about to be written, through whichever tensor or view, and a copy of it from then on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+
+from . import events, strict
+from .saved_hooks import Pair, pop, push
+from .sites import caller
+from .storage import Storage
+from .tensor import Tensor, wrap
+
+OUTSIDE = "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
+"""PyTorch's text, its missing space included."""
+
+
+def before_write(t: Tensor, op: str) -> None:
+    """``op`` is about to write to the memory of ``t``: called where a rare mode is in use (``events.special``)."""
+    if _open is not None and t._storage is not None:
+        _open.save(t, t._storage)
+    if events.special & events.STRICT:
+        strict.refuse(t, op)
+
+
+class Handle:
+    """Stands for one saved tensor; alive while a slot keeps it."""
+
+    __slots__ = ("__weakref__", "key")
+
+    def __init__(self, key: tuple[int, int]) -> None:
+        self.key = key
+
+
+class MutationContext:
+    """What one context keeps, by handle: the ``original`` tensors and the ``cloned`` ones, which were written to since."""
+
+    def __init__(self) -> None:
+        self.original: weakref.WeakKeyDictionary[Handle, Tensor] = weakref.WeakKeyDictionary()
+        self.cloned: weakref.WeakKeyDictionary[Handle, Tensor] = weakref.WeakKeyDictionary()
+        self._known: weakref.WeakValueDictionary[tuple[int, int], Handle] = weakref.WeakValueDictionary()
+        self._by_storage: weakref.WeakKeyDictionary[Storage, weakref.WeakSet[Handle]] = weakref.WeakKeyDictionary()
+
+    def pack(self, t: Tensor) -> Handle:
+        """A handle for ``t``: the same one for the same tensor in the same version."""
+        key = (id(t), t._version)
+        handle = self._known.get(key)
+        if handle is None:
+            handle = Handle(key)
+            self.original[handle] = t
+            self._known[key] = handle
+            self._by_storage.setdefault(t._shared_storage(), weakref.WeakSet()).add(handle)
+        return handle
+
+    def unpack(self, handle: Handle) -> Tensor:
+        """The tensor as it was saved; raises :class:`AssertionError` outside of the context."""
+        found = self.cloned.get(handle)
+        if found is None:
+            found = self.original.get(handle)
+        if found is None:
+            raise AssertionError(OUTSIDE)
+        return found
+
+    def save(self, t: Tensor, storage: Storage) -> None:
+        """Copy what was saved of the memory of ``t``, which is about to be written."""
+        handles = [h for h in self._by_storage.pop(storage, ()) if h in self.original]
+        for handle in handles:
+            self._known.pop(handle.key, None)
+            self.cloned[handle] = wrap(self.original.pop(handle)._a.copy())
+        if handles and events.sink is not None:
+            events.sink.saved_cloned(t, len(handles), *caller())
+
+    def clear(self) -> None:
+        """Forget everything: what was saved cannot be unpacked any more."""
+        for kept in (self.original, self.cloned, self._known, self._by_storage):
+            kept.clear()
+
+
+_open: MutationContext | None = None
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[MutationContext]:
+    """Inside, tensors that ops save may be written to: they are copied before the first write to their memory.
+
+    Forward and backward must both run inside; unpacking outside raises :class:`AssertionError`. Cannot be nested
+    (:class:`RuntimeError`). Writes that have no version, as those through ``.data`` or NumPy, are not seen.
+    """
+    global _open
+    if _open is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = MutationContext()
+    push(Pair(context.pack, context.unpack, guarded=True))
+    _open = context
+    try:
+        yield context
+    finally:
+        _open = None
+        context.clear()
+        pop()

@@ -1,0 +1,106 @@
+"""``node._raw_saved_<name>``: one saved tensor as an object, on which hooks can be set after the op ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import errors, events
+from .node import Node, edge
+from .saved import Freed, Packed, saved_tensor
+from .saved_hooks import Hooked, Pair, plain
+from .sites import caller
+from .storage import Storage
+from .tensor import Tensor, wrap
+
+_TWICE = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+    "allowed at a time."
+)
+_FREED = (
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you "
+    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
+    "you need to access saved variables after calling backward."
+)
+_NONE = "Calling register_hooks on a saved tensor with value None is forbidden"
+_UNFIT = "register_hooks(): incompatible function arguments. The following argument types are supported:"
+
+
+class RawSaved:
+    """What a slot of a node holds (PyTorch's ``SavedTensor``); raises :class:`AttributeError` where there is no such slot."""
+
+    def __init__(self, node: Node, slot: str) -> None:
+        if slot not in node.slots:
+            raise AttributeError(f"'{node.op_name}' object has no attribute '_raw_saved_{slot}'")
+        self._node = node
+        self._slot = slot
+
+    @property
+    def _held(self) -> Any:
+        return getattr(self._node, "s_" + self._slot)
+
+    @property
+    def _is_output(self) -> bool:
+        return self._node.outputs_saved[self._node.slots.index(self._slot)]
+
+    @property
+    def data(self) -> Any:
+        """What is kept: what the pack hook returned, else the tensor; ``None`` when there is nothing (any more)."""
+        held = self._held
+        if held is None or isinstance(held, Freed):
+            return None
+        if isinstance(held, Hooked):
+            return held.given(self._node)
+        seen = held.seen() if isinstance(held, Packed) else held
+        return wrap(seen) if self._is_output else seen
+
+    @property
+    def unpack_hook(self) -> Callable[[Any], Tensor] | None:
+        """The unpack hook, if there is one."""
+        held = self._held
+        return held.unpack_hook if isinstance(held, Hooked) else None
+
+    def unpack(self) -> Tensor | None:
+        """The saved tensor, checked; ``None`` if none was saved."""
+        return None if self._held is None else saved_tensor(self._node, self._slot).unpack()
+
+    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        """Let the slot keep ``pack_hook(t)`` of what it keeps now and give ``unpack_hook`` of that.
+
+        Raises :class:`TypeError` for hooks that cannot be called, :class:`RuntimeError` when it has hooks, was freed or is empty.
+        """
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError(_UNFIT)
+        held = self._held
+        if isinstance(held, Hooked):
+            raise RuntimeError(_TWICE)
+        if isinstance(held, Freed):
+            raise errors.make(
+                RuntimeError, errors.Details("backward-twice", self._node, self._node.slots.index(self._slot)), _FREED
+            )
+        if held is None:
+            raise RuntimeError(_NONE)
+        self._pack(Pair(pack_hook, unpack_hook), held)
+
+    def _pack(self, pair: Pair, held: Any) -> None:
+        node, slot = self._node, self._slot
+        seen = held.seen() if isinstance(held, Packed) else held
+        if self._is_output:
+            made = Hooked(pair, *self._output(seen, getattr(held, "_nr", 0)))
+            if not node.user_code:  # a custom Function may save several
+                node.o_storage = made  # type: ignore[attr-defined]  # nodes that save a result have it
+        else:
+            made = Hooked(pair, plain(seen), edge(seen), seen._nr, False, seen._shared_storage())
+        if isinstance(held, Packed) and not made.independent:
+            made.hold = held.hold  # type: ignore[attr-defined]  # without hooks it can only be locked
+        setattr(node, "s_" + slot, made)
+        if events.sink is not None:
+            events.sink.saved_packed(node, node.slots.index(slot), *caller())
+
+    def _output(self, buffer: Any, nr: int) -> tuple[Tensor, None, int, bool, Storage | None]:
+        """A saved output as the pack hook gets it, and how to restore it."""
+        node: Any = self._node
+        storage = saved_tensor(node, self._slot).storage
+        shown = wrap(buffer)
+        shown._storage = Storage() if storage is None else storage
+        return shown, None, nr, True, storage

@@ -1,0 +1,224 @@
+"""Subclasses of Tensor: how they are made, and how their methods and properties ask ``__torch_function__`` first.
+
+A class that overrides gets a wrapped form of everything that it inherits from :class:`~agdbg_engine.tensor.Tensor` when it
+is defined. Calls that come from the engine itself are never overridden, but for the ops that they call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from sys import _getframe
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from . import overrides
+from .grad_mode import mode
+from .overrides import DisableTorchFunctionSubclass, Overridden, ask, dispatch, overloaded
+from .sites import INTERNAL
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_NEVER = frozenset((
+    "__array_ufunc__", "__array_wrap__", "__getattribute__", "__hash__", "__init_subclass__", "__new__",
+    "__torch_function__", "_make_subclass", "as_subclass",
+))  # fmt: skip
+_PRIVATE = frozenset(("_base", "_is_view", "_version", "_backward_hooks"))
+_UNWRAPPED_RESULTS = ("_base", "grad")
+"""Properties whose tensors the default leaves as they are."""
+
+_SLOTS = ("_a", "_fn", "_grad", "_meta", "_nr", "_rg", "_storage")
+
+
+class Subclassing:
+    """The part of :class:`~agdbg_engine.tensor.Tensor` that its subclasses need."""
+
+    __slots__ = ()
+
+    def __new__(cls, *data: Any, device: Any = None) -> Any:
+        """As in PyTorch a habit of old: ``Tensor(2, 3)`` has that size, ``Tensor([2, 3])`` these elements as floats."""
+        if len(data) == 1 and isinstance(data[0], Subclassing):
+            return data[0].as_subclass(cls)
+        made = _from_data(data)
+        return made if cls in overrides._plain else _as(made, cls)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if Subclassing in cls.__bases__:
+            overrides._plain.append(cls)
+        elif overrides.overrides(cls):
+            _adopt(cls)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call ``func`` with nothing overridden and make the tensors that it returns objects of ``cls``.
+
+        ``NotImplemented`` when there is an argument of a class that ``cls`` does not descend from.
+        """
+        if not all(issubclass(cls, t) for t in types):
+            return NotImplemented
+        with DisableTorchFunctionSubclass():
+            result = func(*args, **(kwargs or {}))
+            return result if func in _unwrapped() else _converted(result, cls)
+
+    def as_subclass(self: Any, cls: Any) -> Any:
+        """This tensor as an object of ``cls``: an alias of it, so gradients flow through."""
+        from .ops._generated import alias
+
+        _check_class(cls)
+        with DisableTorchFunctionSubclass():
+            return _as(alias(self), cls)
+
+    @staticmethod
+    def _make_subclass(cls: Any, data: Tensor, require_grad: bool = False) -> Any:
+        """A leaf of class ``cls`` on the memory of ``data``."""
+        _check_class(cls)
+        with DisableTorchFunctionSubclass():
+            return _as(data.detach(), cls).requires_grad_(require_grad)
+
+
+def _check_class(cls: Any) -> None:
+    if not (isinstance(cls, type) and issubclass(cls, Subclassing)):
+        raise TypeError(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class "
+            "inherits from Tensor."
+        )
+
+
+def _as(t: Tensor, cls: type) -> Any:
+    """A tensor that nobody else has seen as an object of ``cls``: the same state in another object."""
+    made: Any = object.__new__(cls)
+    for name in _SLOTS:
+        setattr(made, name, getattr(t, name))
+    return made
+
+
+def _converted(result: Any, cls: type) -> Any:
+    """The tensors in ``result`` as objects of ``cls``."""
+    if cls in overrides._plain:
+        return result
+    if isinstance(result, Subclassing):
+        return result if isinstance(result, cls) else result.as_subclass(cls)
+    if isinstance(result, tuple | list):
+        parts = [_converted(r, cls) for r in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    return result
+
+
+def _from_data(data: tuple[Any, ...]) -> Tensor:
+    from .creation import empty, tensor
+    from .dtype import get_default_dtype
+
+    if all(hasattr(d, "__index__") for d in data):
+        return empty(*data) if data else empty(0)
+    if len(data) > 1 or isinstance(data[0], int | float | complex):
+        raise TypeError(f"new(): data must be a sequence (got {type(data[0]).__name__})")
+    return tensor(data[0], dtype=get_default_dtype())
+
+
+@functools.cache
+def _unwrapped() -> list[Any]:
+    return [getattr(overrides._plain[0], name).__get__ for name in _UNWRAPPED_RESULTS]
+
+
+# ----- wrapping what is inherited -----
+
+
+@functools.cache
+def public_attributes() -> dict[str, Any]:
+    """Methods and properties of tensors that can be overridden."""
+    found: dict[str, Any] = {}
+    for part in reversed(overrides._plain[0].__mro__[:-1]):
+        for name, attribute in vars(part).items():
+            hidden = name.startswith("_") and not name.startswith("__") and name not in _PRIVATE
+            if isinstance(attribute, FunctionType | property) and not hidden and name not in _NEVER:
+                found[name] = attribute
+    return found
+
+
+def _adopt(cls: type) -> None:
+    """Make the attributes that ``cls`` inherits from Tensor ask, and its objects refuse to be taken for plain tensors."""
+    overrides.seen = True
+    of_tensor = overrides._plain[0].__mro__
+    for name, attribute in public_attributes().items():
+        owner = next(k for k in cls.__mro__ if name in vars(k))
+        if (
+            owner in of_tensor and attribute not in overrides.operators
+        ):  # these are ops, and a reflected one must stay as it is
+            setattr(cls, name, _wrapped(name, attribute))
+    cls._in = property(_plain_only)  # type: ignore[attr-defined]
+
+
+def _plain_only(t: Any) -> Any:
+    """The buffer, for an op that is not overridden."""
+    if mode.overriding and overrides.overrides(type(t)):
+        raise Overridden
+    return t._a
+
+
+def _wrapped(name: str, attribute: Any) -> Any:
+    if isinstance(attribute, property):
+        return _property(attribute)
+    if name == "__iter__":
+        return _iteration(attribute)
+    function = overrides.canonical.get(attribute, attribute)
+    return _reflected(name, function) if name in _REFLECTED else _method(name, function)
+
+
+def _asked(values: tuple[Any, ...]) -> list[Any]:
+    """Who overrides what the user does with ``values``; nobody where the engine does it."""
+    return overloaded(values) if mode.overriding and _getframe(2).f_code.co_filename not in INTERNAL else []
+
+
+def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    how = ask if name in _COMPARISONS else dispatch  # Python asks on where an operator does not know
+
+    @functools.wraps(function)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        asked = _asked((self, *args, *kwargs.values()))
+        return how(function, asked, (self, *args), kwargs) if asked else function(self, *args, **kwargs)
+
+    return call
+
+
+_COMPARISONS = frozenset(f"__{n}__" for n in ["eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor"])
+_REFLECTED = {f"__r{n}__": f"__{n}__" for n in ["truediv", "pow", "and", "or", "xor"]}
+
+
+def _reflected(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator of a right operand: Python asks it first where the left one is of a base class, which is not meant."""
+    ask = _method(name, function)
+
+    @functools.wraps(function)
+    def call(self: Any, other: Any) -> Any:
+        return getattr(other, _REFLECTED[name])(self) if isinstance(other, Subclassing) else ask(self, other)
+
+    return call
+
+
+def _iteration(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``for row in x`` asks for ``x.unbind(0)``."""
+    unbind = public_attributes()["unbind"]
+
+    @functools.wraps(function)
+    def call(self: Any) -> Any:
+        asked = _asked((self,)) if self._a.ndim else []
+        return iter(dispatch(unbind, asked, (self, 0), {})) if asked else function(self)
+
+    return call
+
+
+def _property(raw: property) -> property:
+    def get(self: Any) -> Any:
+        asked = _asked((self,))
+        return dispatch(raw.__get__, asked, (self,), {}) if asked else raw.__get__(self)
+
+    def put(self: Any, value: Any) -> None:
+        asked = _asked((self, value))
+        if asked:
+            dispatch(raw.__set__, asked, (self, value), {})
+        else:
+            raw.__set__(self, value)
+
+    return property(get, put, raw.__delete__, raw.__doc__)

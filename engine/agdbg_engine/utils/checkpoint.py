@@ -1,0 +1,18 @@
+"""``agdbg_engine.utils.checkpoint``: see :mod:`agdbg_engine.checkpoint`."""
+
+from __future__ import annotations
+
+from ..checkpoint import (
+    CheckpointError,
+    CheckpointFunction,
+    checkpoint,
+    checkpoint_sequential,
+    noop_context_fn,
+    set_checkpoint_debug_enabled,
+    set_checkpoint_early_stop,
+)
+
+__all__ = [
+    "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+]  # fmt: skip

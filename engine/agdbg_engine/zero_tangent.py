@@ -1,0 +1,62 @@
+"""The tangent of an argument that has none, PyTorch's ZeroTensor: nothing is computed with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .tensor import Tensor, wrap
+
+Shape = tuple[int, ...]
+
+
+class Zero:
+    """Stands for zeros of ``shape`` in sums and products, without being computed with: 0 * inf is 0 here.
+
+    Tangent formulas meet it in operators and as an argument of functions that are linear in it (:func:`linear`);
+    :func:`filled` makes the zeros where a function takes several tangents.
+    """
+
+    __slots__ = ("dtype", "shape")
+    __array_ufunc__ = None
+
+    def __init__(self, shape: Shape, dtype: Any) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Zero):
+            return Zero(np.broadcast_shapes(self.shape, other.shape), np.promote_types(self.dtype, other.dtype))
+        shape = np.broadcast_shapes(self.shape, other.shape)
+        return other if shape == other.shape else other.expand(shape)
+
+    __radd__ = __add__
+    __rsub__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __mul__(self, other: Any) -> Zero:
+        return Zero(np.broadcast_shapes(self.shape, getattr(other, "shape", ())), self.dtype)
+
+    __rmul__ = __mul__
+    __truediv__ = __mul__
+
+    def __neg__(self) -> Zero:
+        return self
+
+
+def filled(tangent: Any) -> Any:
+    """``tangent``, or the zeros that it stands for."""
+    return wrap(np.zeros(tangent.shape, tangent.dtype)) if isinstance(tangent, Zero) else tangent
+
+
+def linear(function: Callable[..., Tensor], position: int, *args: Any) -> Any:
+    """``function(*args)``, which is linear in the tangent at ``position``: nothing where that is a :class:`Zero`.
+
+    What is returned then is a scalar: the term it is added to has the shape of the result, or nothing is left.
+    """
+    tangent = args[position]
+    return Zero((), tangent.dtype) if isinstance(tangent, Zero) else function(*args)

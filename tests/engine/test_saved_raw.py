@@ -1,0 +1,220 @@
+"""What nodes show of what they saved: ``_saved_<name>``, and ``_raw_saved_<name>`` with hooks of its own."""
+
+import pytest
+from agdbg_tests_differential import Programs, error_of, facts, leaf, outcome, raised, same, unnamed
+
+import agdbg_engine as ag
+from agdbg_engine.backward import BackwardPass
+from agdbg_engine.journal import Journal, runs_user_code
+from agdbg_engine.saved import first_refusal
+from agdbg_engine.sites import caller
+
+programs = Programs()
+
+
+def keep(v):
+    return v
+
+
+@programs
+def hooks_on_an_input(t):
+    x, seen = leaf(t, 1.0, 2.0), []
+    y = x * x
+    raw = y.grad_fn._raw_saved_self
+    raw.register_hooks(
+        lambda v: (seen.append([v, v is x, t.is_grad_enabled(), v._version]), v * 10)[1], lambda v: v / 5
+    )
+    saved = y.grad_fn._saved_self
+    y.sum().backward()
+    return [seen, saved, saved is x, x.grad]
+
+
+@programs
+def hooks_on_an_output(t):
+    x, seen = leaf(t, 1.0, 2.0), []
+    y = x.exp()
+    y.grad_fn._raw_saved_result.register_hooks(lambda v: (seen.append([v, v is y]), v.clone())[1], lambda v: v * 2)
+    saved = y.grad_fn._saved_result
+    y.sum().backward()
+    return [seen, saved, saved.grad_fn is y.grad_fn, x.grad]
+
+
+@programs
+def what_the_object_shows(t):
+    x = leaf(t, 1.0, 2.0)
+    y, unpack = x * x, lambda v: v[0]
+    raw = y.grad_fn._raw_saved_self
+    seen = [raw.data is x, raw.unpack() is x, raw.unpack_hook]
+    raw.register_hooks(lambda v: (v,), unpack)
+    seen += [raw.data, raw.unpack(), raw.unpack_hook is unpack]
+    y.sum().backward()
+    return [seen, raw.data, error_of(raw.unpack), raw.unpack_hook]
+
+
+@programs
+def an_output_shows_its_data_only(t):
+    y = leaf(t, 1.0, 2.0).exp()  # kept: PyTorch's object does not keep the node, and crashes without it
+    return y.grad_fn._raw_saved_result.data
+
+
+@programs
+def refusals(t):
+    x, c = leaf(t, 1.0, 2.0), t.ones(2, dtype=t.float64)
+    y = x * c
+    empty, full = y.grad_fn._raw_saved_self, y.grad_fn._raw_saved_other
+    seen = [
+        error_of(empty.register_hooks, keep, keep), empty.data, empty.unpack(), empty.unpack_hook,
+        error_of(full.register_hooks, 3, keep), error_of(full.register_hooks, keep, None), full.register_hooks(keep, keep),
+        error_of(full.register_hooks, keep, keep), error_of(lambda: y.grad_fn._raw_saved_nothing),
+    ]  # fmt: skip
+    y.sum().backward()
+    return [*seen, error_of(full.register_hooks, keep, keep), error_of(lambda: y.grad_fn._saved_other), empty.data]
+
+
+@programs
+def hooks_that_fail(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x.exp()
+    z, w = x.exp(), x.exp()
+    seen = [
+        error_of(y.grad_fn._raw_saved_result.register_hooks, lambda v: v.add_(1), keep),
+        error_of(z.grad_fn._raw_saved_result.register_hooks, lambda v: 1 / 0, keep),
+        w.grad_fn._raw_saved_result.register_hooks(lambda v: 3, keep),
+    ]
+    return [seen, y, error_of(lambda: w.grad_fn._saved_result), error_of(w.sum().backward)]
+
+
+@programs
+def disabling_default_hooks_leaves_them(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x.exp()
+    with t.autograd.graph.disable_saved_tensors_hooks("none"):
+        y.grad_fn._raw_saved_result.register_hooks(lambda v: v.clone(), lambda v: v * 2)
+    y.sum().backward()
+    return x.grad
+
+
+@programs
+def packed_by_default_hooks_already(t):
+    x = leaf(t, 1.0, 2.0)
+    with t.autograd.graph.saved_tensors_hooks(keep, keep):
+        y = x.exp()
+    return error_of(y.grad_fn._raw_saved_result.register_hooks, keep, keep)
+
+
+@programs
+def create_graph_through_hooks(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x.exp() * x
+    for name in ("self", "other"):
+        getattr(y.grad_fn, f"_raw_saved_{name}").register_hooks(lambda v: v.clone(), lambda v: v.clone())
+    (g,) = t.autograd.grad(y.sum(), x, create_graph=True)
+    return [unnamed(g), t.autograd.grad(g.sum(), x)]
+
+
+@pytest.mark.parametrize("program", programs)
+def test_same_as_torch(program):
+    pytest.importorskip("torch")
+    same(program)
+
+
+# ----- names and values of what is saved -----
+
+OPS = {
+    "add": lambda t, x, v: x + v, "sub": lambda t, x, v: x - v, "rsub": lambda t, x, v: 1 - x, "mul": lambda t, x, v: x * v,
+    "mul by a number": lambda t, x, v: x * 3, "div by a number": lambda t, x, v: x / 2.0, "pow": lambda t, x, v: x**2,
+    "pow of": lambda t, x, v: 2.0**x, "sum": lambda t, x, v: x.sum(), "sum over": lambda t, x, v: x.sum(1),
+    "mean": lambda t, x, v: x.mean(), "mean over": lambda t, x, v: x.mean((0, 1)), "amax": lambda t, x, v: x.amax(1),
+    "softmax": lambda t, x, v: x.softmax(1), "logsumexp": lambda t, x, v: x.logsumexp(1), "clamp": lambda t, x, v: x.clamp(0, 1),
+    "cat": lambda t, x, v: t.cat([x, x], 1), "stack": lambda t, x, v: t.stack([x, x], 1), "unbind": lambda t, x, v: x.unbind(1)[0],
+    "split": lambda t, x, v: x.split(2, 1)[0], "split into": lambda t, x, v: x.split([1, 2], 1)[0],
+    "transpose": lambda t, x, v: x.transpose(0, 1), "permute": lambda t, x, v: x.permute(1, 0), "view": lambda t, x, v: x.view(9),
+    "expand": lambda t, x, v: v.expand(3, 3), "select": lambda t, x, v: x[1], "slice": lambda t, x, v: x[1:, :],
+    "index": lambda t, x, v: x[t.tensor([0, 1])], "max": lambda t, x, v: x.max(), "std": lambda t, x, v: x.std(1),
+    "norm": lambda t, x, v: x.norm(), "addmm": lambda t, x, v: t.addmm(v, x, x), "tanh": lambda t, x, v: x.tanh(),
+}  # fmt: skip
+
+ANOTHER_FORM = {("slice", "end"), ("norm", "ord")}
+"""What the engine keeps in another form: the end of a slice is cut to the size, the 2-norm needs no order."""
+
+
+def saved_by(t, op):
+    """All ``_saved_*`` of the node of ``op``; sizes by their name, numbers and tensors as facts."""
+    x = t.tensor([[1.0, 2.0, 4.0], [3.0, 0.5, 7.0], [0.25, 9.0, 5.0]], requires_grad=True)
+    v = t.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    node = OPS[op](t, x, v).grad_fn
+    return {n[7:]: facts(getattr(node, n)) for n in dir(node) if n.startswith("_saved_")}
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_saved_values_have_the_names_that_torch_gives_them(op):
+    torch = pytest.importorskip("torch")
+    theirs, ours = saved_by(torch, op), saved_by(ag, op)
+    common = [n for n in theirs if n in ours and (op, n) not in ANOTHER_FORM]
+    assert [theirs[n] for n in common] == [ours[n] for n in common]
+    missing = {n for n in theirs if n not in ours and not n.endswith(("_strides", "_sizes"))}
+    assert missing <= {n for o, n in ANOTHER_FORM if o == op} | {"split_size", "split_sizes"}
+
+
+def test_every_name_that_dir_lists_can_be_read():
+    x = ag.ones(3, 3, requires_grad=True)
+    for name, op in OPS.items():
+        node = op(ag, x, ag.ones(3, requires_grad=True)).grad_fn
+        names = [n for n in dir(node) if n.startswith(("_saved_", "_raw_saved_"))]
+        assert all(hasattr(node, n) for n in names), name
+        assert {f"_saved_{slot}" for slot in node.slots} <= set(names)
+
+
+# ----- the rest of the engine copes with packed slots -----
+
+
+def packed_graph():
+    x = leaf(ag, 1.0, 2.0)
+    with ag.autograd.graph.saved_tensors_hooks(lambda v: v.detach(), keep):
+        y = x * 2
+        z = y * y
+    return x, y, z
+
+
+def test_a_refusal_is_foreseen_in_packed_slots():
+    _, y, z = packed_graph()
+    assert first_refusal([z.grad_fn, y.grad_fn]) is None
+    y.add_(1)
+    refusal = first_refusal([y.grad_fn, z.grad_fn])
+    assert refusal.node is z.grad_fn
+    assert (refusal.slot, refusal.freed) == ("self", None)
+    assert raised(refusal.error()) == error_of(z.sum().backward)
+
+
+def _error(function):
+    with pytest.raises(RuntimeError) as caught:
+        function()
+    return caught.value
+
+
+def test_a_late_storage_of_a_saved_output_is_still_checked():
+    x = leaf(ag, 1.0, 2.0)
+    y = x.exp()
+    y.grad_fn._raw_saved_result.register_hooks(keep, keep)
+    y.mul_(2)
+    assert "modified by an inplace operation" in str(_error(y.sum().backward))
+
+
+def test_a_node_that_unpacks_is_a_barrier_and_can_be_undone_in_the_dark():
+    x, _, z = packed_graph()
+    bp = BackwardPass("backward", False, False, *caller())
+    bp.start([(z.grad_fn, 0, z._a * 0 + 1)])
+    journal = Journal(bp)
+    assert runs_user_code(z.grad_fn)
+    journal.step()
+    assert journal.barrier() is z.grad_fn
+    assert journal.gradients_out(z.grad_fn) is None
+    journal.undo()
+    bp.run()
+    assert x.grad.tolist() == [8.0, 16.0]
+
+
+def test_a_program_that_reads_a_saved_tensor_twice_reads_the_same():
+    assert outcome(lambda t: packed_graph()[2].grad_fn._saved_self, ag) == outcome(
+        lambda t: packed_graph()[2].grad_fn._saved_other, ag
+    )

@@ -1,0 +1,127 @@
+"""``data``: reading it cuts the graph and the version counter, assigning it exchanges the memory. And ``Parameter``."""
+
+import pytest
+from agdbg_tests_differential import Programs, error_of, leaf, same
+
+torch = pytest.importorskip("torch")
+programs = Programs()
+
+
+def assign(x, value):
+    return error_of(setattr, x, "data", value)
+
+
+@programs
+def reading(t):
+    x = leaf(t, 1.0, 2.0)
+    d = x.data
+    d.add_(1)
+    return [x, x._version, d, d._version, d.data_ptr() == x.data_ptr()]
+
+
+@programs
+def writing_through_it_goes_unnoticed(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * x
+    x.data.mul_(10)
+    y.sum().backward()
+    return x.grad
+
+
+@programs
+def what_is_no_data(t):
+    x, n = leaf(t, 1.0), t.ones(1)
+    refused = [assign(x, None), assign(x, [1]), assign(x, t.zeros(3, dtype=t.int64)), error_of(delattr, x, "data")]
+    return [refused, assign(n, t.zeros(3, dtype=t.int64)), n]
+
+
+@programs
+def another_shape_and_dtype(t):
+    x = leaf(t, 1.0, 2.0)
+    x.data = t.zeros(3)
+    (x * 2).sum().backward()
+    return [x, x.grad, x._version]
+
+
+@programs
+def a_gradient_stays(t):
+    x = leaf(t, 1.0, 2.0)
+    x.sum().backward()
+    x.data = t.zeros(3)
+    return [x, x.grad]
+
+
+@programs
+def history_stays(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    y.data = t.zeros(2, dtype=t.float64)
+    (y * 3).sum().backward()
+    return [y, x.grad]
+
+
+@programs
+def saved_tensors(t):
+    x = leaf(t, 1.0, 2.0)
+    y, z = x * x, x.exp()
+    x.data = t.full((2,), 5.0, dtype=t.float64)
+    z.data = t.zeros(2, dtype=t.float64)
+    (y + z).sum().backward()
+    return x.grad
+
+
+@programs
+def views_keep_the_old_memory(t):
+    x = t.ones(3)
+    v = x[:2]
+    x.data = t.zeros(3)
+    x[0] = 7.0
+    v.data = t.full((2,), 4.0)
+    return [x, v, v._base is x, v._version, x._version]
+
+
+@programs
+def counters_are_not_shared(t):
+    x, y = t.ones(2), t.zeros(2)
+    x.add_(1)
+    x.data = y
+    y.add_(1)
+    x.add_(1)
+    return [x._version, y._version, x, y]
+
+
+@programs
+def requires_grad_stays(t):
+    x, c = leaf(t, 1.0), t.ones(1)
+    x.data = t.zeros(1)
+    c.data = leaf(t, 2.0)
+    return [x, c]
+
+
+@programs
+def parameters(t):
+    p = t.nn.Parameter(t.ones(2))
+    results = [p * 2, p.detach(), p.data]
+    return [p, repr(p), [type(r) is t.Tensor for r in results], type(p.requires_grad_()) is t.nn.Parameter, results]
+
+
+@programs
+def parameters_share_memory_and_version(t):
+    w = t.ones(2)
+    p = t.nn.Parameter(w)
+    w.add_(1)
+    return [p, p._version, w._version, p._is_view(), t.nn.Parameter(leaf(t, 1.0) * 2), t.nn.Parameter(p) is p]
+
+
+@programs
+def parameters_of_what_has_no_gradient(t):
+    n = t.ones(2, dtype=t.int64)
+    return [
+        error_of(t.nn.Parameter, n), t.nn.Parameter(n, requires_grad=False), error_of(t.nn.Parameter, [1.0]),
+        t.nn.Parameter(), t.nn.Parameter(data=t.ones(1), requires_grad=False), isinstance(n, t.nn.Parameter),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", programs)
+def test_same_as_torch(program):
+    same(program)
