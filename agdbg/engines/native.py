@@ -18,6 +18,7 @@ from agdbg.engines.native_driver import Driver
 from agdbg.engines.native_rare import RareSink
 from agdbg.events import CREATE_GRAPH, PREDICTED, RETAIN_GRAPH, HookAction, Kind, head, pack_edge, pack_pair, pack_save
 from agdbg.record import Recorder
+from agdbg.record.format import RAN_RECORD
 from agdbg_engine import events as engine_events
 from agdbg_engine.backward import BackwardPass, current
 from agdbg_engine.errors import details_of
@@ -130,7 +131,7 @@ class NativeSink(RareSink):
     def _hot_methods(self) -> None:
         """Make ``node_born`` and ``node_ran`` functions that look nothing up: they are called for every node."""
         writers, unusual = self._writers, self._born_unusual
-        append, pack, tick, ordinal = self.append, self.pack, self.tick, self.ordinal
+        append, pack, tick, ordinal = self.append, RAN_RECORD.pack, self.tick, self.ordinal
         began, number = self.recorder.start_ns, self._tag
 
         def node_born(node: Node, out: Tensor) -> None:
@@ -148,7 +149,7 @@ class NativeSink(RareSink):
                 except AttributeError:  # older than the recording
                     tag = number(node)
                 took, outcome = end_ns - start_ns, 0 if error is None else 1
-                append(pack(_RAN | ordinal.number << 32, tag, bp.tag, order, start_ns - began, took, outcome, 0))
+                append(pack(_RAN, ordinal.number, tag, bp.tag, order, start_ns - began, took, outcome))
                 if not order & 15:
                     tick()
             except RecursionError:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from agdbg.events import Kind, head
+from agdbg.record.format import BORN_RECORD
 from agdbg_engine.node import Node
 from agdbg_engine.sites import INTERNAL
 
@@ -21,6 +22,7 @@ MADE_BY_NODE = 1 << 35
 """Set in the id of a storage: the other bits are the id of the node whose first output lies in it."""
 
 _VERSION_BITS = 20
+_LOW = (1 << 32) - 1
 
 _FILE = "<births>"
 INTERNAL.add(_FILE)  # the context of a custom Function tells the engine's number from an attribute of the program by this
@@ -38,13 +40,13 @@ def birth_writer(cls: type[Node], sink: NativeSink) -> Callable[[Node], None]:
     names: dict[str, Any] = {
         "new_node": sink.new_node,
         "append": sink.append,
-        "pack": sink.pack,
+        "pack": BORN_RECORD.pack,
         "tick": sink.tick,
         "ordinal": sink.ordinal,
         "sites": sink.sites,
         "storage_of": sink.storage_of,
         "name_leaf": sink.name_leaf,
-        "OP": sink.recorder.op(cls.op_name, cls.slots) << 32,
+        "OP": sink.recorder.op(cls.op_name, cls.slots),
         "Unusual": _Unusual,
     }
     exec(compile(source, _FILE, "exec"), names)
@@ -67,8 +69,8 @@ def _source(cls: type[Node]) -> Iterator[str]:
     yield "    site = sites[id(code)][node.lasti]"
     first = head(Kind.BORN, a=cls.arity, b=len(cls.slots))
     edges = ", ".join(f"e{i}" if i < cls.arity else "0" for i in range(2))
-    saves = ", ".join(f"s{i}" if i < len(cls.slots) else "0" for i in range(2))
-    yield f"    append(pack({first} | ordinal.number << 32, tag, node.seq, site | OP, {edges}, {saves}))"
+    saves = ", ".join(f"l{i}, h{i}" if i < len(cls.slots) else "0, 0" for i in range(2))
+    yield f"    append(pack({first}, ordinal.number, tag, node.seq, site, OP, {edges}, {saves}))"
     yield "    node.tag = tag"
     yield "    if not tag & 15:"
     yield "        tick()"
@@ -77,22 +79,31 @@ def _source(cls: type[Node]) -> Iterator[str]:
 
 
 def _input(i: int, slot: str) -> Iterator[str]:
+    """The SAVE word of an input, in halves."""
     yield f"    t = node.s_{slot}"
     yield "    if t is None:"
-    yield f"        s{i} = 0"
+    yield f"        l{i} = h{i} = 0"
     yield "    else:"
     yield "        st = t._storage"
     yield "        if st is not None:"
     yield f"            v = node.v_{slot}"
     yield f"            if v >> {_VERSION_BITS}:"
     yield "                raise Unusual"
-    yield f"            s{i} = (st.tag or storage_of(t)) | v << 36 | {i << 56}"
+    yield "            w = st.tag or storage_of(t)"
+    yield f"            l{i} = w & {_LOW}"
+    yield f"            h{i} = w >> 32 | v << 4 | {i << 24}"
     yield "        else:"
     yield "            n = t._fn"
-    yield f"            s{i} = (n.tag | {MADE_BY_NODE} if n is not None else storage_of(t)) | {i << 56}"
+    yield "            if n is not None:"
+    yield f"                l{i} = n.tag"
+    yield f"                h{i} = {MADE_BY_NODE >> 32 | i << 24}"
+    yield "            else:"
+    yield f"                l{i} = storage_of(t)"
+    yield f"                h{i} = {i << 24}"
 
 
 def _result(i: int) -> Iterator[str]:
     yield "    if node.o_storage is not None:"
     yield "        raise Unusual"
-    yield f"    s{i} = tag | {MADE_BY_NODE | i << 56}"
+    yield f"    l{i} = tag"
+    yield f"    h{i} = {MADE_BY_NODE >> 32 | i << 24}"

@@ -109,6 +109,14 @@ def _nobody(function: Any, types: tuple[type, ...]) -> str:
     return "\n".join([*lines, "", *(f"  - tensor subclass {kind}" for kind in types)])
 
 
+def asked_by(self: Any, args: tuple[Any, ...]) -> list[Any]:
+    """Who overrides a method of ``self`` that was called with ``args``; nobody unless one of ``args`` does.
+
+    Methods of a class that overrides ask by themselves.
+    """
+    return overloaded((self, *args)) if seen and mode.overriding and overloaded(args) else []
+
+
 def from_op(function: Any, error: Exception | None, args: tuple[Any, ...]) -> Any:
     """The result of op ``function``, which failed with ``error``, if an argument overrides it; else :class:`Overridden`."""
     asked = overloaded(args) if mode.overriding else []

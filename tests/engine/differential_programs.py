@@ -6,6 +6,7 @@ returns (tensors with all their state, nodes, errors, logs), the exception that 
 
 import warnings
 
+import numpy as np
 from agdbg_tests_differential import Numbers, name_of, raised
 
 PROGRAMS = {}
@@ -70,7 +71,7 @@ def facts(value):
 def tensor_facts(x):
     """The state of a tensor; its grad_fn comes first, which brings a view up to date."""
     return {
-        "grad_fn": name_of(x.grad_fn),
+        "grad_fn": grad_fn(x),
         "values": numbers(x),
         "dtype": str(x.dtype).removeprefix("torch."),
         "requires_grad": x.requires_grad,
@@ -83,7 +84,17 @@ def tensor_facts(x):
     }
 
 
+def grad_fn(x):
+    """Its name, or the error for a view that lost its history."""
+    try:
+        return name_of(x.grad_fn)
+    except RuntimeError as error:
+        return raised(error)
+
+
 def numbers(x):
+    if getattr(x, "_is_zerotensor", bool)():
+        return Numbers(np.zeros(tuple(x.shape)))
     return Numbers(x.detach().resolve_conj().resolve_neg().numpy())
 
 

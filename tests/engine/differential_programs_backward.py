@@ -58,7 +58,11 @@ OUTPUT_GRADS = {
 def output_grads(make):
     def program(t):
         seen = []
-        for run in (lambda y, x, g: y.backward(g), lambda y, x, g: t.autograd.grad(y, x, g), lambda y, x, g: t.autograd.backward(y, g)):
+        for run in (
+            lambda y, x, g: y.backward(g),
+            lambda y, x, g: t.autograd.grad(y, x, g),
+            lambda y, x, g: t.autograd.backward(y, g),
+        ):
             x = m23(t)
             y = x * 2
             try:
@@ -90,7 +94,11 @@ ROOTS = {
 
 def from_root(make):
     def program(t):
-        return [error_of(t.autograd.backward, make(t)), error_of(t.autograd.grad, make(t), x2(t)), error_of(t.autograd.grad, make(t), x2(t), allow_unused=True)]
+        return [
+            error_of(t.autograd.backward, make(t)),
+            error_of(t.autograd.grad, make(t), x2(t)),
+            error_of(t.autograd.grad, make(t), x2(t), allow_unused=True),
+        ]
 
     return program
 
@@ -103,7 +111,14 @@ family(add, ROOTS, "from", from_root)
 @add
 def backward_inputs(t):
     seen = []
-    for pick in (lambda x, w, y: x, lambda x, w, y: [x, y], lambda x, w, y: [y], lambda x, w, y: [], lambda x, w, y: [t.ones(2)], lambda x, w, y: x2(t)):
+    for pick in (
+        lambda x, w, y: x,
+        lambda x, w, y: [x, y],
+        lambda x, w, y: [y],
+        lambda x, w, y: [],
+        lambda x, w, y: [t.ones(2)],
+        lambda x, w, y: x2(t),
+    ):
         x, w = x2(t), x2(t)
         y = x * w
         said = error_of(y.sin().sum().backward, inputs=pick(x, w, y))
@@ -117,7 +132,13 @@ def gradient_edges(t):
     a, b = (x * 2).unbind(0)
     edge = t.autograd.graph.get_gradient_edge(b)
     loss = (a * b).sum()
-    return [edge.output_nr, edge.node, plain(t.autograd.grad(loss, [edge, a], retain_graph=True)), error_of(t.autograd.graph.get_gradient_edge, t.ones(2)), plain(t.autograd.grad(edge, x, t.ones(3, dtype=t.float64)))]
+    return [
+        edge.output_nr,
+        edge.node,
+        plain(t.autograd.grad(loss, [edge, a], retain_graph=True)),
+        error_of(t.autograd.graph.get_gradient_edge, t.ones(2)),
+        plain(t.autograd.grad(edge, x, t.ones(3, dtype=t.float64))),
+    ]
 
 
 @add
@@ -225,9 +246,10 @@ def nested_passes(t):
     log, x = [], x2(t)
 
     def nest(depth):
-        y = x * (depth + 1)
+        with t.enable_grad():
+            y = x * (depth + 1)
         y.register_hook(lambda g: (log.append(depth), nest(depth - 1) if depth else None)[0])
-        y.sum().backward()
+        y.backward(t.ones(2, dtype=t.float64))
 
     nest(4)
     return [log, plain(x.grad)]
@@ -237,7 +259,7 @@ def nested_passes(t):
 def grad_inside_a_hook(t):
     x, w = x2(t), x2(t, 3.0)
     y = x**3
-    y.register_hook(lambda g: g * t.autograd.grad((w**2).sum(), w)[0])
+    y.register_hook(t.enable_grad()(lambda g: g * t.autograd.grad((w**2).sum(), w)[0]))
     y.sum().backward()
     return plain([x.grad, w.grad])
 
@@ -269,7 +291,10 @@ def threads_over_one_graph(t):
     x = x2(t)
     loss = (x * x).exp().sum()
     found = []
-    threads = [threading.Thread(target=lambda: found.append(plain(t.autograd.grad(loss, x, retain_graph=True)))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(plain(t.autograd.grad(loss, x, retain_graph=True))))
+        for _ in range(4)
+    ]
     [th.start() for th in threads], [th.join() for th in threads]
     return found
 
@@ -319,7 +344,11 @@ def anomaly_settings(t):
 def current_node(t):
     seen, x = [], x2(t)
     y = x.exp()
-    y.register_hook(lambda g: seen.append(t._C._current_autograd_node() if hasattr(t, "_C") else t.autograd.graph._current_autograd_node()))
+    y.register_hook(
+        lambda g: seen.append(
+            t._C._current_autograd_node() if hasattr(t, "_C") else t.autograd.graph._current_autograd_node()
+        )
+    )
     y.sum().backward()
     return seen
 
@@ -329,7 +358,15 @@ def nodes_look_like_torchs(t):
     x = x2(t)
     y = (-x).sum()
     node = y.grad_fn
-    return [isinstance(node, t.autograd.graph.Node), node, node.next_functions[0], node.next_functions[0][0].next_functions, node.metadata, node is y.grad_fn, node.next_functions[0][0].next_functions[0][0].variable is x]
+    return [
+        isinstance(node, t.autograd.graph.Node),
+        node,
+        node.next_functions[0],
+        node.next_functions[0][0].next_functions,
+        node.metadata,
+        node is y.grad_fn,
+        node.next_functions[0][0].next_functions[0][0].variable is x,
+    ]
 
 
 @add
@@ -355,7 +392,7 @@ def a_failed_pass_leaves_what_ran(t):
 def undefined_gradients(t):
     x = m23(t)
     values, index = x.max(1)
-    a, b = x.chunk(2)
+    a, _ = x.chunk(2)
     return [grads(t, a, x), plain(grads(t, values, x)), index, error_of(index.sum().backward)]
 
 
@@ -378,7 +415,11 @@ def third_order(t):
 
 @add
 def multithreading_switch(t):
-    with t.autograd.graph.set_multithreading_enabled(False) if hasattr(t.autograd.graph, "set_multithreading_enabled") else t.autograd.set_multithreading_enabled(False):
+    with (
+        t.autograd.graph.set_multithreading_enabled(False)
+        if hasattr(t.autograd.graph, "set_multithreading_enabled")
+        else t.autograd.set_multithreading_enabled(False)
+    ):
         x = x2(t)
         (x * 2).sum().backward()
     return plain(x.grad)

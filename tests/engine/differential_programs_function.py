@@ -85,7 +85,9 @@ def giving(forward):
     """The outputs, their writability and their gradients, for a leaf and for a result."""
 
     def program(t):
-        mine = function(t, forward, lambda ctx, *gs: sum((g.sum() for g in gs if g is not None), t.zeros(2, 3, dtype=t.float64))).apply
+        mine = function(
+            t, forward, lambda ctx, *gs: sum((g.sum() for g in gs if g is not None), t.zeros(2, 3, dtype=t.float64))
+        ).apply
         seen = []
         for make in (lambda x: x, lambda x: x * 1, lambda x: (x * 1)[...]):
             x = m23(t)
@@ -121,7 +123,14 @@ def what_a_context_has(t):
     y = mine(x2(t))
     y.sum().backward()
     node = y.grad_fn
-    return [log, node.name(), type(node).__name__, error_of(lambda: node.saved_tensors), node.needs_input_grad, node.metadata]
+    return [
+        log,
+        node.name(),
+        type(node).__name__,
+        error_of(lambda: node.saved_tensors),
+        node.needs_input_grad,
+        node.metadata,
+    ]
 
 
 @add
@@ -157,7 +166,9 @@ def setup_context(t):
     def setup(ctx, inputs, output):
         ctx.save_for_backward(*inputs, output)
 
-    mine = function(t, lambda x, y: x * y, lambda ctx, g: (g * ctx.saved_tensors[1], g * ctx.saved_tensors[2]), setup_context=setup).apply
+    mine = function(
+        t, lambda x, y: x * y, lambda ctx, g: (g * ctx.saved_tensors[1], g * ctx.saved_tensors[2]), setup_context=setup
+    ).apply
     x, y = x2(t), x2(t)
     return plain([mine(x, y), grads(t, mine(x, y), x, y)])
 
@@ -321,7 +332,9 @@ def saved_tensors_twice(t):
 @add
 def save_something_else(t):
     seen = []
-    mine = function(t, lambda ctx, x: (seen.append(error_of(ctx.save_for_backward, 3)), x * 1)[1], lambda ctx, g: g).apply
+    mine = function(
+        t, lambda ctx, x: (seen.append(error_of(ctx.save_for_backward, 3)), x * 1)[1], lambda ctx, g: g
+    ).apply
     x = x2(t)
     seen.append(error_of(lambda: grads(t, mine(x), x)))
     return seen
@@ -330,7 +343,9 @@ def save_something_else(t):
 @add
 def under_saved_tensors_hooks(t):
     log, x = [], x2(t)
-    with t.autograd.graph.saved_tensors_hooks(lambda s: log.append("pack") or s * 2, lambda s: log.append("unpack") or s):
+    with t.autograd.graph.saved_tensors_hooks(
+        lambda s: log.append("pack") or s * 2, lambda s: log.append("unpack") or s
+    ):
         y = cube(t)(x)
     return [plain(grads(t, y, x)), log]
 
@@ -394,7 +409,12 @@ def in_inference_mode(t):
     with t.inference_mode():
         y = cube(t)(t.ones(2))
         z = y.double()
-    return [y.is_inference(), error_of(lambda: cube(t)(y) * 1), error_of(lambda: cube(t)(x2(t) * z)), error_of(lambda: cube(t)(z) + x2(t))]
+    return [
+        y.is_inference(),
+        error_of(lambda: cube(t)(y) * 1),
+        error_of(lambda: cube(t)(x2(t) * z)),
+        error_of(lambda: cube(t)(z) + x2(t)),
+    ]
 
 
 @add

@@ -24,7 +24,9 @@ def node_pre(t, y, log, what):
 
 def node_post(t, y, log, what):
     """Without the ``None`` of a number among the operands, which is an input to PyTorch."""
-    return y.grad_fn.register_hook(lambda gi, go: log.append([what, plain([[g for g in gi if g is not None], list(go)])]))
+    return y.grad_fn.register_hook(
+        lambda gi, go: log.append([what, plain([[g for g in gi if g is not None], list(go)])])
+    )
 
 
 def retaining(t, y, log, what):
@@ -56,7 +58,9 @@ def hooked_and_written(write):
             write(y)
             said = [error_of(HOOKS[k], t, y, log, f"after {k}") for k in kinds]
             (y * y).sum().backward() if y.requires_grad else None
-            seen.append([said, log, plain([v.grad for v in (x, y) if v.retains_grad or v.is_leaf and v.grad is not None])])
+            seen.append(
+                [said, log, plain([v.grad for v in (x, y) if v.retains_grad or (v.is_leaf and v.grad is not None)])]
+            )
         return seen
 
     return program
@@ -79,7 +83,13 @@ def hooks_under_inputs(hook):
             found = t.autograd.grad(z.sum(), wanted, retain_graph=True)
             log.append("backward")
             z.sum().backward(inputs=wanted)
-            seen.append([log, plain(list(found)), plain([v.grad if v.is_leaf or v.retains_grad else None for v in named.values()])])
+            seen.append(
+                [
+                    log,
+                    plain(list(found)),
+                    plain([v.grad if v.is_leaf or v.retains_grad else None for v in named.values()]),
+                ]
+            )
         return seen
 
     return program
@@ -136,7 +146,10 @@ def order_of_everything(t):
     x.register_post_accumulate_grad_hook(lambda p: log.append(["post accumulate", plain(p.grad)]))
     y.grad_fn.register_prehook(note(log, "pre")), y.grad_fn.register_hook(note(log, "post"))
     accumulator = y.grad_fn.next_functions[0][0]
-    accumulator.register_prehook(note(log, "accumulator pre")), accumulator.register_hook(lambda gi, go: log.append(["accumulator post", len(gi), plain(list(go))]))
+    (
+        accumulator.register_prehook(note(log, "accumulator pre")),
+        accumulator.register_hook(lambda gi, go: log.append(["accumulator post", len(gi), plain(list(go))])),
+    )
     y.retain_grad()
     y.register_hook(note(log, "after retain"))
     y.sum().backward()
@@ -146,7 +159,10 @@ def order_of_everything(t):
 @add
 def removed_while_running(t):
     log, x = [], x2(t)
-    handles = [x.register_hook(lambda g: (log.append(1), handles[1].remove())[0]), x.register_hook(lambda g: log.append(2))]
+    handles = [
+        x.register_hook(lambda g: (log.append(1), handles[1].remove())[0]),
+        x.register_hook(lambda g: log.append(2)),
+    ]
     y = x + 1
     y.sum().backward()
     y.sum().backward()
@@ -176,7 +192,11 @@ def removed_by_context(t):
 @add
 def not_for_those_without_grad(t):
     y = t.ones(2)
-    return [error_of(y.register_hook, note([], "")), error_of(y.register_post_accumulate_grad_hook, note([], "")), error_of((x2(t) * 2).register_post_accumulate_grad_hook, note([], ""))]
+    return [
+        error_of(y.register_hook, note([], "")),
+        error_of(y.register_post_accumulate_grad_hook, note([], "")),
+        error_of((x2(t) * 2).register_post_accumulate_grad_hook, note([], "")),
+    ]
 
 
 @add
@@ -184,7 +204,7 @@ def branches_share_a_gradient(t):
     x = x2(t)
     b, c = 2 * x, 3 * x
     c.register_hook(lambda g: (g.mul_(10), None)[1])
-    (b + c).sum().backward()
+    (b + c).backward(t.ones(2, dtype=t.float64))
     return plain(x.grad)
 
 
@@ -269,7 +289,7 @@ def multi_grad_any(t):
 def backward_inside_a_hook(t):
     log, x, w = [], x2(t), x2(t)
     y = x * 2
-    y.register_hook(lambda g: (w * w).sum().backward() or log.append(plain(w.grad)))
+    y.register_hook(t.enable_grad()(lambda g: (w * w).sum().backward() or log.append(plain(w.grad))))
     y.sum().backward()
     return [log, plain(x.grad)]
 
@@ -329,7 +349,9 @@ def module_hooks_of_every_kind(t):
         layer.register_forward_pre_hook(lambda mod, args, i=i: log.append(["forward pre", i, plain(list(args))]))
         layer.register_forward_hook(lambda mod, args, out, i=i: log.append(["forward", i, plain(out)]))
         layer.register_full_backward_pre_hook(lambda mod, go, i=i: log.append(["backward pre", i, plain(list(go))]))
-        layer.register_full_backward_hook(lambda mod, gi, go, i=i: log.append(["backward", i, plain([list(gi), list(go)])]))
+        layer.register_full_backward_hook(
+            lambda mod, gi, go, i=i: log.append(["backward", i, plain([list(gi), list(go)])])
+        )
     x = m23(t)[:, :2]
     m(x).sum().backward()
     return [log, plain([p.grad for p in m.parameters()])]

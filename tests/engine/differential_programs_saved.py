@@ -38,7 +38,13 @@ def looked_at(op):
         for n in names:
             raw = getattr(node, n.replace("_saved_", "_raw_saved_"), None)
             if raw is not None:
-                seen.append(error_of(raw.register_hooks, lambda s: log.append("pack") or s.clone(), lambda s: log.append("unpack") or s))
+                seen.append(
+                    error_of(
+                        raw.register_hooks,
+                        lambda s: log.append("pack") or s.clone(),
+                        lambda s: log.append("unpack") or s,
+                    )
+                )
         seen.append([getattr(node, n, "absent") for n in names][:1])
         y.sum().backward()
         return [seen, plain(x.grad), log, [error_of(getattr, node, n) for n in names]]
@@ -71,7 +77,10 @@ def packed(op):
         x, log = m23(t), []
 
         def pair(name):
-            return lambda s: log.append(f"pack {name} {list(s.shape)}") or s * 0.5, lambda s: log.append(f"unpack {name}") or s * 4
+            return (
+                lambda s: log.append(f"pack {name} {list(s.shape)}") or s * 0.5,
+                lambda s: log.append(f"unpack {name}") or s * 4,
+            )
 
         with t.autograd.graph.saved_tensors_hooks(*pair("outer")):
             y = function(x)
@@ -166,7 +175,9 @@ def an_unpack_hook_returns_no_tensor(t):
 @add
 def a_pack_hook_returns_anything(t):
     x = x2(t)
-    with t.autograd.graph.saved_tensors_hooks(lambda s: ("kept", s.detach().tolist()), lambda kept: t.tensor(kept[1], dtype=t.float64)):
+    with t.autograd.graph.saved_tensors_hooks(
+        lambda s: ("kept", s.detach().tolist()), lambda kept: t.tensor(kept[1], dtype=t.float64)
+    ):
         y = x.sin() * x
     y.sum().backward()
     return plain(x.grad)
@@ -184,7 +195,9 @@ def a_pack_hook_writes_its_argument(t):
 def an_unpack_hook_runs_with_recording(t):
     log = []
     x = x2(t)
-    with t.autograd.graph.saved_tensors_hooks(lambda s: log.append(t.is_grad_enabled()) or s, lambda s: log.append(t.is_grad_enabled()) or s):
+    with t.autograd.graph.saved_tensors_hooks(
+        lambda s: log.append(t.is_grad_enabled()) or s, lambda s: log.append(t.is_grad_enabled()) or s
+    ):
         y = x * x
         y.sum().backward()
     return log
@@ -193,7 +206,9 @@ def an_unpack_hook_runs_with_recording(t):
 @add
 def hooks_inside_of_hooks(t):
     x, log = x2(t), []
-    with t.autograd.graph.saved_tensors_hooks(lambda s: log.append("p") or (s * s).sqrt().detach(), lambda s: log.append("u") or s * 1):
+    with t.autograd.graph.saved_tensors_hooks(
+        lambda s: log.append("p") or (s * s).sqrt().detach(), lambda s: log.append("u") or s * 1
+    ):
         y = x.sin()
     y.sum().backward()
     return [log, plain(x.grad)]
@@ -254,7 +269,11 @@ def packed_results_and_double_backward(t):
 def raw_hooks_are_set_once(t):
     y = x2(t).exp()
     raw = y.grad_fn._raw_saved_result
-    return [error_of(raw.register_hooks, lambda s: s, lambda s: s), error_of(raw.register_hooks, lambda s: s, lambda s: s), error_of(raw.register_hooks, 1, 2)]
+    return [
+        error_of(raw.register_hooks, lambda s: s, lambda s: s),
+        error_of(raw.register_hooks, lambda s: s, lambda s: s),
+        error_of(raw.register_hooks, 1, 2),
+    ]
 
 
 @add
@@ -308,4 +327,9 @@ def numbers_saved(t):
     x = m23(t)
     y = x.narrow(1, 1, 2)
     z = (x * 2).sum(1, keepdim=True)
-    return [error_of(lambda: y.grad_fn._saved_self), z.grad_fn._saved_dim, z.grad_fn._saved_keepdim, sorted(n for n in dir(z.grad_fn) if n.startswith("_saved"))]
+    return [
+        error_of(lambda: y.grad_fn._saved_self),
+        z.grad_fn._saved_dim,
+        z.grad_fn._saved_keepdim,
+        sorted(n for n in dir(z.grad_fn) if n.startswith("_saved")),
+    ]

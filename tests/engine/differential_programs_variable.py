@@ -182,7 +182,16 @@ def detach_of_a_view_in_place(t):
 @add
 def transposes_and_parts(t):
     m, c = m23(t), t.tensor([[1 + 2j, 3j]], requires_grad=True)
-    return [m.T, m.mT, error_of(lambda: m.mH.sum()), plain([c.H, c.mH]), c.real, c.imag, m.real is m, error_of(lambda: m.imag)]
+    return [
+        m.T,
+        m.mT,
+        error_of(lambda: m.mH.sum()),
+        plain([c.H, c.mH]),
+        c.real,
+        c.imag,
+        m.real is m,
+        error_of(lambda: m.imag),
+    ]
 
 
 @add
@@ -223,7 +232,12 @@ def output_numbers(t):
 @add
 def parameters_from_tensors(t):
     y = x2(t) * 2
-    return [t.nn.Parameter(y), t.nn.Parameter(y).grad_fn, error_of(t.nn.Parameter, t.arange(2)), isinstance(y, t.nn.Parameter)]
+    return [
+        t.nn.Parameter(y),
+        t.nn.Parameter(y).grad_fn,
+        error_of(t.nn.Parameter, t.arange(2)),
+        isinstance(y, t.nn.Parameter),
+    ]
 
 
 @add
@@ -288,4 +302,11 @@ def leaf_that_requires_grad_later(t):
 
 @add
 def truth_and_items(t):
-    return [error_of(bool, x2(t)), bool(x2(t, 1.0)), error_of(x2(t).item), float(x2(t, 1.5)), int(x2(t, 1.5)), len(m23(t))]
+    return [
+        error_of(bool, x2(t)),
+        bool(x2(t, 1.0)),
+        error_of(x2(t).item),
+        float(x2(t, 1.5)),
+        int(x2(t, 1.5)),
+        len(m23(t)),
+    ]

@@ -219,7 +219,14 @@ def refused_writes_change_nothing(t):
     y = x * 2
     e = y[:, :1].expand(2, 3)
     a, b = y.unbind(0)
-    tries = [lambda: x.mul_(2), lambda: x[0].zero_(), lambda: e.add_(1), lambda: a.mul_(2), lambda: y.add_(t.ones(3, 2)), lambda: b.copy_(t.ones(5))]
+    tries = [
+        lambda: x.mul_(2),
+        lambda: x[0].zero_(),
+        lambda: e.add_(1),
+        lambda: a.mul_(2),
+        lambda: y.add_(t.ones(3, 2)),
+        lambda: b.copy_(t.ones(5)),
+    ]
     return [[error_of(f) for f in tries], x, y, a, versions(x, y)]
 
 

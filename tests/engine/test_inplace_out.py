@@ -103,6 +103,14 @@ def a_write_by_out_is_noticed(t):
 
 
 @programs
+def refused_for_dual_tensors(t):
+    fw = t.autograd.forward_ad
+    with fw.dual_level():
+        d, o = fw.make_dual(t.ones(2), t.ones(2)), t.zeros(2)
+        return [error_of(lambda: t.exp(d, out=o)), error_of(lambda: t.add(o, 1, out=d))]  # PyTorch has written by then
+
+
+@programs
 def out_is_none(t):
     x = leaf(t, 1.0, 2.0)
     return t.exp(x, out=None)

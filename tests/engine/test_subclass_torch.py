@@ -241,7 +241,30 @@ def writes_are_seen(t):
     s.requires_grad_()
     plain.add_(s.detach())
     plain += s.detach()
+    plain[0] = s.detach()[1]
+    plain.index_put_((t.tensor([1]),), s.detach()[:1])
+    plain.masked_fill_(s.detach() > 100, 0.0)
     return [log, s, plain, kinds([s, plain])]
+
+
+@programs
+def a_plain_tensor_is_written_from_one_that_needs_a_gradient(t):
+    x = leaf(t, 1.0, 2.0)
+    s = x.as_subclass(subclass(t))
+    y = x * 1
+    y[:1] = s[1:]
+    y.index_put_((t.tensor([1]),), s[:1] * 3)
+    with disable(t):
+        y[:1].mul_(s[:1])
+        y[:1].exp_()
+    (y * y).sum().backward()
+    return [y, kinds(y), x.grad]
+
+
+@programs
+def a_plain_tensor_is_indexed_by_one(t):
+    s = t.tensor([1, 0]).as_subclass(subclass(t))
+    return [t.arange(4.0)[s], kinds([t.arange(4.0)[s], t.arange(4.0).view(2, 2)[0, s], t.arange(2) < s])]
 
 
 @programs

@@ -96,6 +96,8 @@ for _name, _row in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", 
     operators.add(ROWS[_row])
 canonical[ROWS["mm"]] = matrix.matmul
 operators.update((ROWS["mm"], ROWS["rsub"]))
+for _name, _function in compare.OPERATORS.items():
+    canonical[_function] = METHODS[_name]
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _OPERATORS[f"__{_name}__"] = compare.OPERATORS[_name]
 for _name in ("and", "or", "xor"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import events
 from ..dtype import result_type, scalar_type
-from ..overrides import ask_all
+from ..overrides import Overridden, ask_all, canonical
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import explain, not_a_tensor, shape_error
@@ -39,7 +39,10 @@ def _operator(name: str, ufunc: Any) -> Operator:
 
     def compare(self: Any, other: Any) -> Tensor:
         if isinstance(other, Tensor):
-            operand = other._a
+            try:
+                operand = other._in
+            except Overridden:
+                return ask_all(canonical[compare], self, other)
         elif isinstance(other, int | float | np.generic):
             operand = other
         else:

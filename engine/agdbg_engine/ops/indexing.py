@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import overrides
 from ..device import array_module
 from ..dtype import scalar_type
 from ..grad_mode import mode
@@ -19,6 +20,9 @@ from .shape import one_dim
 
 def getitem(self: Tensor, key: Any) -> Tensor:
     """``x[key]``: integers select, slices slice, ``None`` adds a dimension (all views); tensors and lists index (a copy)."""
+    asked = overrides.asked_by(self, key if isinstance(key, tuple) else (key,)) if overrides.seen else ()
+    if asked:
+        return overrides.dispatch(getitem, asked, (self, key), {})
     if isinstance(key, int) and not isinstance(key, bool):
         return _select_item(self, 0, key)
     if isinstance(key, slice):
@@ -31,6 +35,9 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[key] = value``: written in place through the view, or by ``index_put_`` where tensors index."""
+    asked = overrides.asked_by(self, (key, value)) if overrides.seen else ()
+    if asked:
+        return overrides.dispatch(setitem, asked, (self, key, value), {})
     if not isinstance(value, Tensor | int | float | np.generic):
         raise TypeError(f"can't assign a {_type_name(value)} to a torch.{scalar_type(self.dtype)}Tensor")
     target, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
@@ -91,6 +98,9 @@ def index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fal
 
 def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """:func:`index_put` in place."""
+    asked = overrides.asked_by(self, (indices, values)) if overrides.seen else ()
+    if asked:
+        return overrides.dispatch(index_put_, asked, (self, indices, values, accumulate), {})
     target, key = _index_tensors("index_put_", self, indices, values)
     inplace(target, "index_put_", g.index_put, (key, _fitting(target, key, values), accumulate))
     return self

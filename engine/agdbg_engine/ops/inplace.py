@@ -24,6 +24,9 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
 
     The op runs on a twin of ``t`` that has its history; where the op saved its input, the twin keeps the old values.
     """
+    if overrides.seen and mode.overriding:  # whoever overrides was asked before
+        with overrides.DisableTorchFunctionSubclass():
+            return inplace(t, name, function, args)
     if name == "abs_" and t._a.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     check_inplace(t, args)
@@ -95,8 +98,8 @@ def method(name: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The method ``name_`` of an op."""
 
     def write(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        if overrides.seen and mode.overriding and overrides.overloaded(args):
-            asked = overrides.overloaded((self, *args))
+        asked = overrides.asked_by(self, args) if overrides.seen else ()
+        if asked:
             return overrides.dispatch(overrides.canonical.get(write, write), asked, (self, *args), kwargs)
         if kwargs:
             return inplace(self, name, lambda t, *a: function(t, *a, **kwargs), args)

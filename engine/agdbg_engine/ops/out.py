@@ -13,6 +13,8 @@ from ..dtype import category, cpp_type, scalar_type
 from ..grad_mode import mode, no_grad
 from ..saved_mutation import before_write
 from ..sites import caller, user_stacklevel
+from ..strict import refuse
+from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace
 
 NAMES = frozenset(
@@ -144,6 +146,10 @@ def _check(name: str, outs: Iterable[Any], operands: list[Tensor]) -> None:
             "requires grad.",
             "fix: assign the result to a name instead, or wrap the call in torch.no_grad()",
         )
+    if events.special & events.FORWARD and any(tangents_of(t) for t in (*outs, *operands)):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+        )
 
 
 def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
@@ -161,6 +167,8 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) 
         )
     if out._a.shape == result._a.shape:
         check_inplace(out, tuple(operands))
+        if events.special & events.STRICT:
+            refuse(out, f"{name}.out")
 
 
 def _write(name: str, out: Tensor, result: Tensor) -> None:
