@@ -82,12 +82,7 @@ class NativeSink(RareSink):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self.recorder = recorder
-        self.emit, self.append, self.pack, self.tick = (
-            recorder.emit,
-            recorder.append,
-            recorder.pack,
-            recorder.tick,
-        )
+        self.emit, self.append, self.tick = recorder.emit, recorder.append, recorder.tick
         self.new_node = _node_ids
         self.ordinal = recorder.ordinal
         self.sites: dict[int, dict[int, int]] = {}

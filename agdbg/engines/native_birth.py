@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from agdbg.events import Kind, head
-from agdbg.record.format import BORN_RECORD
+from agdbg.record.format import born_record
 from agdbg_engine.node import Node
 from agdbg_engine.sites import INTERNAL
 
@@ -25,7 +25,9 @@ _VERSION_BITS = 20
 _LOW = (1 << 32) - 1
 
 _FILE = "<births>"
-INTERNAL.add(_FILE)  # the context of a custom Function tells the engine's number from an attribute of the program by this
+INTERNAL.add(
+    _FILE
+)  # the context of a custom Function tells the engine's number from an attribute of the program by this
 
 
 class _Unusual(Exception):
@@ -40,7 +42,7 @@ def birth_writer(cls: type[Node], sink: NativeSink) -> Callable[[Node], None]:
     names: dict[str, Any] = {
         "new_node": sink.new_node,
         "append": sink.append,
-        "pack": BORN_RECORD.pack,
+        "pack": born_record(cls.arity, len(cls.slots)).pack,
         "tick": sink.tick,
         "ordinal": sink.ordinal,
         "sites": sink.sites,
@@ -68,9 +70,10 @@ def _source(cls: type[Node]) -> Iterator[str]:
     yield "    code = node.code"
     yield "    site = sites[id(code)][node.lasti]"
     first = head(Kind.BORN, a=cls.arity, b=len(cls.slots))
-    edges = ", ".join(f"e{i}" if i < cls.arity else "0" for i in range(2))
-    saves = ", ".join(f"l{i}, h{i}" if i < len(cls.slots) else "0, 0" for i in range(2))
-    yield f"    append(pack({first}, ordinal.number, tag, node.seq, site, OP, {edges}, {saves}))"
+    edges = [f"e{i}" for i in range(cls.arity)]
+    saves = [f"l{i}, h{i}" for i in range(len(cls.slots))]
+    parts = [str(first), "ordinal.number", "tag", "node.seq", "site", "OP", *edges, *saves]
+    yield f"    append(pack({', '.join(parts)}))"
     yield "    node.tag = tag"
     yield "    if not tag & 15:"
     yield "        tick()"

@@ -279,4 +279,5 @@ class Walk:
 
 def _called(node: Node) -> str:
     """What of the program is called when ``node`` runs, which does call something."""
-    return "functions" if node.user_code else "hooks"
+    inner = getattr(node, "inner", node)  # of a write through a view
+    return "functions" if inner.user_code else "hooks"

@@ -22,12 +22,17 @@ _ORDER: Final = "@" if sys.byteorder == "little" else "<"
 """Native packing is faster, and lays these formats out alike: everything in them is aligned without gaps."""
 
 RECORD: Final = struct.Struct(_ORDER + "8Q")
-BORN_RECORD: Final = struct.Struct(_ORDER + "IIQQIIQQIIII")
-"""A BORN record with word 0, SITE_OP and the two SAVE words in halves, the low one first: integers of more than 30 bits are what
-costs most in Python, and each node has one such record."""
 RAN_RECORD: Final = struct.Struct(_ORDER + "IIQQQQQQ8x")
-"""A RAN record with word 0 in halves, without the word that it does not use."""
+"""A RAN record with word 0 in halves, the low one first, without the word that it does not use."""
 HEADER: Final = _HEADER.pack(MAGIC, VERSION, RECORD_SIZE)
+
+
+def born_record(edges: int, saves: int) -> struct.Struct:
+    """A BORN record with only so many (at most 2) inline edges and saves; word 0, SITE_OP and the SAVE words are in halves.
+
+    Each node has one such record, and integers of more than 30 bits are what costs most to make and to pack.
+    """
+    return struct.Struct(_ORDER + "IIQQII" + "Q" * edges + "8x" * (2 - edges) + "II" * saves + "8x" * (2 - saves))
 
 
 def check_header(start: bytes, path: Path) -> bool:

@@ -212,7 +212,7 @@ def _slots(node: Node) -> Iterator[tuple[Node, str, Any]]:
     for name in node.slots:
         yield node, "s_" + name, getattr(node, "s_" + name)
     if node.user_code:  # a custom Function has a storage for each output, and notes by itself that it was freed
-        yield node, "_freed", node._freed  # type: ignore[attr-defined]
+        yield node, "_freed", node._freed
     elif any(node.outputs_saved):
         yield node, "o_storage", node.o_storage
 

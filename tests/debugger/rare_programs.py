@@ -5,6 +5,7 @@ import warnings
 import agdbg_engine as ag
 from agdbg_engine import nn
 from agdbg_engine.autograd import Function, forward_ad, functional, graph
+from agdbg_engine.function import once_differentiable
 from agdbg_engine.utils.checkpoint import checkpoint
 
 
@@ -138,6 +139,52 @@ def function_backward_twice():
     a, _ = Pair.apply(x, y)
     a.sum().backward()
     return x.grad, refused(a.sum().backward)
+
+
+def function_on_a_view():
+    x, _ = leaves()
+    h = x * 1
+    Dirty.apply(h[:1])
+    (h * h).sum().backward()
+    return x.grad
+
+
+class Once(Function):
+    """Cannot be differentiated twice."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        return 2 * g * ctx.saved_tensors[0]
+
+
+def function_once_differentiable():
+    x, y = leaves()
+    (g,) = ag.autograd.grad((Once.apply(x * 1) * y).sum(), x, create_graph=True)
+    return g, refused(g.sum().backward)
+
+
+def strict():
+    x, y = leaves()
+    with graph.strict_saved_tensors():
+        h = x * 1
+        z = (h * y).sum()
+        text = refused(lambda: h.add_(1))
+    z.backward()
+    return x.grad, y.grad, text
+
+
+def hooks_in_a_checkpoint():
+    x, y = leaves()
+    with graph.save_on_cpu():
+        z = checkpoint(block, x, y, use_reentrant=False) * y
+    z.sum().backward()
+    return x.grad, y.grad
 
 
 def refused(call):

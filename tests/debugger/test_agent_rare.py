@@ -120,7 +120,7 @@ def test_the_error_of_a_custom_function_stops_where_it_is_raised(run_agent):
     hub = run_agent(text, Settings(exceptions=["inplace-modified"]))
     stop = hub.stopped()
     assert (stop["where"], stop["error"]["kind"]) == ("raise", "inplace-modified")
-    assert [f["line"] for f in stop["frames"]][0] == hub.line("= ctx.saved_tensors")
+    assert stop["frames"][0]["line"] == hub.line("= ctx.saved_tensors")
     saved = hub.ask("values", node=stop["node"])["saved"]
     assert [s["state"] for s in saved.values()] == ["modified", "ok", "ok"]
     status, _, err = hub.end()

@@ -1,5 +1,6 @@
 """The recorder: what is emitted is what is read, in batches, strings before the records that use them."""
 
+import itertools
 import json
 import struct
 import sys
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agdbg.events import Kind, head
+from agdbg.events import Kind, head, pack_save
 from agdbg.record import Recorder, Trace, TraceError
+from agdbg.record.format import RAN_RECORD, born_record
 from agdbg.record.strings import StringTable
 from agdbg.record.writer import BATCH_RECORDS
 
@@ -38,6 +40,29 @@ def test_every_record_is_read_back(tmp_path_factory, records):
     trace = Trace.open(recorder.path)
     own = [row for row in trace.records.tolist() if not is_clock_of_ours(row)]
     assert own == [list(record) for record in records if not is_clock_of_ours(record)]
+
+
+def test_records_in_halves_are_records():
+    big, word0 = 2**64 - 1, head(Kind.BORN, 3, a=2, b=2)
+    save = pack_save(2**35 + 7, 9, 1)
+    low, high = save & 2**32 - 1, save >> 32
+    for edges, saves in itertools.product(range(3), repeat=2):
+        made = born_record(edges, saves).pack(
+            word0 & 2**32 - 1, 3, 5, big, 11, 12, *[big - 1] * edges, *[low, high] * saves
+        )
+        words = [
+            word0,
+            5,
+            big,
+            11 | 12 << 32,
+            *[big - 1] * edges,
+            *[0] * (2 - edges),
+            *[save] * saves,
+            *[0] * (2 - saves),
+        ]
+        assert made == struct.pack("<8Q", *words)
+    ran = RAN_RECORD.pack(int(Kind.RAN), 3, 5, 1, 2, big, 4, 1)
+    assert ran == struct.pack("<8Q", head(Kind.RAN, 3), 5, 1, 2, big, 4, 1, 0)
 
 
 def is_clock_of_ours(row):

@@ -63,15 +63,19 @@ def facts(value):
         return {k: facts(v) for k, v in value.items()}
     if isinstance(value, float):
         return Numbers(value)
-    if hasattr(value, "grad_fn"):
+    if hasattr(type(value), "grad_fn"):
         return tensor_facts(value)
     return value.name() if hasattr(value, "next_functions") else value
 
 
 def tensor_facts(x):
-    """The state of a tensor; its grad_fn comes first, which brings a view up to date."""
+    """The state of a tensor; its grad_fn comes first, which brings a view up to date or fails if it lost its history."""
+    try:
+        node = name_of(x.grad_fn)
+    except RuntimeError as error:
+        return {"error": raised(error), "values": Numbers(x.tolist()), "version": x._version}
     return {
-        "grad_fn": grad_fn(x),
+        "grad_fn": node,
         "values": numbers(x),
         "dtype": str(x.dtype).removeprefix("torch."),
         "requires_grad": x.requires_grad,
@@ -84,14 +88,6 @@ def tensor_facts(x):
     }
 
 
-def grad_fn(x):
-    """Its name, or the error for a view that lost its history."""
-    try:
-        return name_of(x.grad_fn)
-    except RuntimeError as error:
-        return raised(error)
-
-
 def numbers(x):
     if getattr(x, "_is_zerotensor", bool)():
         return Numbers(np.zeros(tuple(x.shape)))
@@ -102,7 +98,7 @@ def plain(value):
     """Only values and whether a graph hangs on them: for gradients, whose formulas may be written down differently."""
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
-    if hasattr(value, "grad_fn"):
+    if hasattr(type(value), "grad_fn"):
         return {"values": numbers(value), "requires_grad": value.requires_grad, "is_leaf": value.is_leaf}
     return value
 

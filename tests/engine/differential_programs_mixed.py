@@ -81,13 +81,9 @@ def everything_about(make):
         edge = t.autograd.graph.get_gradient_edge(y)
         z = (y * y).sum()
         seen.append(
-            [
-                plain(t.autograd.grad(z, [edge, x], retain_graph=True)),
-                error_of(z.backward),
-                error_of(z.backward),
-                plain(x.grad),
-            ]
+            error_of(lambda z=z, edge=edge, x=x: seen.append(plain(t.autograd.grad(z, [edge, x], retain_graph=True))))
         )
+        seen.append([error_of(z.backward), error_of(z.backward), plain(x.grad)])
         # from another thread
         x, said = m23(t), []
         y = make(t, x)
@@ -159,7 +155,8 @@ def retain_grad_of_every_step_of_a_written_tensor(t):
     y, seen = x * 1, []
     for _ in range(3):
         y.retain_grad()
-        y.mul_(y.detach())
+        y.mul_(2)
+        y.register_hook(lambda g: seen.append(plain(g)))
     y.sum().backward()
     return plain([x.grad, y.grad, seen])
 
@@ -181,6 +178,7 @@ def a_checkpoint_in_a_module_hook(t):
 def a_pass_inside_an_unpack_hook(t):
     x, w = x2(t), x2(t)
 
+    @t.enable_grad()
     def unpack(s):
         (w * w).sum().backward()
         return s
@@ -414,5 +412,12 @@ def deepcopied_modules_share_nothing(t):
     m = t.nn.Linear(2, 1)
     m(t.ones(1, 2)).sum().backward()
     n = copy.deepcopy(m)
-    n.weight.grad.zero_()
-    return [n.weight.requires_grad, n.weight.is_leaf, m.weight.grad, n.weight.grad, type(n.weight).__name__]
+    n.weight.data.zero_()
+    return [
+        plain(n.weight),
+        n.weight.requires_grad,
+        n.weight.is_leaf,
+        plain(m.weight.grad),
+        n.weight.grad,
+        type(n.weight).__name__,
+    ]

@@ -108,8 +108,8 @@ def two_views_written_in_turn(t):
     y = x * 2
     a, b = y[0], y[:, 0]
     a.mul_(3)
-    b.exp_()
-    a.add_(b[0])
+    b.neg_()
+    a.add_(b[1])
     return [a, b, y, plain(grads(t, y, x)), plain(grads(t, a, x)), graph_of(y)]
 
 

@@ -78,7 +78,10 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     if isinstance(error, RuntimeWarning | FloatingPointError) and np.geterr() != QUIET:
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
-    raise explain(function.__name__, error, **tensors) from None
+    try:
+        raise explain(function.__name__, error, **tensors) from None
+    finally:
+        del error  # it may be what is raised, and would hold itself through this frame, and so the operands
 
 
 def _has_array(tensors: dict[str, Any]) -> bool:
