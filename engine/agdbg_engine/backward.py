@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from . import anomaly, errors, events, firing, reentrant
+from . import anomaly, errors, events, reentrant
 from .current import current as current
 from .grad_mode import mode, tangents_pass
 from .grad_slot import as_wanted
-from .hooks import LeafHooks
+from .hooks import LeafHooks, firing
 from .node import AccumulateGrad, Buffers, Node
 from .ready_queue import ready_order
 from .saved import Freed, FreedAccess

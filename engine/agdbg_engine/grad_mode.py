@@ -29,7 +29,7 @@ class _Mode(threading.local):
     asked = False
     """The gradient mode in inference mode, which has no effect there but can be asked for."""
     saved_hooks: tuple[Any, ...] = ()
-    """The pairs of hooks for what ops save (``saved_hooks.Pair``), the innermost last."""
+    """The pairs of hooks for what ops save (``saved.hooks.Pair``), the innermost last."""
     hooks_refused: str | None = None
     """What is said to whoever wants such hooks while they are disabled."""
     strict = 0

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from .current import current
 from .grad_mode import set_multithreading_enabled
 from .gradient_edge import GradientEdge, get_gradient_edge
-from .multi_hooks import register_multi_grad_hook
+from .hooks.multi import register_multi_grad_hook
 from .node import Node
-from .saved_hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
-from .saved_mutation import allow_mutation_on_saved_tensors
+from .saved.hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
+from .saved.mutation import allow_mutation_on_saved_tensors
+from .saved.strict import strict_saved_tensors
 from .sites import caller
 from .storage import InferenceStorage
-from .strict import strict_saved_tensors
 from .tensor import Tensor
 
 __all__ = [

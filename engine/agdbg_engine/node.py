@@ -130,17 +130,17 @@ class Node:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
-            from .saved_names import saved_attribute
+            from .saved.names import saved_attribute
 
             return saved_attribute(self, name[len("_saved_") :])
         if name.startswith("_raw_saved_"):
-            from .saved_raw import RawSaved
+            from .saved.raw import RawSaved
 
             return RawSaved(self, name[len("_raw_saved_") :])
         raise AttributeError(f"'{self.op_name}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:
-        from .saved_names import attribute_names
+        from .saved.names import attribute_names
 
         return [*super().__dir__(), *attribute_names(self)]
 

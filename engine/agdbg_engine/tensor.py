@@ -16,6 +16,7 @@ from .dtype import is_differentiable
 from .factories import Factories
 from .grad_mode import mode
 from .grad_slot import GradSlot
+from .hooks.tensor import TensorHooks
 from .meta import AutogradMeta
 from .node import Node, edge
 from .numpy_interop import NumpyInterop
@@ -23,7 +24,6 @@ from .overrides import disabled
 from .sites import caller
 from .storage import InferenceStorage, Storage
 from .subclass import Subclassing
-from .tensor_hooks import TensorHooks
 
 if TYPE_CHECKING:
     from .ops._methods import Methods as _Base
@@ -363,7 +363,7 @@ def _check_counted(t: Tensor) -> None:
 
 
 def _before_write(t: Tensor, op: str) -> None:
-    from .saved_mutation import before_write
+    from .saved.mutation import before_write
 
     before_write(t, op)
 

@@ -15,7 +15,7 @@ from .. import errors, events
 from ..current import current
 from ..grad_mode import enable_grad, mode, no_grad
 from ..op_log import Difference, OpLog, difference, logging
-from ..saved_hooks import saved_tensors_hooks
+from ..saved.hooks import saved_tensors_hooks
 from ..sites import caller, user_stacklevel
 from ..tensor import Tensor
 

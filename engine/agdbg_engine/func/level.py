@@ -15,7 +15,7 @@ from ..grad_mode import enable_grad, is_grad_enabled
 from ..node import Node, edge
 from ..ops import _generated as ops
 from ..pytree import mapped
-from ..saved_hooks import disable_saved_tensors_hooks
+from ..saved.hooks import disable_saved_tensors_hooks
 from ..tangents import forward_grad, tangents_of
 from ..tensor import Tensor, wrap
 from ..view import ViewMeta

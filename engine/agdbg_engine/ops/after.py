@@ -13,9 +13,9 @@ from ..anomaly import remember
 from ..grad_mode import mode
 from ..node import Node
 from ..saved import Packed, saved_slots
-from ..saved_hooks import keep
+from ..saved.hooks import keep
+from ..saved.strict import follow
 from ..storage import InferenceStorage
-from ..strict import follow
 from ..tensor import Tensor
 from .forward import propagate
 from .refuse import refuse_complex

@@ -9,11 +9,11 @@ from .. import errors, events, overrides
 from ..dtype import category, scalar_type
 from ..grad_mode import mode
 from ..node import Node
-from ..saved_hooks import deferred, keep_inputs, keep_output
-from ..saved_mutation import before_write
+from ..saved.hooks import deferred, keep_inputs, keep_output
+from ..saved.mutation import before_write
+from ..saved.strict import refuse
 from ..sites import caller
 from ..storage import Storage
-from ..strict import refuse
 from ..tensor import Tensor, check_inplace, wrap
 from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write

@@ -12,8 +12,8 @@ from .. import events
 from ..dtype import result_type
 from ..grad_mode import mode
 from ..node import Buffers, Node1, NodeN, edge, next_seq
+from ..saved.strict import follow
 from ..sites import caller
-from ..strict import follow
 from ..tensor import Tensor, wrap
 from ..view import CreationMeta, as_view
 from . import _generated as g

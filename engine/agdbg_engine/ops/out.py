@@ -11,9 +11,9 @@ import numpy as np
 from .. import errors, events
 from ..dtype import category, cpp_type, scalar_type
 from ..grad_mode import mode, no_grad
-from ..saved_mutation import before_write
+from ..saved.mutation import before_write
+from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
-from ..strict import refuse
 from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace
 

@@ -8,7 +8,7 @@ from typing import Any
 from .. import events
 from ..grad_mode import enable_grad
 from ..nn.module import clear_grad
-from ..saved_mutation import before_write
+from ..saved.mutation import before_write
 from ..sites import caller
 from ..tensor import Tensor
 

@@ -9,21 +9,21 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from . import errors, events
-from .function_ctx import separate
-from .function_forward import Forward
-from .function_grads import like
-from .function_saved import keep_in_modes, marked, save, to_save
-from .hooks import move_to
-from .node import Node
-from .ops.after import after_birth
-from .ops.prepare import cut
-from .storage import InferenceStorage
-from .tensor import Tensor, wrap
-from .view import CreationMeta, as_view, rebase_history
+from .. import errors, events
+from ..hooks import move_to
+from ..node import Node
+from ..ops.after import after_birth
+from ..ops.prepare import cut
+from ..storage import InferenceStorage
+from ..tensor import Tensor, wrap
+from ..view import CreationMeta, as_view, rebase_history
+from .ctx import separate
+from .forward import Forward
+from .grads import like
+from .saved import keep_in_modes, marked, save, to_save
 
 if TYPE_CHECKING:
-    from .function_node import BackwardCFunction
+    from .node import BackwardCFunction
 
 _RETURNED_AND_SAVED = (
     "An input that has been returned as-is as output is being saved for backward. This is not supported if you override "

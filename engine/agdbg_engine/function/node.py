@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, NoReturn
 
-from . import errors, events
-from .function_ctx import FunctionCtx, no_backward
-from .function_grads import Like, device_like, fitted, zeros_like
-from .function_names import UNKNOWN, claim, reclaim, set_tag, tag_of
-from .function_saved import PerNode, Slots, names
-from .node import Node, NodeN, next_seq
-from .saved import Freed, unpacked
-from .saved_raw import RawSaved
-from .sites import caller
-from .tensor import wrap
-from .validate import InputMetadata
+from .. import errors, events
+from ..node import Node, NodeN, next_seq
+from ..saved import Freed, unpacked
+from ..saved.raw import RawSaved
+from ..sites import caller
+from ..tensor import wrap
+from ..validate import InputMetadata
+from .ctx import FunctionCtx, no_backward
+from .grads import Like, device_like, fitted, zeros_like
+from .names import UNKNOWN, claim, reclaim, set_tag, tag_of
+from .saved import PerNode, Slots, names
 
 
 class BackwardCFunction(NodeN, FunctionCtx, Slots):

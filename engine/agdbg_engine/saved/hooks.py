@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import errors, events, strict
-from .device import device
-from .grad_mode import mode
-from .meta import AutogradMeta
-from .node import Node, edge
-from .saved import Packed
-from .sites import caller
-from .storage import Storage
-from .tensor import Tensor, wrap
+from .. import errors, events
+from ..device import device
+from ..grad_mode import mode
+from ..meta import AutogradMeta
+from ..node import Node, edge
+from ..saved import Packed
+from ..sites import caller
+from ..storage import Storage
+from ..tensor import Tensor, wrap
+from . import strict
 
 MODIFIED_BY_PACK = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by "

@@ -10,11 +10,12 @@ import contextlib
 import weakref
 from collections.abc import Iterator
 
-from . import events, strict
-from .saved_hooks import Pair, pop, push
-from .sites import caller
-from .storage import Storage
-from .tensor import Tensor, wrap
+from .. import events
+from ..sites import caller
+from ..storage import Storage
+from ..tensor import Tensor, wrap
+from . import strict
+from .hooks import Pair, pop, push
 
 OUTSIDE = "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was originally recorded."
 """PyTorch's text, its missing space included."""

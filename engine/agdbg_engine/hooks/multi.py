@@ -8,15 +8,15 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import events
-from .current import current
-from .hooks import Quiet, RemovableHandle
-from .node import Node
-from .tensor import Tensor
-from .tensor_hooks import live_accumulator, register
+from .. import events
+from ..current import current
+from ..hooks import Quiet, RemovableHandle
+from ..node import Node
+from ..tensor import Tensor
+from .tensor import live_accumulator, register
 
 if TYPE_CHECKING:
-    from .backward import BackwardPass
+    from ..backward import BackwardPass
 
 Gradient = Tensor | None
 

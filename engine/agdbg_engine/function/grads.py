@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import errors
-from .device import CPU, device
-from .function_ctx import separate
-from .tensor import Tensor, wrap
-from .validate import InputMetadata, validate_outputs
+from .. import errors
+from ..device import CPU, device
+from ..tensor import Tensor, wrap
+from ..validate import InputMetadata, validate_outputs
+from .ctx import separate
 
 if TYPE_CHECKING:
-    from .function_node import BackwardCFunction
+    from .node import BackwardCFunction
 
 Like = tuple[tuple[int, ...], np.dtype[Any], type]
 """Shape, dtype and array type of a tensor."""

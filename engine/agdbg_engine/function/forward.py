@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import errors, events
-from .dtype import is_differentiable
-from .function_grads import zeros_like
-from .sites import caller
-from .tangents import below, check_tangent, forward_grad, levels_of, set_tangent, set_through_view, tangent_of
-from .tensor import Tensor
+from .. import errors, events
+from ..dtype import is_differentiable
+from ..sites import caller
+from ..tangents import below, check_tangent, forward_grad, levels_of, set_tangent, set_through_view, tangent_of
+from ..tensor import Tensor
+from .grads import zeros_like
 
 if TYPE_CHECKING:
-    from .function_node import BackwardCFunction
+    from .node import BackwardCFunction
 
 _NOT_IN_PLACE = (
     "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input "

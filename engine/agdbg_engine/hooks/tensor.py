@@ -7,12 +7,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .hooks import Hook, Hooks, RemovableHandle, follow_leaf, node_hooks
-from .meta import AutogradMeta
+from ..hooks import Hook, Hooks, RemovableHandle, follow_leaf, node_hooks
+from ..meta import AutogradMeta
 
 if TYPE_CHECKING:
-    from .node import Node
-    from .tensor import Tensor
+    from ..node import Node
+    from ..tensor import Tensor
 
 
 class TensorHooks:

@@ -19,7 +19,7 @@ class FunctionCtx:
 
     def save_for_forward(self: Any, *tensors: Any) -> None:
         """Save tensors (or ``None``) for ``saved_tensors`` in ``jvp``."""
-        from .tensor import Tensor
+        from ..tensor import Tensor
 
         if not all(t is None or isinstance(t, Tensor) for t in tensors):
             raise AssertionError(

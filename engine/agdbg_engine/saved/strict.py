@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, events
-from .grad_mode import mode
-from .node import Node
-from .saved import Packed
-from .sites import where
-from .tensor import Tensor, wrap
+from .. import errors, events
+from ..grad_mode import mode
+from ..node import Node
+from ..saved import Packed
+from ..sites import where
+from ..tensor import Tensor, wrap
 
 _locks: dict[int, Lock] = {}
 """The locked memory, by the identity of the array that owns it (which the lock keeps alive)."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import errors, events
-from .node import Node, edge
-from .saved import Freed, Packed, saved_tensor
-from .saved_hooks import Hooked, Pair, plain
-from .sites import caller
-from .storage import Storage
-from .tensor import Tensor, wrap
+from .. import errors, events
+from ..node import Node, edge
+from ..saved import Freed, Packed, saved_tensor
+from ..sites import caller
+from ..storage import Storage
+from ..tensor import Tensor, wrap
+from .hooks import Hooked, Pair, plain
 
 _TWICE = (
     "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "

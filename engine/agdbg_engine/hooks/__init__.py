@@ -13,12 +13,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import events
-from .sites import caller
+from .. import events
+from ..sites import caller
 
 if TYPE_CHECKING:
-    from .node import Node
-    from .tensor import Tensor
+    from ..node import Node
+    from ..tensor import Tensor
 
 Hook = Callable[..., Any]
 Hooks = OrderedDict[int, Hook]

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import errors
-from .grad_mode import mode
-from .meta import AutogradMeta
-from .node import Node
-from .saved import Packed
-from .saved_hooks import kept
-from .tensor import Tensor, wrap
+from .. import errors
+from ..grad_mode import mode
+from ..meta import AutogradMeta
+from ..node import Node
+from ..saved import Packed
+from ..saved.hooks import kept
+from ..tensor import Tensor, wrap
 
 if TYPE_CHECKING:
-    from .function_node import BackwardCFunction
+    from .node import BackwardCFunction
 
 _names: list[tuple[str, ...]] = [()]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .node import Node
-from .saved import saved_tensor
-from .tensor import wrap
+from ..node import Node
+from ..saved import saved_tensor
+from ..tensor import wrap
 
 _SEVERAL_DIMS = frozenset(
     ("SumBackward1", "MeanBackward1", "AmaxBackward0", "AminBackward0", "LogsumexpBackward0", "LinalgVectorNormBackward0",

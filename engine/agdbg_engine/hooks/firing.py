@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import events
-from .dtype import scalar_type
-from .grad_mode import mode
-from .hooks import Hook, Hooks, LeafHooks, NodeHooks, Quiet
+from .. import events
+from ..dtype import scalar_type
+from ..grad_mode import mode
+from ..hooks import Hook, Hooks, LeafHooks, NodeHooks, Quiet
 
 if TYPE_CHECKING:
-    from .backward import BackwardPass
-    from .node import AccumulateGrad, Node
+    from ..backward import BackwardPass
+    from ..node import AccumulateGrad, Node
 
 Gradients = list[Any]
 """The gradients of a node's outputs or inputs: buffers, or tensors in a pass that records; ``None`` where there is none."""
@@ -65,7 +65,7 @@ def post_accumulate_hooks(bp: BackwardPass, node: AccumulateGrad, hooks: LeafHoo
 
 def as_tensor(g: Any) -> Any:
     """A gradient as hooks get it."""
-    from .tensor import Tensor, wrap
+    from ..tensor import Tensor, wrap
 
     return g if g is None or isinstance(g, Tensor) else wrap(g)
 
@@ -100,7 +100,7 @@ def _replaced(bp: BackwardPass, answer: Any, tensors: Gradients, gs: Gradients, 
 
 def _checked(answer: Any, before: Any, hook: Hook) -> Any:
     """What a hook returned in place of ``before``."""
-    from .tensor import Tensor
+    from ..tensor import Tensor
 
     if answer is None:
         return None

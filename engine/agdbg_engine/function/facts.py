@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import events
-from .tensor import Tensor
+from .. import events
+from ..tensor import Tensor
 
 if TYPE_CHECKING:
-    from .function_node import BackwardCFunction
+    from .node import BackwardCFunction
 
 
 def versions_before(tensors: list[Tensor]) -> list[int]:
@@ -19,7 +19,7 @@ def versions_before(tensors: list[Tensor]) -> list[int]:
 
 def tell(node: BackwardCFunction, inputs: tuple[Any, ...], before: list[int], raw: Any) -> None:
     """Tell the sink what ``forward`` did, which returned ``raw``."""
-    from .function_grads import argument_names
+    from .grads import argument_names
 
     sink = events.sink
     if sink is None:

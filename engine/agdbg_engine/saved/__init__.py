@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import errors
-from .current import current
+from .. import errors
+from ..current import current
 
 if TYPE_CHECKING:
-    from .node import Node
-    from .storage import Storage
-    from .tensor import Tensor
+    from ..node import Node
+    from ..storage import Storage
+    from ..tensor import Tensor
 
 
 class FreedAccess(Exception):
@@ -147,7 +147,7 @@ class SavedTensor:
         return self._output() if self.is_output else self.value
 
     def _output(self) -> Tensor:
-        from .view import saved_output
+        from ..view import saved_output
 
         return saved_output(self.node, self.value, self.storage)
 

@@ -12,16 +12,16 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from . import errors, events
-from .function_ctx import FunctionCtx, no_backward, no_setup_context, separate
-from .function_facts import tell, versions_before
-from .function_grads import like
-from .function_names import claim, reclaim
-from .function_node import BackwardCFunction, DelayedError
-from .function_outputs import outputs_of
-from .grad_mode import mode
-from .node import edge
-from .tensor import Tensor
+from .. import errors, events
+from ..grad_mode import mode
+from ..node import edge
+from ..tensor import Tensor
+from .ctx import FunctionCtx, no_backward, no_setup_context, separate
+from .facts import tell, versions_before
+from .grads import like
+from .names import claim, reclaim
+from .node import BackwardCFunction, DelayedError
+from .outputs import outputs_of
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]
 

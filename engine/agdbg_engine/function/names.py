@@ -11,12 +11,12 @@ from __future__ import annotations
 from sys import _getframe
 from typing import TYPE_CHECKING, Any
 
-from .hooks import NodeHooks
-from .node import Node
-from .sites import INTERNAL
+from ..hooks import NodeHooks
+from ..node import Node
+from ..sites import INTERNAL
 
 if TYPE_CHECKING:
-    from .function_node import BackwardCFunction
+    from .node import BackwardCFunction
 
 UNKNOWN: Any = object()
 """The number of outputs while that is not known."""
