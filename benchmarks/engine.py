@@ -9,6 +9,7 @@ All sides are interleaved in one process; below 1.0 is faster than torch eager. 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import sys
@@ -70,6 +71,36 @@ def long_chain(n: int) -> dict[str, float]:
     return dict(zip(("build", "backward", "free"), (b - a for a, b in pairwise(marks)), strict=True))
 
 
+def big_graph(T: Any, n: int = 20_000) -> Workload:
+    """A chain of ``n`` products, the size where Python's garbage collector begins to matter."""
+    x = T.tensor([1.0, 1.0], requires_grad=True)
+
+    def forward() -> Any:
+        y = x
+        for _ in range(n):
+            y = y * x
+        return y.sum()
+
+    def backward(root: Any) -> None:
+        root.backward()
+        x.grad = None
+
+    return Workload(forward, backward)
+
+
+def collected(torch: Any, rounds: int = 5) -> dict[str, float]:
+    """Milliseconds of a chain of 20,000 with the default thresholds of the garbage collector and with ``tune_gc()``."""
+    sides = {"agdbg_engine": big_graph(ag)} | ({"torch": big_graph(torch)} if torch else {})
+    found = {}
+    for gc_setting in ("default", "tune_gc"):
+        with ag.tune_gc() if gc_setting == "tune_gc" else contextlib.nullcontext():
+            took = medians_apart(sides, rounds)
+        found[f"{gc_setting} ms"] = round(took["agdbg_engine"].total * 1e3, 1)
+        if torch:
+            found[f"{gc_setting} / torch"] = round(took["agdbg_engine"].total / took["torch"].total, 3)
+    return found
+
+
 def sides_of(name: str, torch: Any) -> dict[str, Workload]:
     """The workload on everything that is installed."""
     sides = {"agdbg_engine": WORKLOADS[name](ag)} | ({"torch": WORKLOADS[name](torch)} if torch else {})
@@ -99,6 +130,7 @@ def main(argv: list[str] | None = None) -> int:
     result: dict[str, Any] = {"torch": getattr(torch, "__version__", None)}
     result["steps"] = {name: compared(name, torch, options.rounds) for name in WORKLOADS}
     result["bytes per node"] = round(bytes_per_node())
+    result["chain of 20,000"] = collected(torch)
     short, long = long_chain(100_000), long_chain(1_000_000)
     result["chain of 1,000,000"] = {k: round(v, 3) for k, v in long.items()}
     result["time of 1,000,000 / 10 x time of 100,000"] = round(sum(long.values()) / (10 * sum(short.values())), 2)

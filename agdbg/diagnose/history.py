@@ -4,6 +4,7 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.meeting import Entry, Meeting
+from agdbg.diagnose.source import assigned
 from agdbg.events import Kind
 from agdbg.record.facts import NodeFact, PassFact
 from agdbg.record.lookup import Op, Site
@@ -26,7 +27,10 @@ def carried(case: Case, meeting: Meeting, until: int) -> list[Entry]:
     if not after(meeting.second, meeting.first, case):
         return []
     since = _began(case, meeting.first)
-    return [entry for entry in meeting.entries if _is_carried(case, entry.node, meeting.first.row, since, until)]
+    found = [entry for entry in meeting.entries if _is_carried(case, entry.node, meeting.first.row, since, until)]
+    if found or not made_by_one_line(meeting.first, meeting.second, case):
+        return found
+    return [entry for entry in meeting.entries if _is_handed_on(case, entry.node, meeting)]
 
 
 def _is_carried(case: Case, node: NodeFact, first: int, since: int, until: int) -> bool:
@@ -36,6 +40,24 @@ def _is_carried(case: Case, node: NodeFact, first: int, since: int, until: int) 
     if node.row >= first or not again:
         return False
     return not len(walk.born_again(place, node.row, first)) or again >= len(walk.born_again(place, since, first))
+
+
+def _is_handed_on(case: Case, node: NodeFact, meeting: Meeting) -> bool:
+    """Whether another line gave the name of what was made a value computed from it: state with a first value.
+
+    ``h = f(x) if h is None else g(x, h)`` makes a new ``h`` in every iteration, the first one by another line or
+    another part of the line. When that part ran again as well, it is of no help: a class may serve twice.
+    """
+    walk, name = case.walk, assigned(node.site)
+    place = walk.place(node.id)
+    first = meeting.first.row
+    if not name or node.row >= first or len(walk.born_again(place, first, len(case.facts.trace.records))):
+        return False
+    reached = walk.below(walk.mask(root for root, _ in meeting.second.roots))
+    later = walk.above(walk.mask([node.id]), reached) & (walk.born > first)
+    sites = (case.facts.site_and_op(word)[0] for word in np.unique(walk.made_at[later]).tolist())
+    here = (node.site.file, node.site.func, name)
+    return any((site.file, site.func, assigned(site)) == here for site in sites)
 
 
 def _began(case: Case, first: PassFact) -> int:

@@ -45,11 +45,9 @@ def assigned(site: Site) -> str:
     if reading is None:
         return _assigned_on_cut_line(site)
     for targets, value in _assignments(reading.statement):
-        if site.col < 0 or is_at(value, site, reading.shift):
-            return _single(targets)
-        picked = _picked(targets, value, site, reading.shift)
-        if picked:
-            return picked
+        name = _single(targets) if site.col < 0 else _of_value(targets, value, site, reading.shift)
+        if name:
+            return name
     augmented = reading.found
     return quoted(unparse(augmented.target)) if isinstance(augmented, ast.AugAssign) else ""
 
@@ -68,8 +66,16 @@ def _single(targets: list[ast.expr]) -> str:
     return next((quoted(unparse(t)) for t in targets if not isinstance(t, ast.Tuple | ast.List)), "")
 
 
+def _of_value(targets: list[ast.expr], value: ast.expr, site: Site, shift: int) -> str:
+    """The target of what stands at the site: the value itself, or a part of it."""
+    return _single(targets) if is_at(value, site, shift) else _picked(targets, value, site, shift)
+
+
 def _picked(targets: list[ast.expr], value: ast.expr, site: Site, shift: int) -> str:
-    """Of ``a, b = x, y`` the target that stands for the site's expression."""
+    """Of ``a, b = x, y`` the target that stands for the site's expression, and of ``a = x if c else y`` the one."""
+    if isinstance(value, ast.IfExp):
+        branches = (value.body, value.orelse)
+        return next((name for each in branches if (name := _of_value(targets, each, site, shift))), "")
     if not isinstance(value, ast.Tuple):
         return ""
     for target in targets:

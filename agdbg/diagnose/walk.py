@@ -25,6 +25,7 @@ Words = npt.NDArray[np.uint64]
 _NODE = np.uint64((1 << 48) - 1)
 _LOW, _HIGH, _BYTE, _FLAGS = np.uint64((1 << 32) - 1), np.uint64(32), np.uint64(255), np.uint64(8)
 _SAVES = np.uint64(24)
+_THREAD, _THREADS = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
 @dataclass(frozen=True)
@@ -117,12 +118,30 @@ class Walk:
         mask[self._places(told[np.isin(told, self.ids)])] = True
         return mask
 
+    @cached_property
+    def in_pass(self) -> Mask:
+        """Which places were born while a pass ran in their thread: recomputed, or part of a gradient's graph."""
+        mask = np.zeros(len(self.ids), bool)
+        threads = self._records[self.born, 0] >> _THREAD & _THREADS
+        for thread in {each.thread for each in self._facts.passes}:
+            passes = sorted((each.row, each.end_row) for each in self._facts.passes if each.thread == thread)
+            starts, ends = np.array(passes, np.int64).T
+            last = np.maximum.accumulate(ends)  # a pass inside of another one ends before it
+            index = starts.searchsorted(self.born) - 1
+            mask |= (threads == thread) & (index >= 0) & (self.born < last[index])
+        return mask & (self.born >= 0)
+
     def born_again(self, place: int, after: int, before: int) -> Places:
-        """The nodes that the same op on the same line made between two rows, in the order of their ids."""
+        """The nodes that the same op on the same line made between two rows, in the order of their ids.
+
+        Of what the program made only what the program made again: a checkpoint that a pass computes again runs its
+        lines once more, and nothing was repeated.
+        """
         word = self.made_at[place]
         if not word & _LOW:
             return np.zeros(0, np.intp)
-        return np.flatnonzero((self.made_at == word) & (self.born > after) & (self.born < before))
+        same = (self.made_at == word) & (self.in_pass == self.in_pass[place])
+        return np.flatnonzero(same & (self.born > after) & (self.born < before))
 
     # ----- walking -----
 

@@ -25,7 +25,7 @@ from agdbg_engine.errors import details_of
 from agdbg_engine.nn.module import announce_owner
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, Refusal
-from agdbg_engine.sites import INTERNAL
+from agdbg_engine.sites import INTERNAL, RUNNERS
 from agdbg_engine.storage import Storage
 from agdbg_engine.tensor import Tensor
 
@@ -44,7 +44,9 @@ _AFTER_A_PASS_NS = 5_000_000
 
 _RAN = int(Kind.RAN)
 
-INTERNAL.update(str(file) for file in Path(__file__).parent.glob("native*.py"))
+_PACKAGE = Path(__file__).parent.parent
+INTERNAL.update(str(file) for file in _PACKAGE.rglob("*.py"))
+RUNNERS.update(str(file) for file in (_PACKAGE / "launch").glob("*.py"))
 _HOOK_ACTIONS = {
     "registered": HookAction.REGISTERED,
     "fired": HookAction.FIRED,
@@ -174,7 +176,7 @@ class NativeSink(RareSink):
         """Record the birth of any node, whatever its age and size."""
         tag, thread, slots = self._new_number(node), self.ordinal.number, node.slots  # a custom Function's are its own
         op = self.recorder.op(type(node).op_name, slots)
-        edges = [0 if n is None else pack_edge(self._tag(n), nr) for n, nr in node.next_functions]
+        edges = [0 if n is None else pack_edge(self._tag(n), nr) for n, nr in node.edges()]
         saves = [self._save(node, i, tag) for i in range(len(slots))]
         words = [pack_save(*s) for s in saves if s is not None][:2]
         e0, e1, *more_edges = [*edges, 0, 0]

@@ -15,6 +15,7 @@ from typing import Any
 from . import autograd, ops
 from .anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd import grad
+from .collector import tune_gc
 from .creation import (
     arange,
     as_tensor,
@@ -85,5 +86,5 @@ __all__ = [
     "is_anomaly_enabled", "is_grad_enabled",
     "is_inference_mode_enabled", "linspace", "manual_seed",
     "no_grad", "ones", "ones_like", "ops", "rand", "rand_like", "randint", "randn", "randn_like", "randperm",
-    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "tensor", "uint8", "zeros", "zeros_like",
+    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "tensor", "tune_gc", "uint8", "zeros", "zeros_like",
 ]  # fmt: skip

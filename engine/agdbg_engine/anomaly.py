@@ -19,7 +19,7 @@ import numpy as np
 from . import errors, events
 from .current import current
 from .node import Node
-from .sites import INTERNAL, user_stacklevel, where
+from .sites import INTERNAL, RUNNERS, user_stacklevel, where
 
 
 class _State:
@@ -97,7 +97,7 @@ class Trace(Sequence[str]):
     def __init__(self, frame: FrameType | None) -> None:
         """Note the user's frames at and above ``frame``: those of the engine say nothing about the program."""
         self.sites: list[tuple[CodeType, int]] = []
-        while frame is not None:
+        while frame is not None and frame.f_code.co_filename not in RUNNERS:
             if frame.f_code.co_filename not in INTERNAL:
                 self.sites.append((frame.f_code, frame.f_lasti))
             frame = frame.f_back

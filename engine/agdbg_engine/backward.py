@@ -21,7 +21,7 @@ from .current import current as current
 from .grad_mode import mode, tangents_pass
 from .grad_slot import as_wanted
 from .hooks import LeafHooks, firing
-from .node import AccumulateGrad, Buffers, Node
+from .node import NOWHERE, AccumulateGrad, Buffers, Node
 from .ready_queue import ready_order
 from .saved import Freed, FreedAccess
 
@@ -345,7 +345,7 @@ def plan(roots: Iterable[Node]) -> list[Node]:
     """All nodes reachable from ``roots`` in running order: by falling sequence number, a leaf after its last consumer."""
     roots = list(roots)
     order = [n for n in roots if not n.leaf]
-    seen = set(order)
+    seen: set[Node] = {*order, NOWHERE}
     last: dict[Node, Node] = {}
     see, take, last_of = seen.add, order.append, last.get
     for node in order:  # grows while it is walked

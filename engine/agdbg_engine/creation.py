@@ -12,6 +12,7 @@ from .device import device as Device
 from .dtype import get_default_dtype, is_differentiable
 from .numpy_interop import from_array
 from .overrides import overridable
+from .scalars import check_data, too_big, written
 from .tensor import Tensor, wrap
 
 # ----- from data -----
@@ -24,7 +25,9 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     elif isinstance(data, np.ndarray | np.generic):
         array = np.array(numbers(data))
     else:
-        array = _from_lists(data)
+        array = _from_lists(data, dtype)
+        if dtype is not None and array.dtype != dtype:
+            check_data(array, np.dtype(dtype))
         if dtype is None and array.dtype.kind in "fc" and not hasattr(_first(data), "dtype"):
             real = array.dtype.kind == "f"
             dtype = get_default_dtype() if real else np.promote_types(get_default_dtype(), np.complex64)
@@ -74,15 +77,26 @@ def numbers(array: Any) -> Any:
     return array
 
 
-def _from_lists(data: Any) -> Any:
-    """Nested lists as an array; PyTorch's errors for what is none."""
+def _from_lists(data: Any, dtype: Any) -> Any:
+    """Nested lists as an array, which will be cast to ``dtype``; PyTorch's errors for what is none."""
     try:
         array = np.array(_unwrapped(data))
     except ValueError:
         raise _refusal(data) from None
+    if array.dtype.kind == "u" and dtype is None and not hasattr(_first(data), "dtype"):
+        dtype = np.dtype(np.int64)
+        check_data(array, dtype)
+    if array.dtype.kind == "O" and all(isinstance(x, int | float) for x in array.flat):
+        return _of_big_integers(array, dtype)
     if array.dtype.kind not in "biufc":
         raise _refusal(data)
     return array if array.size or array.dtype != np.float64 else array.astype(get_default_dtype())
+
+
+def _of_big_integers(array: Any, dtype: Any) -> Any:
+    """Numbers among which some have more than 64 bits, for ``dtype``: an error unless that is a floating one."""
+    check_data(array, np.dtype(np.int64 if dtype is None else dtype))
+    return array.astype(np.float64 if np.dtype(dtype).kind != "b" else np.bool_)
 
 
 def _unwrapped(data: Any) -> Any:
@@ -165,8 +179,23 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     """A tensor of one value."""
     if not isinstance(size, tuple | list):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    value = tensor(fill_value)
-    return leaf(np.full(shape_of("full", (size,)), value._a, dtype or value.dtype), device, requires_grad)
+    sizes = shape_of("full", (size,))
+    value = _number("full", fill_value)
+    if dtype is None:
+        dtype = tensor(value).dtype
+    return leaf(np.full(sizes, written(value, np.dtype(dtype)), dtype), device, requires_grad)
+
+
+def _number(op: str, value: Any) -> Any:
+    """What a tensor is to be filled with: a number, or a tensor of one."""
+    if isinstance(value, Tensor | np.ndarray | np.generic) and value.ndim == 0:
+        return value.item()
+    if not isinstance(value, int | float | complex):
+        raise TypeError(f"{op}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+    error = too_big(value)
+    if error is not None:
+        raise error
+    return value
 
 
 def arange(
@@ -219,7 +248,9 @@ def ones_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> T
 @overridable
 def full_like(t: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """One value in the shape and dtype of ``t``."""
-    return leaf(np.full_like(t._a, fill_value, dtype), None, requires_grad)
+    target = np.dtype(dtype or t._a.dtype)
+    value = written(_number("full_like", fill_value), target)
+    return leaf(np.full_like(t._a, value, target), None, requires_grad)
 
 
 @overridable

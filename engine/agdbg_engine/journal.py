@@ -195,7 +195,7 @@ def _own_keys(node: Node) -> list[Any]:
 
 
 def _next_keys(node: Node) -> Iterator[Any]:
-    for n, nr in node.next_functions:
+    for n, nr in node.edges():
         if n is not None:
             yield (n, nr) if nr else n
 
@@ -211,6 +211,8 @@ def _slots(node: Node) -> Iterator[tuple[Node, str, Any]]:
     node = _innermost(node)
     for name in node.slots:
         yield node, "s_" + name, getattr(node, "s_" + name)
+    for name in node.spent:
+        yield node, name, getattr(node, name)
     if node.user_code:  # a custom Function has a storage for each output, and notes by itself that it was freed
         yield node, "_freed", node._freed
     elif any(node.outputs_saved):

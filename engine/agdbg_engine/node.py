@@ -62,6 +62,10 @@ class Node:
     user_code: ClassVar[bool] = False
     """Whether running it calls a function of the user (a custom Function), which wants to be called with no gradients, too."""
     op_name: ClassVar[str] = "Node"
+    blanks: ClassVar[tuple[int, ...]] = ()
+    """Where among the inputs a number stands that PyTorch makes a tensor of: an edge to nothing."""
+    spent: ClassVar[tuple[str, ...]] = ()
+    """Slots of such numbers that a backward call frees like saved tensors."""
 
     seq: int
     code: CodeType
@@ -87,8 +91,15 @@ class Node:
     @property
     def next_functions(self) -> tuple[Edge, ...]:
         """``(node, output_nr)`` per input."""
+        edges = self.edges()
+        for i in self.blanks:
+            edges.insert(i, Edge(None, 0))
+        return tuple(edges)
+
+    def edges(self) -> list[Edge]:
+        """:attr:`next_functions` without those of numbers."""
         nodes = self.next_nodes()
-        return tuple(Edge(n, nr) for n, nr in zip(nodes, self.nrs or (0,) * len(nodes), strict=True))
+        return [Edge(n, nr) for n, nr in zip(nodes, self.nrs or (0,) * len(nodes), strict=True)]
 
     def run(self, g: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Freed | None) -> None:
         """Fast path: compute the gradients of ``g`` (a buffer), add them into ``buffers``, release if ``freed``."""
@@ -128,6 +139,17 @@ class Node:
 
         return output_metadata(self)
 
+    def __call__(self, *gradients: Any) -> Any:
+        """The gradients of the inputs for those of the outputs, tensors all of them: hooks do not fire, nothing is freed."""
+        from .node_call import call
+
+        return call(self, gradients)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Always true: what needs no gradient has no node."""
+        return True
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
             from .saved.names import saved_attribute
@@ -156,7 +178,32 @@ class Node1(Node):
     n0: Node | None
 
     def next_nodes(self) -> tuple[Node | None, ...]:
-        return (self.n0,)
+        return (None if self.n0 is NOWHERE else self.n0,)
+
+
+class Nowhere(Node):
+    """Stands in ``n0`` of a node whose only input has no history: nothing reads the gradient that goes here.
+
+    So neither the ops nor ``run`` of nodes with one input need to ask whether there is a producer.
+    """
+
+    __slots__ = ()
+    leaf = True
+
+    def next_nodes(self) -> tuple[Node | None, ...]:
+        return ()
+
+
+NOWHERE = Nowhere()
+
+
+def nowhere(*inputs: Tensor) -> Node | None:
+    """For an op none of whose ``inputs`` has a node: :data:`NOWHERE` if one requires grad all the same, so that it is recorded.
+
+    Such is a view that was made without recording, or before its base required grad: PyTorch says that it requires grad, and
+    the gradients of what is computed from it lead nowhere.
+    """
+    return NOWHERE if any(t._rg and t.requires_grad for t in inputs) else None
 
 
 class Node2(Node):

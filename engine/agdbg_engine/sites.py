@@ -16,6 +16,9 @@ from typing import NamedTuple
 INTERNAL: set[str] = {str(p) for p in Path(__file__).parent.rglob("*.py")}
 """File names of the engine itself, and of instruments that call it: frames of these are never the user's."""
 
+RUNNERS: set[str] = set()
+"""Those of :data:`INTERNAL` that run a whole program: what called them is not the user's either."""
+
 
 def user_frame(frame: FrameType) -> FrameType:
     """The nearest frame at or above ``frame`` that is not the engine's (the outermost one if all are)."""

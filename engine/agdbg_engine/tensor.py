@@ -47,7 +47,7 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
     unless the tensor is special: leaf in use, view, retains grad).
     """
 
-    __slots__ = ("__weakref__", "_a", "_fn", "_grad", "_meta", "_nr", "_rg", "_storage")
+    __slots__ = ("__dict__", "__weakref__", "_a", "_fn", "_grad", "_meta", "_nr", "_rg", "_storage")
 
     _a: Any
     _fn: Node | None
@@ -95,7 +95,7 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if requires_grad and self.is_inference() and not mode.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        self._rg = requires_grad
+        self._rg = requires_grad or (MAYBE if self._is_view() else False)  # a view follows its base
         if self._a.dtype.kind == "c":
             events.keep_on(events.COMPLEX)  # complex gradients take the general way, which conjugates
         if self._meta is None:
@@ -141,6 +141,10 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
         """This view made again of another base; ``None`` where it is no view or that base is not like its own."""
         from .view_func import replayed
 
+        if not isinstance(new_base, Tensor):
+            raise TypeError(
+                f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {type(new_base).__name__}"
+            )
         return replayed(self, new_base)
 
     def is_inference(self) -> bool:
@@ -256,7 +260,6 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
         self._shared_storage()
         self._fn, self._nr, self._rg = None, 0, False
         if self._meta is not None:
-            self._meta.retains_grad = False
             self._meta.tangents = None
         return self
 
@@ -299,7 +302,7 @@ Tensor._in = Tensor._a  # type: ignore[attr-defined,misc]  # the same slot, by t
 class Parameter(Tensor):
     """A leaf tensor that a module owns: assigned to a module's attribute it is listed by ``parameters()``."""
 
-    __slots__ = ("__dict__",)
+    __slots__ = ()
     _is_parameter = True
     __torch_function__ = staticmethod(disabled)  # what is computed from it is a plain tensor
 

@@ -220,7 +220,6 @@ class CopySlices(NodeN):
 
     def __init__(self, base: Tensor, view: ViewMeta, inner: Node, at: int = 0) -> None:
         """``at`` is the number of the input of ``inner`` that was written."""
-        self.seq = next_seq()
         self.code, self.lasti = inner.code, inner.lasti
         self.hooks = None
         self.inner = inner
@@ -230,6 +229,7 @@ class CopySlices(NodeN):
             _outer[inner] = weakref.ref(self)
         rest = _without(inner.next_nodes(), at)
         self.next = (edge(base) if base._rg else None, *rest)
+        self.seq = next_seq()  # when all producers are known: some may be made only now
         numbers = (base._nr, *_without(inner.nrs or (0,) * (1 + len(rest)), at))
         self.nrs = numbers if any(numbers) else None
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .grad_mode import mode
 from .tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
@@ -16,21 +17,24 @@ class Zero:
     """Stands for zeros of ``shape`` in sums and products, without being computed with: 0 * inf is 0 here.
 
     Tangent formulas meet it in operators and as an argument of functions that are linear in it (:func:`linear`);
-    :func:`filled` makes the zeros where a function takes several tangents.
+    :func:`filled` makes the zeros where a function takes several tangents. Its ``factors`` are the tensors that require grad
+    and were multiplied with it: as in PyTorch what it is added to depends on them, with derivatives of zero.
     """
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("dtype", "factors", "shape")
     __array_ufunc__ = None
 
-    def __init__(self, shape: Shape, dtype: Any) -> None:
+    def __init__(self, shape: Shape, dtype: Any, factors: tuple[Tensor, ...] = ()) -> None:
         self.shape = shape
         self.dtype = dtype
+        self.factors = factors
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Zero):
-            return Zero(np.broadcast_shapes(self.shape, other.shape), np.promote_types(self.dtype, other.dtype))
+            shape = np.broadcast_shapes(self.shape, other.shape)
+            return Zero(shape, np.promote_types(self.dtype, other.dtype), self.factors + other.factors)
         shape = np.broadcast_shapes(self.shape, other.shape)
-        return other if shape == other.shape else other.expand(shape)
+        return self.linked(other if shape == other.shape else other.expand(shape))
 
     __radd__ = __add__
     __rsub__ = __add__
@@ -39,7 +43,8 @@ class Zero:
         return self + -other
 
     def __mul__(self, other: Any) -> Zero:
-        return Zero(np.broadcast_shapes(self.shape, getattr(other, "shape", ())), self.dtype)
+        shape = np.broadcast_shapes(self.shape, getattr(other, "shape", ()))
+        return Zero(shape, self.dtype, self.factors + _factors(other))
 
     __rmul__ = __mul__
     __truediv__ = __mul__
@@ -47,10 +52,23 @@ class Zero:
     def __neg__(self) -> Zero:
         return self
 
+    def linked(self, t: Tensor) -> Tensor:
+        """``t`` as something that depends on the factors too."""
+        from .ops import _generated as ops
+
+        for x in self.factors:
+            t = t + ops.sum_all(ops.zero(x))
+        return t
+
+
+def _factors(*args: Any) -> tuple[Tensor, ...]:
+    """Those of ``args`` that an op would record."""
+    return tuple(x for x in args if isinstance(x, Tensor) and x.requires_grad) if mode.grad else ()
+
 
 def filled(tangent: Any) -> Any:
     """``tangent``, or the zeros that it stands for."""
-    return wrap(np.zeros(tangent.shape, tangent.dtype)) if isinstance(tangent, Zero) else tangent
+    return tangent.linked(wrap(np.zeros(tangent.shape, tangent.dtype))) if isinstance(tangent, Zero) else tangent
 
 
 def linear(function: Callable[..., Tensor], position: int, *args: Any) -> Any:
@@ -59,4 +77,4 @@ def linear(function: Callable[..., Tensor], position: int, *args: Any) -> Any:
     What is returned then is a scalar: the term it is added to has the shape of the result, or nothing is left.
     """
     tangent = args[position]
-    return Zero((), tangent.dtype) if isinstance(tangent, Zero) else function(*args)
+    return Zero((), tangent.dtype, _factors(*args)) if isinstance(tangent, Zero) else function(*args)

@@ -32,7 +32,6 @@ DIFFERENT = {
     "saved/numbers_saved": "a node shows its engine name of a saved shape beside PyTorch's",
     "function/an_inference_tensor_of_another_dtype_is_used": "what is saved is the converted copy, a normal tensor",
     "hooks/hooked_and_written_detach": "a tensor that was detached in place retains nothing any more",
-    "backward/a_product_with_a_number_twice": "a number among the operands is no tensor: nothing is saved, and it is no input of the node",
     "modes/inside_inference": "a refused write changes nothing, and an inference tensor that requires grad is recorded by every op",
     "modes/a_refused_write_to_an_inference_tensor": "PyTorch refuses after it has written; here the data is unchanged",
     "modes/a_leaf_gets_the_data_of_an_inference_tensor": "it stays a normal tensor that records, in PyTorch it becomes an inference one",

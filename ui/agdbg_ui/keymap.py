@@ -24,10 +24,12 @@ class Key(NamedTuple):
 
 STEP, LOOK, MOVE, DO = "Stepping", "Looking", "Moving", "Program and tools"
 
+_PHASES = "tensor-hooks, pre-hooks, apply, post-hooks, accumulate, post-accumulate-hooks"
+
 KEYS = [
     Key("n", "n", "step('next')", "next", 0, STEP, "run the next node"),
     Key("p", "p", "step('stepBack')", "back", 1, STEP, "back by one node: takes back what it did"),
-    Key("s", "s", "step('stepIn')", "into", 9, STEP, "into it: tensor-hooks, pre-hooks, apply, post-hooks, accumulate"),
+    Key("s", "s", "step('stepIn')", "into", 9, STEP, f"into it: {_PHASES}"),
     Key("o", "o", "step('stepOut')", "out", 9, STEP, "to the end of this backward pass"),
     Key("c", "c", "step('continue')", "continue", 2, STEP, "run on to the next breakpoint or error"),
     Key("r", "r", "step('reverseContinue')", "", 0, STEP, "run back to the previous stop"),

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from .. import errors, events
 from ..grad_mode import mode
-from ..node import edge
+from ..node import edge, next_seq
 from ..tensor import Tensor
 from .ctx import FunctionCtx, no_backward, no_setup_context, separate
 from .facts import tell, versions_before
@@ -117,6 +117,7 @@ def _connect(ctx: BackwardCFunction, inputs: tuple[Any, ...], tensors: list[Tens
     if not (mode.grad and True in needs):
         return False
     ctx.next = tuple([edge(t) if t._rg else None for t in tensors])
+    ctx.seq = next_seq()  # again: taking its place in a rewritten history may have made an input a younger node
     numbers = tuple([t._nr for t in tensors])
     ctx.nrs = numbers if any(numbers) else None
     ctx._wants = tuple([like(x) for x in inputs])

@@ -10,7 +10,7 @@ import numpy as np
 from .. import errors
 from ..autograd import grad
 from ..dtype import is_differentiable
-from ..node import Node1, edge, next_seq
+from ..node import Node1, edge, next_seq, nowhere
 from ..ops.lists import stack
 from ..random import generator
 from ..sites import caller
@@ -67,7 +67,7 @@ class UndefinedGrad(Node1):
 
 def _undefined(t: Tensor) -> Tensor:
     node = UndefinedGrad()
-    node.n0, node.nrs = edge(t), (t._nr,) if t._nr else None
+    node.n0, node.nrs = edge(t) or nowhere(t), (t._nr,) if t._nr else None
     node.seq, node.hooks = next_seq(), None
     node.code, node.lasti = caller()
     out = wrap(t._a)

@@ -44,10 +44,15 @@ def pre_hooks(bp: BackwardPass, node: Node, hooks: Hooks, gs: Gradients) -> Grad
 def post_hooks(bp: BackwardPass, node: Node, hooks: Hooks, found: Gradients, gs: Gradients) -> Gradients:
     """The gradients ``found`` by ``node`` from ``gs`` as the hooks after it leave them."""
     outputs = tuple(as_tensor(g) for g in gs)
+    found = list(found)
+    for i in node.blanks:
+        found.insert(i, None)
     for hook in list(hooks.values()):
         inputs = [as_tensor(g) for g in found]
         answer = _fire(bp, hook, "post", node, tuple(inputs), outputs)
         found = _replaced(bp, answer, inputs, found, hook)
+    for i in reversed(node.blanks):
+        del found[i]
     return found
 
 

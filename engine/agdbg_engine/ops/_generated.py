@@ -11,7 +11,7 @@ from ..backward import add as b_add
 from ..backward import route_run as b_route_run
 from ..device import array_module
 from ..grad_mode import mode
-from ..node import Node1, Node2, NodeN, edge, next_seq
+from ..node import Node1, Node2, NodeN, edge, next_seq, nowhere
 from ..saved import late_storage, unpacked
 from ..sites import INTERNAL, _getframe, user_frame
 from ..tensor import Tensor
@@ -189,6 +189,7 @@ class AddBackward0_other(Node1):
     slots = ()
     outputs_saved = ()
     consts = ()
+    blanks = (1,)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -228,7 +229,7 @@ def add(self: Tensor, other: Any) -> Tensor:
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, other) is not None:
                     n = new(AddBackward0)
                     n.n0 = n0
                     n.n1 = n1
@@ -278,7 +279,7 @@ def add(self: Tensor, other: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(AddBackward0_other)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -388,6 +389,7 @@ class SubBackward0_other(Node1):
     slots = ()
     outputs_saved = ()
     consts = ()
+    blanks = (1,)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -427,7 +429,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, other) is not None:
                     n = new(SubBackward0)
                     n.n0 = n0
                     n.n1 = n1
@@ -477,7 +479,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(SubBackward0_other)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -624,7 +626,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, other) is not None:
                     n = new(RsubBackward0)
                     n.n0 = n0
                     n.n1 = n1
@@ -674,7 +676,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(RsubBackward1_other)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -827,6 +829,8 @@ class MulBackward0_other(Node1):
     slots = ()
     outputs_saved = ()
     consts = ('other',)
+    blanks = (1,)
+    spent = ('c_other',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -837,6 +841,8 @@ class MulBackward0_other(Node1):
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
+        if freed is not None:
+            self.c_other = freed
 
     def grads(self, g):
         g0 = g * self.c_other
@@ -845,6 +851,9 @@ class MulBackward0_other(Node1):
     def grads_graph(self, g):
         g0 = g * self.c_other
         return (g0,)
+
+    def release(self, freed):
+        self.c_other = freed
 
 
 def mul(self: Tensor, other: Any) -> Tensor:
@@ -864,7 +873,7 @@ def mul(self: Tensor, other: Any) -> Tensor:
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, other) is not None:
                     n = new(MulBackward0)
                     n.n0 = n0
                     n.n1 = n1
@@ -928,7 +937,7 @@ def mul(self: Tensor, other: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(MulBackward0_other)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -1102,6 +1111,8 @@ class DivBackward0_other(Node1):
     slots = ()
     outputs_saved = ()
     consts = ('other',)
+    blanks = (1,)
+    spent = ('c_other',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -1112,6 +1123,8 @@ class DivBackward0_other(Node1):
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
+        if freed is not None:
+            self.c_other = freed
 
     def grads(self, g):
         g0 = g / self.c_other
@@ -1120,6 +1133,9 @@ class DivBackward0_other(Node1):
     def grads_graph(self, g):
         g0 = g / self.c_other
         return (g0,)
+
+    def release(self, freed):
+        self.c_other = freed
 
 
 def div(self: Tensor, other: Any) -> Tensor:
@@ -1139,7 +1155,7 @@ def div(self: Tensor, other: Any) -> Tensor:
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, other) is not None:
                     n = new(DivBackward0)
                     n.n0 = n0
                     n.n1 = n1
@@ -1201,7 +1217,7 @@ def div(self: Tensor, other: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(DivBackward0_other)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -1558,7 +1574,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
             if (self._rg or exponent._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (exponent._fn if exponent._meta is None else edge(exponent)) if exponent._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, exponent) is not None:
                     n = new(PowBackward1)
                     n.n0 = n0
                     n.n1 = n1
@@ -1617,7 +1633,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(PowBackward0_exponent)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -1671,7 +1687,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
             out._nr = 0
             if (exponent._rg) and mode.grad:
                 n0 = exponent._fn if exponent._meta is None else edge(exponent)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(exponent)) is not None:
                     n = new(PowBackward2_self)
                     n.n0 = n0
                     n.nrs = (exponent._nr,) if exponent._nr else None
@@ -1881,7 +1897,7 @@ def maximum(self: Tensor, other: Tensor) -> Tensor:
         if (self._rg or other._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, other) is not None:
                 n = new(MaximumBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -2089,7 +2105,7 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
         if (self._rg or other._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, other) is not None:
                 n = new(MinimumBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -2180,7 +2196,7 @@ def neg(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(NegBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -2295,7 +2311,7 @@ def exp(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ExpBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -2413,7 +2429,7 @@ def expm1(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(Expm1Backward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -2526,7 +2542,7 @@ def log(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(LogBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -2639,7 +2655,7 @@ def log1p(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(Log1PBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -2757,7 +2773,7 @@ def sqrt(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SqrtBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -2875,7 +2891,7 @@ def rsqrt(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(RsqrtBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -2993,7 +3009,7 @@ def reciprocal(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ReciprocalBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3100,7 +3116,7 @@ def abs(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(AbsBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3228,7 +3244,7 @@ def sgn(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SgnBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3340,7 +3356,7 @@ def angle(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(AngleBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3426,7 +3442,7 @@ def sign(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SignBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3511,7 +3527,7 @@ def floor(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(FloorBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3596,7 +3612,7 @@ def ceil(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(CeilBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3681,7 +3697,7 @@ def round(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(RoundBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3766,7 +3782,7 @@ def trunc(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(TruncBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3878,7 +3894,7 @@ def sin(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SinBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -3991,7 +4007,7 @@ def cos(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(CosBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -4109,7 +4125,7 @@ def tanh(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(TanhBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -4227,7 +4243,7 @@ def sigmoid(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SigmoidBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -4343,7 +4359,7 @@ def relu(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ReluBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -4454,7 +4470,7 @@ def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(LeakyReluBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -4584,7 +4600,7 @@ def threshold_backward(grad_output: Tensor, self: Tensor) -> Tensor:
         if (grad_output._rg or self._rg) and mode.grad:
             n0 = (grad_output._fn if grad_output._meta is None else edge(grad_output)) if grad_output._rg else None
             n1 = (self._fn if self._meta is None else edge(self)) if self._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(grad_output, self) is not None:
                 n = new(ThresholdBackwardBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -4719,7 +4735,7 @@ def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Any) 
         if (grad_output._rg or self._rg) and mode.grad:
             n0 = (grad_output._fn if grad_output._meta is None else edge(grad_output)) if grad_output._rg else None
             n1 = (self._fn if self._meta is None else edge(self)) if self._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(grad_output, self) is not None:
                 n = new(LeakyReluBackwardBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -4839,7 +4855,7 @@ def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SoftplusBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -4954,7 +4970,7 @@ def silu(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SiluBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -5067,7 +5083,7 @@ def gelu_tanh(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(GeluBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -5178,7 +5194,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ClampBackward1)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -5291,7 +5307,7 @@ def clamp_min(self: Tensor, min: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ClampMinBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -5403,7 +5419,7 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ClampMaxBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -5607,7 +5623,7 @@ def clamp_min_tensor(self: Tensor, min: Tensor) -> Tensor:
         if (self._rg or min._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (min._fn if min._meta is None else edge(min)) if min._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, min) is not None:
                 n = new(ClampMinBackward1)
                 n.n0 = n0
                 n.n1 = n1
@@ -5815,7 +5831,7 @@ def clamp_max_tensor(self: Tensor, max: Tensor) -> Tensor:
         if (self._rg or max._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (max._fn if max._meta is None else edge(max)) if max._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, max) is not None:
                 n = new(ClampMaxBackward1)
                 n.n0 = n0
                 n.n1 = n1
@@ -5969,6 +5985,7 @@ class WhereBackward0_self(Node1):
     slots = ('condition',)
     outputs_saved = (False,)
     consts = ()
+    blanks = (0,)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -6024,6 +6041,7 @@ class WhereBackward0_other(Node1):
     slots = ('condition',)
     outputs_saved = (False,)
     consts = ()
+    blanks = (1,)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -6091,7 +6109,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (other._fn if other._meta is None else edge(other)) if other._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, other) is not None:
                     n = new(WhereBackward0)
                     n.n0 = n0
                     n.n1 = n1
@@ -6145,7 +6163,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
             out._nr = 0
             if (other._rg) and mode.grad:
                 n0 = other._fn if other._meta is None else edge(other)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(other)) is not None:
                     n = new(WhereBackward0_self)
                     n.n0 = n0
                     n.nrs = (other._nr,) if other._nr else None
@@ -6200,7 +6218,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(WhereBackward0_other)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -6420,7 +6438,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
             if (self._rg or value._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (value._fn if value._meta is None else edge(value)) if value._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, value) is not None:
                     n = new(MaskedFillBackward1)
                     n.n0 = n0
                     n.n1 = n1
@@ -6474,7 +6492,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(MaskedFillBackward0_value)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -6582,7 +6600,7 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
         if (self._rg or src._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (src._fn if src._meta is None else edge(src)) if src._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, src) is not None:
                 n = new(CopyBackwards)
                 n.n0 = n0
                 n.n1 = n1
@@ -6716,7 +6734,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
             if (self._rg or value._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (value._fn if value._meta is None else edge(value)) if value._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, value) is not None:
                     n = new(FillBackward3)
                     n.n0 = n0
                     n.n1 = n1
@@ -6766,7 +6784,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(FillBackward2_value)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -6853,7 +6871,7 @@ def zero(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ZeroBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -6940,7 +6958,7 @@ def clone(self: Tensor, order: Any = 'K') -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(CloneBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7023,7 +7041,7 @@ def to_copy(self: Tensor, dtype: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ToCopyBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7109,7 +7127,7 @@ def sum_all(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SumBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7195,7 +7213,7 @@ def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SumBackward1)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7283,7 +7301,7 @@ def mean_all(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(MeanBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7369,7 +7387,7 @@ def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(MeanBackward1)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7505,7 +7523,7 @@ def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(AmaxBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7646,7 +7664,7 @@ def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(AminBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7787,7 +7805,7 @@ def max_all(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(MaxBackward1)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -7926,7 +7944,7 @@ def min_all(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(MinBackward1)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -8039,7 +8057,7 @@ def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(MaxBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -8152,7 +8170,7 @@ def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(MinBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -8262,7 +8280,7 @@ def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(VarBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -8393,7 +8411,7 @@ def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(StdBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -8527,7 +8545,7 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(LinalgVectorNormBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -8669,7 +8687,7 @@ def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(LogsumexpBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -8792,7 +8810,7 @@ def softmax_dim(self: Tensor, dim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SoftmaxBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -8909,7 +8927,7 @@ def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(LogSoftmaxBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -9020,7 +9038,7 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(NllLossBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -9132,7 +9150,7 @@ def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduc
         out._nr = 0
         if (grad_output._rg) and mode.grad:
             n0 = grad_output._fn if grad_output._meta is None else edge(grad_output)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(grad_output)) is not None:
                 n = new(NllLossBackwardBackward0)
                 n.n0 = n0
                 n.nrs = (grad_output._nr,) if grad_output._nr else None
@@ -9322,7 +9340,7 @@ def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
         if (self._rg or target._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (target._fn if target._meta is None else edge(target)) if target._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, target) is not None:
                 n = new(MseLossBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -9478,7 +9496,7 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
         if (self._rg or mat2._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (mat2._fn if mat2._meta is None else edge(mat2)) if mat2._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, mat2) is not None:
                 n = new(MmBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -9640,7 +9658,7 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
         if (self._rg or vec._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (vec._fn if vec._meta is None else edge(vec)) if vec._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, vec) is not None:
                 n = new(MvBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -9801,7 +9819,7 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
         if (self._rg or tensor._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (tensor._fn if tensor._meta is None else edge(tensor)) if tensor._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, tensor) is not None:
                 n = new(DotBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -9962,7 +9980,7 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
         if (self._rg or mat2._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (mat2._fn if mat2._meta is None else edge(mat2)) if mat2._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(self, mat2) is not None:
                 n = new(BmmBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -10138,7 +10156,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
             n1 = (mat1._fn if mat1._meta is None else edge(mat1)) if mat1._rg else None
             n2 = (mat2._fn if mat2._meta is None else edge(mat2)) if mat2._rg else None
-            if n0 is not None or n1 is not None or n2 is not None:
+            if n0 is not None or n1 is not None or n2 is not None or nowhere(self, mat1, mat2) is not None:
                 n = new(AddmmBackward0)
                 n.next = (n0, n1, n2)
                 n.nrs = (self._nr, mat1._nr, mat2._nr,) if self._nr or mat1._nr or mat2._nr else None
@@ -10241,7 +10259,7 @@ def alias(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(AliasBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10324,7 +10342,7 @@ def fw_primal(self: Tensor, level: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(Identity)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10407,7 +10425,7 @@ def view(self: Tensor, shape: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ViewBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10491,7 +10509,7 @@ def reshape_alias(self: Tensor, shape: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ReshapeAliasBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10574,7 +10592,7 @@ def unsafe_view(self: Tensor, shape: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(UnsafeViewBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10661,7 +10679,7 @@ def expand(self: Tensor, shape: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ExpandBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10745,7 +10763,7 @@ def t(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(TBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10828,7 +10846,7 @@ def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(TransposeBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10913,7 +10931,7 @@ def permute_to(self: Tensor, dims: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(PermuteBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -10997,7 +11015,7 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(UnsqueezeBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -11081,7 +11099,7 @@ def squeeze_all(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SqueezeBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -11165,7 +11183,7 @@ def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SqueezeBackward1)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -11247,7 +11265,7 @@ def select(self: Tensor, dim: Any, index: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SelectBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -11331,7 +11349,7 @@ def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: 
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SliceBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -11416,7 +11434,7 @@ def conj_raw(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ConjPhysicalBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -11499,7 +11517,7 @@ def conj_copy(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ConjBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -11618,7 +11636,7 @@ def complex_raw(real: Tensor, imag: Tensor) -> Tensor:
         if (real._rg or imag._rg) and mode.grad:
             n0 = (real._fn if real._meta is None else edge(real)) if real._rg else None
             n1 = (imag._fn if imag._meta is None else edge(imag)) if imag._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(real, imag) is not None:
                 n = new(ComplexBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -11776,7 +11794,7 @@ def polar_raw(abs: Tensor, angle: Tensor) -> Tensor:
         if (abs._rg or angle._rg) and mode.grad:
             n0 = (abs._fn if abs._meta is None else edge(abs)) if abs._rg else None
             n1 = (angle._fn if angle._meta is None else edge(angle)) if angle._rg else None
-            if n0 is not None or n1 is not None:
+            if n0 is not None or n1 is not None or nowhere(abs, angle) is not None:
                 n = new(PolarBackward0)
                 n.n0 = n0
                 n.n1 = n1
@@ -11867,7 +11885,7 @@ def view_as_real(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ViewAsRealBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -11950,7 +11968,7 @@ def view_as_complex(self: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(ViewAsComplexBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -12032,7 +12050,7 @@ def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SelectBackwardBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -12119,7 +12137,7 @@ def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, ste
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(SliceBackwardBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -12206,7 +12224,7 @@ def index(self: Tensor, indices: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(IndexBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -12291,7 +12309,7 @@ def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(IndexBackwardBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -12387,6 +12405,7 @@ class IndexPutBackward0_values(Node1):
     slots = ()
     outputs_saved = ()
     consts = ('accumulate', 'indices')
+    blanks = (1,)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -12424,7 +12443,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
             if (self._rg or values._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
                 n1 = (values._fn if values._meta is None else edge(values)) if values._rg else None
-                if n0 is not None or n1 is not None:
+                if n0 is not None or n1 is not None or nowhere(self, values) is not None:
                     n = new(IndexPutBackward0)
                     n.n0 = n0
                     n.n1 = n1
@@ -12476,7 +12495,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
-                if n0 is not None:
+                if n0 is not None or (n0 := nowhere(self)) is not None:
                     n = new(IndexPutBackward0_values)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
@@ -12588,7 +12607,7 @@ def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(GatherBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -12700,7 +12719,7 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
-            if n0 is not None:
+            if n0 is not None or (n0 := nowhere(self)) is not None:
                 n = new(GatherBackwardBackward0)
                 n.n0 = n0
                 n.nrs = (self._nr,) if self._nr else None
@@ -12748,6 +12767,22 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
 def jvp_gather_backward(self_: Any, shape: Any, dim: Any, index: Any, result: Any, self_t: Any) -> Any:
     return o_.linear(o_.gather_backward, 0, self_t, shape, dim, index)
 
+
+for _cls in (
+    AddBackward0_other,
+    SubBackward0_other,
+    RsubBackward1_other,
+    MulBackward0_other,
+    DivBackward0_other,
+    PowBackward0_exponent,
+    PowBackward2_self,
+    WhereBackward0_self,
+    WhereBackward0_other,
+    MaskedFillBackward0_value,
+    FillBackward2_value,
+    IndexPutBackward0_values,
+):
+    _cls.__name__ = _cls.__qualname__ = _cls.op_name  # as PyTorch's node is called
 
 JVPS = {
     'add': (jvp_add, (0, 1)),

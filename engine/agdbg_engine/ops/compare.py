@@ -11,6 +11,7 @@ import numpy as np
 from .. import events
 from ..dtype import result_type, scalar_type
 from ..overrides import Overridden, ask_all, canonical
+from ..scalars import wrapped
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import explain, not_a_tensor, shape_error
@@ -44,7 +45,7 @@ def _operator(name: str, ufunc: Any) -> Operator:
             except Overridden:
                 return ask_all(canonical[compare], self, other)
         elif isinstance(other, int | float | np.generic):
-            operand = other
+            operand = wrapped(other, self._a.dtype) if type(other) is int else other
         else:
             return ask_all(compare, self, other)
         if ordering and "c" in (self._a.dtype.kind, getattr(operand, "dtype", self._a.dtype).kind):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtype import get_default_dtype, scalar_type
+from ..scalars import written
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from .explain import not_a_tensor, shape_error
@@ -97,6 +98,10 @@ def where(condition: Tensor, self: Any = None, other: Any = None) -> Any:
         from ..creation import tensor
 
         self = tensor(self)
+    elif isinstance(self, Tensor) and type(other) is int:
+        other = written(other, self._a.dtype) if self._a.dtype.kind in "iu" else other
+    elif isinstance(other, Tensor) and type(self) is int:
+        self = written(self, other._a.dtype) if other._a.dtype.kind in "iu" else self
     result = g.where(condition, self, other)
     return _checked("where", result, other if isinstance(self, Tensor) else self)
 
@@ -134,13 +139,7 @@ def _fitting(op: str, x: Tensor, value: Any) -> Any:
             if op == "masked_fill_"
             else f"{op} only supports 0-dimension value tensor but got tensor with {dims} dimensions."
         )
-    kind = x._a.dtype.kind
-    if kind == "f" or not isinstance(value, int | float):
-        return value
-    try:
-        return bool(value) if kind == "b" else int(value)
-    except (ValueError, OverflowError):
-        raise RuntimeError("value cannot be converted to type int64_t without overflow") from None
+    return written(value, x._a.dtype) if isinstance(value, int | float | complex) else value
 
 
 # ----- limits -----

@@ -55,7 +55,7 @@ def _given(x: Any, level: int, out: Tensor) -> Any:
 def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any]) -> None:
     """Let ``tangent``, which the formula made of the tangents ``given``, be that of ``out``."""
     if isinstance(tangent, Zero):
-        tangent = filled(Zero(out.shape, out.dtype))
+        tangent = filled(Zero(out.shape, out.dtype, tangent.factors))
     elif tangent.shape != out.shape:
         tangent = tangent.expand(out.shape)
     if not _is_view(out):

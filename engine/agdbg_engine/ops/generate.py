@@ -30,7 +30,7 @@ from ..backward import add as b_add
 from ..backward import route_run as b_route_run
 from ..device import array_module
 from ..grad_mode import mode
-from ..node import Node1, Node2, NodeN, edge, next_seq
+from ..node import Node1, Node2, NodeN, edge, next_seq, nowhere
 from ..saved import late_storage, unpacked
 from ..sites import INTERNAL, _getframe, user_frame
 from ..tensor import Tensor
@@ -63,7 +63,14 @@ class Variant:
         self.users = {n: tuple(e for e in self.edges if n in named[e]) for n in everything}
         self.saved = tuple(t for t in self.tensors if t in everything)
         self.saves_result = "result" in everything
+        self.wrapped = bool(numbers) and self.node == row.node
+        """PyTorch makes a tensor of the number: the node has an edge to nothing for it, and frees it with what it saved."""
         self.consts = tuple(sorted(n for n in everything if n not in self.tensors and n not in ("g", "result")))
+
+    @property
+    def spent(self) -> tuple[str, ...]:
+        """Slots of numbers that a backward call frees, since they are tensors in PyTorch."""
+        return tuple(f"c_{n}" for n in self.numbers if self.wrapped and n in self.consts)
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -169,11 +176,15 @@ def node_class(v: Variant) -> Iterator[str]:
     yield f"    consts = {v.consts!r}"
     if v.row.view:
         yield "    keeps = True"
+    if v.wrapped:
+        yield f"    blanks = {tuple(v.row.differentiable.index(n) for n in v.numbers)!r}"
+        if v.spent:
+            yield f"    spent = {v.spent!r}"
     yield ""
     yield from _run(v)
     yield from _grads(v, "grads", on_tensors=False)
     yield from _grads(v, "grads_graph", on_tensors=True)
-    if v.slots:
+    if v.slots or v.spent:
         yield "    def release(self, freed):"
         yield from _release(v, "        ")
         yield ""
@@ -188,7 +199,8 @@ def node_class(v: Variant) -> Iterator[str]:
 
 
 def _release(v: Variant, pad: str) -> Iterator[str]:
-    yield pad + " = ".join([*(f"self.s_{s}" for s in v.slots), *["self.o_storage"] * v.saves_result, "freed"])
+    held = [*(f"self.s_{s}" for s in v.slots), *["self.o_storage"] * v.saves_result, *(f"self.{c}" for c in v.spent)]
+    yield pad + " = ".join([*held, "freed"])
 
 
 def _unpack(v: Variant, edges: tuple[str, ...], pad: str, on_tensors: bool, general: bool) -> Iterator[str]:
@@ -256,7 +268,7 @@ def _run(v: Variant) -> Iterator[str]:
             sole = len(v.edges) == 1 and v.row.view  # a view's gradient is as fresh as what came in
             yield f"{pad}    if n.keeps{' and self in shared' if sole else ''}:"
             yield f"{pad}        shared.add(n)"
-    if v.slots:
+    if v.slots or v.spent:
         yield "        if freed is not None:"
         yield from _release(v, " " * 12)
     yield ""
@@ -373,7 +385,9 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
     for i, e in enumerate(v.edges):
         fetch = f"{e}._fn if {e}._meta is None else edge({e})"
         yield f"{pad}n{i} = {fetch}" if len(v.edges) == 1 else f"{pad}n{i} = ({fetch}) if {e}._rg else None"
-    yield f"{pad}if {' or '.join(f'n{i} is not None' for i in range(len(v.edges)))}:"
+    known = " or ".join(f"n{i} is not None" for i in range(len(v.edges)))
+    orphans = f"nowhere({', '.join(v.edges)})"  # asked only where there is nothing to record otherwise
+    yield f"{pad}if {known} or {orphans if len(v.edges) > 1 else f'(n0 := {orphans})'} is not None:"
     inner = pad + "    "
     yield f"{inner}n = new({v.cls})"
     if len(v.edges) < 3:
@@ -473,6 +487,8 @@ def module(bare: bool = False) -> str:
             lines.extend(node_class(v))
         lines.extend(function(row))
         lines.extend(jvp(row))
+    lines += ["for _cls in (", *(f"    {v.cls}," for row in TABLE for v in variants(row) if v.cls != v.node), "):"]
+    lines += ["    _cls.__name__ = _cls.__qualname__ = _cls.op_name  # as PyTorch's node is called", ""]
     lines.append("JVPS = {")
     for row in TABLE:
         places = tuple(row.args.index(d) for d in row.differentiable)

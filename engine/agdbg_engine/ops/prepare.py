@@ -13,6 +13,7 @@ from ..backward import QUIET
 from ..dtype import get_default_dtype, result_type
 from ..grad_mode import mode
 from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
+from ..scalars import wrapped, written
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .after import after
@@ -78,10 +79,28 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     if isinstance(error, RuntimeWarning | FloatingPointError) and np.geterr() != QUIET:
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
+    if isinstance(error, OverflowError):
+        fitting = _fitting(function.__name__, {**tensors, **plain})
+        if fitting is not None:
+            return function(**fitting)
     try:
         raise explain(function.__name__, error, **tensors) from None
     finally:
         del error  # it may be what is raised, and would hold itself through this frame, and so the operands
+
+
+_ADAPTS = frozenset(("pow", "clamp", "clamp_min", "clamp_max", "where", "fill", "masked_fill", "index_put"))
+"""Ops in which a number is cast to the dtype of the tensor and must fit; beside other ops it wraps around."""
+
+
+def _fitting(op: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """``arguments`` with the integers that NumPy refuses for the dtype of the tensors as PyTorch takes them; ``None`` if none."""
+    dtype = next((v._a.dtype for v in arguments.values() if isinstance(v, Tensor)), None)
+    if dtype is None or dtype.kind not in "iu":
+        return None
+    cast = written if op in _ADAPTS else wrapped
+    new = {n: cast(v, dtype) if type(v) is int else v for n, v in arguments.items()}
+    return new if any(new[n] is not v and new[n] != v for n, v in arguments.items() if type(v) is int) else None
 
 
 def _has_array(tensors: dict[str, Any]) -> bool:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtype import get_default_dtype, scalar_type
+from ..dtype import get_default_dtype, is_differentiable, scalar_type
+from ..grad_mode import mode
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from .explain import shape_error
@@ -17,18 +18,25 @@ from .shape import Dims, one_dim, some_dims
 
 def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum of all elements or along ``dim``; integers and bools in int64."""
-    x = self if dtype is None else self.to(dtype)
+    x = self if dtype is None else _summed_in(self, dtype)
     if dim is None and not keepdim:
         return g.sum_all(x)
     return g.sum_dim(x, some_dims(x, dim), keepdim)
+
+
+def _summed_in(x: Tensor, dtype: Any) -> Tensor:
+    if not is_differentiable(np.dtype(dtype)) and mode.grad and x.requires_grad:
+        raise RuntimeError(f"Autograd not support dtype: {scalar_type(np.dtype(dtype))}")
+    return x.to(dtype)
 
 
 def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Mean of all elements or along ``dim``; floating dtypes only."""
     x = self if dtype is None else self.to(dtype)
     if x._a.dtype.kind not in "fc":
+        which = "Input" if dtype is None else "Optional"
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
             f"Got: {scalar_type(x.dtype)}"
         )
     if dim is None and not keepdim:

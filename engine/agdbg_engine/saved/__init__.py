@@ -50,6 +50,14 @@ class Freed:
         """Never: raises :class:`FreedAccess`."""
         raise FreedAccess(self)
 
+    __array_ufunc__ = None  # so that an array leaves the arithmetic to this
+
+    def _read(self, other: object) -> NoReturn:
+        raise FreedAccess(self)
+
+    __rmul__ = __rtruediv__ = _read
+    """A number that was freed is a factor or a divisor in the formula that reads it."""
+
 
 class Packed:
     """Stands in a slot whose tensor is kept in another way: by the user's hooks, say.
@@ -201,6 +209,8 @@ def first_refusal(nodes: list[Node]) -> Refusal | None:
                 continue
             if type(value) is Freed:
                 return Refusal(node, saved[2:], value)
+            if not version:  # a number
+                continue
             storage = node.o_storage if is_output else value._storage
             if isinstance(storage, Packed):
                 storage = storage.real_storage
@@ -218,7 +228,8 @@ _checks: dict[type[Node], tuple[tuple[str, str, bool], ...]] = {}
 
 
 def _checks_of(cls: type[Node]) -> tuple[tuple[str, str, bool], ...]:
-    return tuple(("s_" + n, "v_" + n, is_output) for n, is_output in zip(cls.slots, cls.outputs_saved, strict=True))
+    tensors = [("s_" + n, "v_" + n, is_output) for n, is_output in zip(cls.slots, cls.outputs_saved, strict=True)]
+    return (*tensors, *((name, "", False) for name in cls.spent))
 
 
 def _storage_of(node: Node, slot: str) -> Storage | None:

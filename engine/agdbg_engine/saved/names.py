@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from ..node import Node
-from ..saved import saved_tensor
+from ..saved import Freed, saved_tensor
 from ..tensor import wrap
 
 _SEVERAL_DIMS = frozenset(
@@ -47,12 +48,16 @@ def saved_attribute(node: Node, name: str) -> Any:
 def attribute_names(node: Node) -> list[str]:
     """The names of all ``_saved_*`` and ``_raw_saved_*`` of ``node``."""
     raw = [f"_raw_saved_{slot}" for slot in node.slots]
-    return [*raw, *(f"_saved_{slot}" for slot in node.slots), *(f"_saved_{name}" for name, _ in _constants(node))]
+    freed = any(isinstance(getattr(node, name), Freed) for name in node.spent)
+    names = [name for name, _ in _constants(node)] if not freed else list(node.consts)
+    return [*raw, *(f"_saved_{slot}" for slot in node.slots), *(f"_saved_{name}" for name in names)]
 
 
 def _constants(node: Node) -> Iterator[tuple[str, Any]]:
     for name in node.consts:
         value = getattr(node, "c_" + name)
+        if isinstance(value, Freed):
+            raise errors.backward_twice(node, value)
         yield name, _in_form(node, name, value)
         if name.endswith("_shape"):
             yield name.removesuffix("_shape") + "_sym_sizes", tuple(value)
