@@ -5,7 +5,17 @@
 
 from collections.abc import Callable
 
-from agdbg.diagnose import backward_twice, inplace, refused
+from agdbg.diagnose import (
+    backward_twice,
+    inplace,
+    not_a_number,
+    only_once,
+    rebuilt,
+    refused,
+    strict_write,
+    unused_input,
+    wrong_gradient,
+)
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.record import Facts
@@ -16,7 +26,17 @@ __all__ = ["DIAGNOSES", "Certainty", "Evidence", "Finding", "diagnose", "diagnos
 Diagnosis = Callable[[Case], list[Found]]
 
 #: Every diagnosis there is. Each looks at the whole trace for its own kind of trouble.
-DIAGNOSES: tuple[Diagnosis, ...] = (backward_twice.findings, inplace.findings, refused.findings)
+DIAGNOSES: tuple[Diagnosis, ...] = (
+    backward_twice.findings,
+    inplace.findings,
+    refused.findings,
+    wrong_gradient.findings,
+    unused_input.findings,
+    not_a_number.findings,
+    strict_write.findings,
+    rebuilt.findings,
+    only_once.findings,
+)
 
 
 def diagnose(facts: Facts) -> list[Finding]:

@@ -27,6 +27,13 @@ def cut_loose(case: Case, entries: list[Entry], lines: Lines, first: PassFact | 
     called = f" ({listed(f'`{name}`' for name in names)} in `{function}`)" if names else f" that `{function}` returned"
     around = second.site.func.replace(".<locals>", "")
     loop = f"in {f'`{around}`' if around not in ('', '<module>') else 'the loop'} around {_call(second, lines)}"
+    if names and all("." in name for name in names):  # state of an object: nothing hands it over but the object
+        attribute = names[0].partition(".")[2]
+        return (
+            f"Detach the state{called} between two iterations, {loop}: `model.{attribute} = model.{attribute}.detach()`, "
+            f"with the object's own name. Not inside `{function}`: where that runs several times in an iteration, it would "
+            "cut the graph within it as well"
+        )
     return (
         f"Detach the state{called} where one iteration hands it to the next, {loop}: with the variable that holds it "
         f"there, `state = state.detach()`, before `{function}` is called with it again. Not inside `{function}`: that "

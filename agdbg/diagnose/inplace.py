@@ -142,7 +142,15 @@ def _remarks(stain: Stain, stale: Stale, parts: Evidence | None) -> list[Evidenc
 def _saved_note(stain: Stain) -> str:
     assert stain.node is not None
     name = f", {stain.name}," if stain.name else ""
-    return f"{op_words(stain.node)} saved {slot_words(stain.slot)}{name} at version {stain.expected}"
+    return f"{op_words(stain.node)} saved {_kept(stain)}{name} at version {stain.expected}"
+
+
+def _kept(stain: Stain) -> str:
+    """What was saved; of what a custom Function saved, an output when a recorded write to it was to its output."""
+    words = slot_words(stain.slot)
+    if stain.slot.startswith("saved_tensors[") and stain.wrote_output:
+        return f"its output (`{stain.slot}`)"
+    return words
 
 
 def _wrote_note(writer: Writer) -> str:

@@ -10,7 +10,8 @@ import numpy as np
 
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
-from agdbg.diagnose.source import call_text, expression
+from agdbg.diagnose.regrad import gradient_of
+from agdbg.diagnose.source import call_text, expression, goes_to_numpy
 from agdbg.diagnose.words import Lines, count
 from agdbg.diagnose.writers import disabled_at
 from agdbg.diagnose.writes import write
@@ -31,6 +32,8 @@ _CUT_WORDS = {
     "item": "became a Python number",
 }
 
+_OTHERWISE = "compute what goes into the loss there in a way that has a gradient"
+_NO_GRAPH = "what it starts from has no graph"
 _MENDS = {
     "detach": "leave out the detach(), so that the loss keeps its way back to the parameters",
     "no_grad": "move it out of the part where gradients are switched off{by}, so that its graph is recorded",
@@ -156,13 +159,18 @@ class _Cut:
 def _no_graph(case: Case, failure: Failure) -> Finding:
     error = failure.first
     lines = Lines(error.site)
-    call = f"`{call_text(error.site, 'backward')}`{lines.at(error.site)}"
+    call = f"`{call_text(error.site, 'backward', 'grad')}`{lines.at(error.site)}"
     cuts = _cuts(case, error)
     evidence = [Evidence("cut", cut.site, _cut_note(cut)) for cut in cuts]
     off = disabled_at(case, error.row)
     if off is not None:
         evidence.append(Evidence("switched off", off, "gradients are switched off since here"))
-    evidence.append(_refused(failure, "what it starts from has no graph"))
+    gradient = gradient_of(case, error)
+    if gradient is not None and off is None and (not cuts or (gradient.named and not gradient.call.create_graph)):
+        evidence = [Evidence("gradient", gradient.call.site, gradient.note), _refused(failure, _NO_GRAPH)]
+        certainty: Certainty = "likely" if gradient.named else "possible"
+        return _made(failure, gradient.cause(call, lines), evidence, certainty, gradient.fix(lines))
+    evidence.append(_refused(failure, _NO_GRAPH))
     if not cuts:
         cause = f"{call} starts from a tensor without a graph, and no cut was recorded: no input required grad."
         fix = "Set requires_grad on what should be trained, and see that the loss is computed from it."
@@ -170,7 +178,8 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
     cut = cuts[0]
     sure = _same_memory(cut, error)
     which = "its path was cut" if sure else "the last cut before that is"
-    cause = f"{call} starts from a tensor without a graph; {which}{lines.at(cut.site)} ({cut.op.name})."
+    how = f"{cut.op.name}, on the way to NumPy" if _leaves(cut) else cut.op.name
+    cause = f"{call} starts from a tensor without a graph; {which}{lines.at(cut.site)} ({how})."
     return _made(failure, cause, evidence, "certain" if sure else "possible", _mend(case, cut, lines, sure=sure))
 
 
@@ -178,9 +187,21 @@ def _mend(case: Case, cut: _Cut, lines: Lines, *, sure: bool) -> str:
     """What to do about a cut, plainly, by its kind."""
     off = disabled_at(case, cut.row)
     by = f" ({lines(off)})" if off is not None else ""
-    how = _MENDS.get(cut.op.name, "compute what goes into the loss there in a way that has a gradient").format(by=by)
+    how = _MENDS.get("numpy" if _leaves(cut) else cut.op.name, _OTHERWISE).format(by=by)
     on_the_way = "" if sure else ", if the loss is computed from what it makes"
     return f"At {lines(cut.site)}{on_the_way}: {how}."
+
+
+def _is_harmless(cut: _Cut) -> bool:
+    """Also a detach() that the engine made on its own, as a checkpoint does: there is none on the line."""
+    site = cut.site
+    own = cut.op.name == "detach" and bool(site.text) and site.end_line == site.line and "detach" not in site.text
+    return own or cut.op.name in _HARMLESS
+
+
+def _leaves(cut: _Cut) -> bool:
+    """Whether a detach() is there because NumPy asks for it: without it numpy() would raise."""
+    return cut.op.name == "detach" and goes_to_numpy(cut.site)
 
 
 def _same_memory(cut: _Cut, error: ErrorFact) -> bool:
@@ -200,7 +221,7 @@ def _cuts(case: Case, error: ErrorFact) -> list[_Cut]:
     rows = rows[rows < error.row][::-1]
     _, first = np.unique(facts.trace.records[rows, 2], return_index=True)
     found = [_cut(case, row) for row in rows[first].tolist()]
-    found.sort(key=lambda cut: (not _same_memory(cut, error), cut.op.name in _HARMLESS, -cut.row))
+    found.sort(key=lambda cut: (not _same_memory(cut, error), _is_harmless(cut), -cut.row))
     return found[:CUTS]
 
 

@@ -75,7 +75,7 @@ def _picked(targets: list[ast.expr], value: ast.expr, site: Site, shift: int) ->
     """Of ``a, b = x, y`` the target that stands for the site's expression, and of ``a = x if c else y`` the one."""
     if isinstance(value, ast.IfExp):
         branches = (value.body, value.orelse)
-        return next((name for each in branches if (name := _of_value(targets, each, site, shift))), "")
+        return next(filter(None, (_of_value(targets, each, site, shift) for each in branches)), "")
     if not isinstance(value, ast.Tuple):
         return ""
     for target in targets:
@@ -110,6 +110,33 @@ def dropped(site: Site, method: str) -> str:
     if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != method:
         return ""
     return quoted(name_of(made.func.value))
+
+
+def goes_to_numpy(site: Site) -> bool:
+    """Whether what the site's expression makes goes to NumPy on the same line: ``x.detach().numpy()``, ``np.asarray(...)``."""
+    reading = read(site)
+    if reading is None or site.col < 0:
+        return False
+    made = [each for each in ast.walk(reading.statement) if isinstance(each, ast.Call)]
+    return any(_exports(each) and any(is_at(part, site, reading.shift) for part in _chain(each)) for each in made)
+
+
+def _exports(made: ast.Call) -> bool:
+    if isinstance(made.func, ast.Attribute) and made.func.attr in ("numpy", "tolist"):
+        return True
+    return isinstance(made.func, ast.Attribute) and unparse(made.func.value) in ("np", "numpy")
+
+
+def _chain(made: ast.Call) -> Iterator[ast.expr]:
+    """What a call works on, and what that was made from by calls of methods: ``x.detach().cpu()``, ``x.detach()``, ``x``."""
+    for each in receivers(made):
+        below: ast.expr = each
+        while True:
+            yield below
+            if isinstance(below, ast.Call) and isinstance(below.func, ast.Attribute):
+                below = below.func.value
+            else:
+                break
 
 
 # ----- operands -----

@@ -27,6 +27,7 @@ class Stain:
         writers: the same by line.
         call: the pass that failed; None when it was read outside of one.
         entries: where the graph reaches back into an earlier iteration on its way to the node.
+        wrote_output: whether a recorded write was to an output of the node, and built a node that follows it.
         before: the last pass that ran the node before, 0 when none did.
         needed: the line that needed it.
     """
@@ -42,6 +43,7 @@ class Stain:
     writers: list[Writer]
     call: PassFact | None
     entries: list[Entry]
+    wrote_output: bool
     before: int
     needed: Site
     lines: Lines
@@ -68,6 +70,7 @@ class Stain:
             writers=by_line,
             call=call,
             entries=_carried_over(case, error, call, before),
+            wrote_output=_wrote_output(case, node, bumps),
             before=before,
             needed=needed,
             lines=Lines(needed),
@@ -97,6 +100,14 @@ def _written_name(case: Case, error: ErrorFact, storage: int, by_line: list[Writ
         return ""
     whole = first.write.form in ("augmented", "method", "out")
     return f"`{first.write.target}`" if whole and first.write.target else ""
+
+
+def _wrote_output(case: Case, node: NodeFact | None, bumps: list[BumpFact]) -> bool:
+    """What an in-place op was called on is the first input of the node that it built."""
+    built = [case.facts.node(bump.node) for bump in bumps if bump.node]
+    return node is not None and any(
+        each is not None and each.edges[:1] and each.edges[0].node == node.id for each in built
+    )
 
 
 def _before(case: Case, error: ErrorFact) -> int:

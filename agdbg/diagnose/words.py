@@ -39,6 +39,8 @@ def slot_words(slot: str) -> str:
     name = slot.removeprefix("_saved_")
     if name in ("result", "output"):
         return "its result"
+    if name.startswith("saved_tensors["):  # of a custom Function: an argument, an output or neither
+        return f"a tensor (`{name}`)"
     if not name or name.startswith("saved["):
         return "a tensor"
     return f"its argument `{name}`"

@@ -18,6 +18,7 @@ import numpy as np
 
 from . import errors, events
 from .current import current
+from .grad_mode import check_bool
 from .node import Node
 from .sites import INTERNAL, RUNNERS, user_stacklevel, where
 
@@ -43,10 +44,12 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """Switch anomaly mode on or off."""
-    if bool(enabled) != state.enabled:
+    """Switch anomaly mode on or off; :class:`TypeError` for what is no bool."""
+    check_bool("set_anomaly_enabled", "enabled", 1, enabled)
+    check_bool("set_anomaly_enabled", "check_nan", 2, check_nan)
+    if enabled != state.enabled:
         events.use(events.ANOMALY, 1 if enabled else -1)
-    state.enabled, state.check_nan = bool(enabled), bool(check_nan)
+    state.enabled, state.check_nan = enabled, check_nan
 
 
 class _Restoring:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, forward_ad, function, graph
+from . import errors, forward_ad, function, graph, inside
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .backward import BackwardPass, Capture
 from .creation import zeros_like
@@ -24,7 +24,7 @@ from .grad_mode import (
     tangents_pass,
 )
 from .gradient_edge import GradientEdge
-from .node import Node, edge
+from .node import Node, edge, nowhere
 from .overrides import overridable
 from .seeds import Root, as_tuple, gradients_for, seeds
 from .sites import caller, user_stacklevel
@@ -82,6 +82,8 @@ def backward(
     PyTorch's text for a root that does not require grad, a non-scalar root without gradient, a graph freed before, a saved
     tensor modified in place.
     """
+    inside.refuse_backward()
+    _check_flags(retain_graph, create_graph)
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
@@ -121,6 +123,7 @@ def grad(
     is run once for each of them. An input that the outputs do not depend on is an error unless ``allow_unused``, which
     gives ``None`` for it, or ``materialize_grads``, which gives zeros.
     """
+    _check_flags(retain_graph, create_graph, materialize_grads or allow_unused)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -144,6 +147,14 @@ def grad(
     if materialize_grads:
         found = _materialized(found, wanted, create_graph)
     return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else found
+
+
+def _check_flags(retain_graph: Any, create_graph: Any, unused: Any = False) -> None:
+    """Flags are bools or integers, as in PyTorch; those that may be left out may be ``None`` too."""
+    flags = [create_graph, *(x for x in (retain_graph, unused) if x is not None)]
+    for flag in flags:
+        if not hasattr(flag, "__index__"):
+            raise TypeError(f"'{type(flag).__name__}' object cannot be interpreted as an integer")
 
 
 Gradients = tuple[Tensor | None, ...]
@@ -257,7 +268,7 @@ def _edge(t: Any) -> tuple[Node, int]:
         return t.node, t.output_nr
     if not isinstance(t, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
-    node = edge(t)
+    node = edge(t) or nowhere(t)
     if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return node, t._nr

@@ -24,6 +24,7 @@ from .hooks import LeafHooks, firing
 from .node import NOWHERE, AccumulateGrad, Buffers, Node
 from .ready_queue import ready_order
 from .saved import Freed, FreedAccess
+from .saved.fit import fitting
 
 QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
 """For ``np.seterr`` while nodes run: infinities and NaN come silently, as in PyTorch, whatever the user has asked of NumPy."""
@@ -213,6 +214,14 @@ class BackwardPass:
         except FreedAccess as access:
             running = nodes[-1 - operator.length_hint(coming)]
             raise self._failed(errors.backward_twice(running, access.freed), running, started) from None
+        except ValueError as error:
+            begun = len(nodes) - operator.length_hint(coming)
+            failed = nodes[begun - 1] if begun else None
+            told = None if failed is None or failed.user_code or failed.hooks else errors.unfit_shapes(error, failed)
+            if told is None:
+                self._failed(error, failed, started)
+                raise
+            raise self._failed(told, failed, started) from error
         except BaseException as error:
             begun = len(nodes) - operator.length_hint(coming)
             self._failed(error, nodes[begun - 1] if begun else None, started)
@@ -321,6 +330,8 @@ class BackwardPass:
         if not node.user_code and all(g is None for g in gs):
             return (None,) * len(node.next_nodes())
         g = gs if node.multi else gs[0]
+        if node.hooks is not None and node.hooks.unpacks:
+            return fitting(node, g, self.tensors)
         return node.grads_graph(g) if self.tensors else node.grads(g)
 
     def _accumulate(self, node: AccumulateGrad, g: Any, before: Callable[[str], None]) -> None:

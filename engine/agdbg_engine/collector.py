@@ -23,7 +23,9 @@ class tune_gc:
 
     def __init__(self, threshold: int = 50_000) -> None:
         if threshold < 1:
-            raise ValueError(f"threshold is a number of allocations, at least 1, not {threshold}; gc.disable() turns it off")
+            raise ValueError(
+                f"threshold is a number of allocations, at least 1, not {threshold}; gc.disable() turns it off"
+            )
         self.before = gc.get_threshold()
         gc.set_threshold(threshold, *self.before[1:])
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import events
+from .arguments import checked
 from .backward import QUIET
 from .device import device as Device
 from .dtype import get_default_dtype, is_differentiable
@@ -18,6 +19,7 @@ from .tensor import Tensor, wrap
 # ----- from data -----
 
 
+@checked
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new leaf holding a copy of ``data`` (numbers, nested lists, arrays); Python floats get the default dtype."""
     if isinstance(data, Tensor):
@@ -63,7 +65,7 @@ def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
     if requires_grad:
         if not is_differentiable(array.dtype):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        t.requires_grad_()
+        t._set_requires_grad(True)
     return t
 
 
@@ -160,21 +162,25 @@ def shape_of(op: str, size: Any) -> tuple[int, ...]:
     return tuple(size)
 
 
+@checked
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros."""
     return leaf(np.zeros(shape_of("zeros", size), dtype or get_default_dtype()), device, requires_grad)
 
 
+@checked
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
     return leaf(np.ones(shape_of("ones", size), dtype or get_default_dtype()), device, requires_grad)
 
 
+@checked
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor with unspecified content."""
     return leaf(np.empty(shape_of("empty", size), dtype or get_default_dtype()), device, requires_grad)
 
 
+@checked
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of one value."""
     if not isinstance(size, tuple | list):
@@ -198,12 +204,24 @@ def _number(op: str, value: Any) -> Any:
     return value
 
 
+@checked
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Numbers from ``start`` (0 when only one is given) to before ``end``."""
     if end is None:
         start, end = 0, start
+    if start is None:
+        start = 0
+    for name, value in (("end", end), ("start", start), ("step", step)):
+        if not isinstance(value, int | float | Tensor | np.generic):
+            raise TypeError(f"arange(): argument '{name}' (position 1) must be Number, not {type(value).__name__}")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -213,15 +231,23 @@ def arange(
     return leaf(np.arange(start, end, step, dtype=dtype), device, requires_grad)
 
 
+@checked
 def linspace(
     start: float, end: float, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """``steps`` evenly spaced numbers, both ends included."""
+    kinds = [type(v) for v in (start, end, steps)]
+    if not (all(issubclass(k, int | float | Tensor | np.number) for k in kinds) and hasattr(steps, "__index__")):
+        names = ", ".join(k.__name__ for k in kinds)
+        raise TypeError(
+            f"linspace() received an invalid combination of arguments - got ({names}), but expected one of:"
+        )
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     return leaf(np.linspace(start, end, steps, dtype=dtype or get_default_dtype()), device, requires_grad)
 
 
+@checked
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A matrix with ones on the diagonal."""
     for name, size in (("n", n), ("m", n if m is None else m)):

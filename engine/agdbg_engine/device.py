@@ -20,10 +20,12 @@ class device:
     type: str
     index: int | None
 
-    def __init__(self, spec: str | device, index: int | None = None) -> None:
+    def __init__(self, spec: str | int | device, index: int | None = None) -> None:
         if isinstance(spec, device):
             index = spec.index if index is None else index
             spec = spec.type
+        if not isinstance(spec, str):
+            raise _no_device(spec)
         kind, _, number = spec.partition(":")
         if kind not in ("cpu", "cuda"):
             raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {spec}")
@@ -46,6 +48,14 @@ class device:
     def __repr__(self) -> str:
         tail = "" if self.index is None else f", index={self.index}"
         return f"device(type='{self.type}'{tail})"
+
+
+def _no_device(spec: Any) -> Exception:
+    if isinstance(spec, int) and not isinstance(spec, bool):
+        return RuntimeError("Cannot access accelerator device when none is available.")
+    return TypeError(
+        f"device() received an invalid combination of arguments - got ({type(spec).__name__}), but expected one of:"
+    )
 
 
 CPU = device("cpu")

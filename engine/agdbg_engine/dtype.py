@@ -40,6 +40,8 @@ def get_default_dtype() -> np.dtype[Any]:
 def set_default_dtype(dtype: np.dtype[Any]) -> None:
     """Set the dtype of tensors made from Python floats; only floating dtypes."""
     global _default
+    if not isinstance(dtype, np.dtype | type):
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if np.dtype(dtype).kind != "f":
         raise TypeError("only floating-point types are supported as the default type")
     _default = np.dtype(dtype)

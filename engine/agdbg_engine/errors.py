@@ -152,3 +152,27 @@ def _writes(storage: Storage, since: int) -> list[str]:
     ]
     missing = storage.version - since - len(lines)
     return ([f"({missing} earlier writes are not remembered)"] if missing > 0 else []) + lines[-8:]
+
+
+def unfit_shapes(error: ValueError, node: Node) -> Exception | None:
+    """NumPy's ``error`` about shapes that cannot be broadcast, met while ``node`` ran, in PyTorch's words.
+
+    ``None`` for any other error.
+    """
+    text = str(error)
+    if not text.startswith("operands could not be broadcast together with shapes"):
+        return None
+    shapes = [[int(n) for n in s.split(",") if n] for s in re.findall(r"\(([\d,]*)\)", text)][:2]
+    if len(shapes) < 2:
+        return None
+    a, b = shapes
+    for back in range(1, 1 + min(len(a), len(b))):
+        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+            return make(
+                RuntimeError,
+                Details("shape", node),
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at non-singleton dimension "
+                f"{max(len(a), len(b)) - back}",
+                f"{node.op_name} was created at {where(node.code, node.lasti)}; a tensor was given data of another shape since",
+            )
+    return None

@@ -124,16 +124,22 @@ class Sink:
 sink: Sink | None = None
 """The installed sink, or ``None``. Read it through the module (``events.sink``): it changes."""
 
-SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT, OP_LOG = (1 << i for i in range(7))
+SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT, OP_LOG, TRANSFORM = (1 << i for i in range(8))
 """The rare modes, as bits of :data:`special`."""
 
 special = 0
 """The rare modes that are in use anywhere in this process: what they want of an op is done by ``ops.after``."""
 
+MARKED = INFERENCE | TRANSFORM
+"""The modes that mark every tensor that is made."""
+
 on = False
 """Whether there is anything to do after an op: somebody listens, or a rare mode is in use. The one test of the hot path."""
 
-_users = [0] * 7
+_users = [0] * 8
+_kept = 0
+"""The modes that are on for good."""
+
 _switching = threading.RLock()
 """Re-entrant, since a finalizer may end the use of a mode at any point."""
 
@@ -149,8 +155,10 @@ def use(mode: int, more: int = 1) -> None:
 
 
 def keep_on(mode: int) -> None:
-    """Count a rare mode as in use for good."""
-    if not special & mode:
+    """Count a rare mode as in use for good, whoever else is using it now."""
+    global _kept
+    if not _kept & mode:
+        _kept |= mode
         use(mode)
 
 

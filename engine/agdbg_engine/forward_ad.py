@@ -29,7 +29,7 @@ from .tangents import (
     tangent_of,
     tangents_of,
 )
-from .tensor import Tensor, _check_memory
+from .tensor import Tensor, check_memory
 
 __all__ = [
     "UnpackedDualTensor", "below", "dual_level", "enter_dual_level", "exit_dual_level", "levels_of", "make_dual",
@@ -162,7 +162,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 def _fitting(tangent: Tensor, tensor: Tensor) -> Tensor:
     found = laid_out(tangent, tensor)
     if found is not tangent:
-        _check_memory(tensor._a)  # expanded memory cannot hold a tangent that is not expanded
+        check_memory(tensor._a)  # expanded memory cannot hold a tangent that is not expanded
     return found
 
 

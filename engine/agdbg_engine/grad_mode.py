@@ -42,6 +42,8 @@ class _Mode(threading.local):
     """Ops see tangents of levels below this: what computes tangents of a level may not see that level again."""
     fw_nested = 0
     """How many nested levels of forward mode are open."""
+    transform: Any = None
+    """The innermost function transform that runs (``inside.Inside``)."""
     custom: Any = None
     """The custom Function (its node) whose forward runs: that nothing is recorded in it cuts no gradient path."""
     op_log: Any = None
@@ -103,14 +105,19 @@ class _Decorator:
         return _decorated(function, self.clone)
 
 
+def check_bool(function: str, name: str, position: int, value: Any) -> None:
+    """``value`` of the argument ``name`` of ``function`` must be a bool, and nothing that counts as one."""
+    if not isinstance(value, bool):
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be bool, not {type(value).__name__}"
+        )
+
+
 class set_grad_enabled(_Decorator):
     """Set gradient mode; as a plain call it stays set, as a context or decorator it is put back."""
 
     def __init__(self, mode: bool) -> None:
-        if not isinstance(mode, bool):
-            raise TypeError(
-                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
-            )
+        check_bool("set_grad_enabled", "enabled", 1, mode)
         self.mode = mode
         self.before = is_grad_enabled()
         _switch(mode)
@@ -141,9 +148,10 @@ class set_multithreading_enabled(_Decorator):
     """
 
     def __init__(self, mode: bool) -> None:
+        check_bool("set_multithreading_enabled", "enabled", 1, mode)
         self.mode = mode
         self.before = _threads.allowed
-        _threads.allowed = bool(mode)
+        _threads.allowed = mode
 
     def __enter__(self) -> None:
         """Nothing: the mode is set already."""

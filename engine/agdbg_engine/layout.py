@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import errors
+from .device import array_module
+
 
 def follows(g: Any, leaf: Any) -> bool:
-    """Whether buffer ``g`` is laid out as a gradient of the buffer ``leaf``, of the same shape, is to be."""
+    """Whether buffer ``g`` is laid out as a gradient of the buffer ``leaf`` is to be."""
+    if g.shape != leaf.shape:
+        return False
     if not dense(leaf):
         return bool(g.flags.c_contiguous)
     return all(
@@ -17,11 +22,39 @@ def follows(g: Any, leaf: Any) -> bool:
 
 
 def copied(g: Any, leaf: Any) -> Any:
-    """A copy of ``g``, a buffer of its own, laid out as a gradient of ``leaf``."""
+    """A copy of ``g``, a buffer of its own, laid out as a gradient of ``leaf``; raises where it cannot be broadcast to that.
+
+    The two differ in shape only where the leaf was given other ``data`` since: then ``g`` is fitted as PyTorch copies it.
+    """
+    if g.shape != leaf.shape:
+        g = _broadcast(g, leaf)
     if leaf.flags.c_contiguous or not dense(leaf):
         return g.copy()
     axes = sorted(range(leaf.ndim), key=lambda i: -leaf.strides[i])  # the order in which they lie in memory
     return g.transpose(axes).copy().transpose(sorted(range(leaf.ndim), key=axes.__getitem__))
+
+
+def _broadcast(g: Any, leaf: Any) -> Any:
+    """``g`` in the shape of ``leaf``, as PyTorch copies one tensor into another."""
+    have, want = list(g.shape), list(leaf.shape)
+    for back in range(1, 1 + min(len(have), len(want))):
+        if have[-back] not in (1, want[-back]):
+            at = len(want) - back
+            raise errors.make(
+                RuntimeError,
+                errors.Details("shape"),
+                f"The size of tensor a ({want[-back]}) must match the size of tensor b ({have[-back]}) at non-singleton "
+                f"dimension {at}",
+                "the leaf was given data of another shape after the graph was recorded",
+            )
+    if len(have) > len(want):
+        raise errors.make(
+            RuntimeError,
+            errors.Details("shape"),
+            f"output with shape {want} doesn't match the broadcast shape {have}",
+            "the leaf was given data of another shape after the graph was recorded",
+        )
+    return array_module(g).broadcast_to(g, leaf.shape)
 
 
 def dense(a: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import events
+from .grad_mode import mode
 from .sites import caller, user_stacklevel
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class NumpyInterop:
 
         With ``force`` the graph is left behind without complaint, and a copy is made where the memory cannot be shared.
         """
-        if self.requires_grad and not force:
+        if not force and mode.grad and self.requires_grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if force and events.sink is not None and self.requires_grad:
             events.sink.graph_cut(self, "numpy", *caller())

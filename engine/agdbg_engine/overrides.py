@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
+from .arguments import check_options, explained, renamed
 from .grad_mode import mode
 
 __all__ = [
@@ -150,16 +151,22 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         global seen
+        if kwargs:
+            args, kwargs = renamed(function, args, kwargs)
+            check_options(function.__name__, kwargs)
         asked = overloaded((*args, *kwargs.values())) if seen and mode.overriding else ()
         if not asked:
             try:
                 if kwargs and into is not None and "out" in kwargs:
                     return into(function, args, kwargs)
                 return function(*args, **kwargs)
-            except Exception:
+            except Exception as error:
                 asked = overloaded((*args, *kwargs.values())) if mode.overriding else ()
                 if not asked:
-                    raise
+                    better = None if in_python else explained(function, error, args, kwargs)
+                    if better is None:
+                        raise
+                    raise better from None
             seen = True
         return dispatch(call, asked, args, kwargs)
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import checked
 from .creation import leaf, shape_of
 from .dtype import get_default_dtype
+from .overrides import overridable
 from .tensor import Tensor
 
 _generator = np.random.default_rng(0)
@@ -18,7 +20,7 @@ _generator = np.random.default_rng(0)
 def manual_seed(seed: int) -> None:
     """Seed the engine's random numbers."""
     global _generator
-    _generator = np.random.default_rng(seed)
+    _generator = np.random.default_rng(int(seed))
 
 
 def generator() -> np.random.Generator:
@@ -50,18 +52,21 @@ def drawing_from(state: Any) -> Iterator[None]:
         set_rng_state(before)
 
 
+@checked
 def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform random numbers in [0, 1)."""
     numbers = _generator.random(shape_of("rand", size))
     return leaf(np.asarray(numbers, dtype or get_default_dtype()), device, requires_grad)
 
 
+@checked
 def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Standard normal random numbers."""
     numbers = _generator.standard_normal(shape_of("randn", size))
     return leaf(np.asarray(numbers, dtype or get_default_dtype()), device, requires_grad)
 
 
+@checked
 def randint(low: int, high: Any, size: Any = None, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
     """Random integers in [low, high), or below ``low`` when called as ``randint(high, size)``."""
     if size is None:
@@ -72,17 +77,20 @@ def randint(low: int, high: Any, size: Any = None, *, dtype: Any = np.int64, dev
     return leaf(np.asarray(numbers, dtype), device, False)
 
 
+@checked
 def randperm(n: int) -> Tensor:
     """A random order of 0 .. n - 1."""
     shape_of("randperm", (n,))
     return leaf(_generator.permutation(n), None, False)
 
 
+@overridable
 def rand_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform random numbers in the shape and dtype of ``t``."""
     return rand(t.shape, dtype=dtype or t.dtype, requires_grad=requires_grad)
 
 
+@overridable
 def randn_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Standard normal numbers in the shape and dtype of ``t``."""
     return randn(t.shape, dtype=dtype or t.dtype, requires_grad=requires_grad)

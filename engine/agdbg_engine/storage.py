@@ -12,8 +12,10 @@ class Storage:
     can share the memory and its version is 0.
     """
 
-    __slots__ = ("__weakref__", "tag", "version", "writers")
+    __slots__ = ("__weakref__", "conjugate", "tag", "version", "writers")
 
+    conjugate: bool
+    """Whether this is the memory of a conjugate, which in PyTorch would be that of the tensor itself."""
     version: int
     tag: int
     """Number given by an instrument; 0 when none has."""
@@ -24,6 +26,7 @@ class Storage:
         self.version = 0
         self.tag = 0
         self.writers = ()
+        self.conjugate = False
 
     def wrote(self, op: str, code: CodeType, lasti: int) -> None:
         """Count a write by ``op`` from the given site."""
@@ -50,6 +53,7 @@ class InferenceStorage(Storage):
     def __init__(self) -> None:
         self.tag = 0
         self.writers = ()
+        self.conjugate = False
 
     @property
     def version(self) -> int:  # type: ignore[override]  # a plain slot in the base: there is no number here
@@ -62,3 +66,17 @@ class InferenceStorage(Storage):
 
     def wrote(self, op: str, code: CodeType, lasti: int) -> None:
         """Nothing to count."""
+
+
+class TwinStorage(InferenceStorage):
+    """Memory of an inference tensor as its detached twin sees it: as in PyTorch writes are allowed and counted, saving is not."""
+
+    __slots__ = ("writes",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes = 0
+
+    def wrote(self, op: str, code: CodeType, lasti: int) -> None:
+        """Count."""
+        self.writes += 1

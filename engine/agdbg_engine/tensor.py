@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import errors, events, layout
+from . import errors, events, inside, layout
 from .attributes import Attributes
 from .conversions import Conversions
 from .copying import Copying
@@ -21,8 +21,9 @@ from .meta import AutogradMeta
 from .node import Node, edge
 from .numpy_interop import NumpyInterop
 from .overrides import disabled
+from .saved.detached import mark as mark_detached
 from .sites import caller
-from .storage import InferenceStorage, Storage
+from .storage import InferenceStorage, Storage, TwinStorage
 from .subclass import Subclassing
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
             raise RuntimeError("you can only change requires_grad flags of leaf variables.")
         if value and not is_differentiable(self._a.dtype):
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-        self.requires_grad_(value)
+        self._set_requires_grad(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` of a leaf in place; floating and complex dtypes only."""
@@ -84,6 +85,11 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                 f"{type(requires_grad).__name__}"
             )
+        if events.special & events.TRANSFORM:
+            inside.refuse("requires_grad_()")
+        return self._set_requires_grad(requires_grad)
+
+    def _set_requires_grad(self, requires_grad: bool) -> Tensor:
         if not self.is_leaf:
             if requires_grad:
                 return self
@@ -96,6 +102,8 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
         if requires_grad and self.is_inference() and not mode.inference:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         self._rg = requires_grad or (MAYBE if self._is_view() else False)  # a view follows its base
+        if requires_grad and self.is_inference():
+            events.keep_on(events.INFERENCE)  # outside of the mode an op on nothing but such is not recorded
         if self._a.dtype.kind == "c":
             events.keep_on(events.COMPLEX)  # complex gradients take the general way, which conjugates
         if self._meta is None:
@@ -124,9 +132,11 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
     def _version(self) -> int:
         """How many times the memory was written to in place."""
         storage = self._storage
+        if isinstance(storage, TwinStorage):
+            return storage.writes
         if isinstance(storage, InferenceStorage):
             raise RuntimeError("Inference tensors do not track version counter.")
-        return 0 if storage is None else storage.version
+        return 0 if storage is None else int(storage.version)
 
     @property
     def _base(self) -> Tensor | None:
@@ -187,7 +197,7 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
                 self._grad = wrap(g if kept else layout.copied(g, a))
                 return
             _check_counted(grad)
-            _check_memory(grad._a)
+            check_memory(grad._a)
             if events.special:
                 _before_write(grad, "AccumulateGrad")
             grad._a[...] += g
@@ -241,13 +251,24 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
     def detach(self) -> Tensor:
         """The same memory without history: gradients do not flow through it."""
         out = wrap(self._a)
-        out._storage = self._shared_storage()
+        out._storage = self._without_history()
         if events.sink is not None and self._rg and self.requires_grad:
             events.sink.graph_cut(self, "detach", *caller())
+        if events.special & events.TRANSFORM:
+            inside.shares(out, self)
         return out
 
+    def _without_history(self) -> Storage:
+        """The storage object of a detached twin: outside of inference mode that of an inference tensor counts writes."""
+        storage = self._shared_storage()
+        return TwinStorage() if isinstance(storage, InferenceStorage) and not mode.inference else storage
+
     def detach_(self) -> Tensor:
-        """Forget the history of this tensor in place."""
+        """Forget the history of this tensor in place; in inference mode, and of an inference tensor, nothing happens."""
+        if events.special & events.TRANSFORM:
+            inside.check_write(self, "detach_", ())
+        if mode.inference or self.is_inference():
+            return self
         if self._is_view():
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
@@ -258,6 +279,8 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
         if events.sink is not None and self._rg:
             events.sink.graph_cut(self, "detach", *caller())
         self._shared_storage()
+        if self._fn is not None:
+            mark_detached(self)
         self._fn, self._nr, self._rg = None, 0, False
         if self._meta is not None:
             self._meta.tangents = None
@@ -269,7 +292,9 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
         if events.sink is not None and self._rg and self.requires_grad:
             events.sink.graph_cut(self, "data", *caller())
         out = wrap(self._a)
-        out._storage = InferenceStorage() if self.is_inference() else None
+        out._storage = self._without_history() if self.is_inference() else None
+        if events.special & events.TRANSFORM:
+            inside.shares(out, self)
         return out
 
     @data.setter
@@ -286,6 +311,8 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
         if value.is_inference() or self.is_inference():
             self._storage = InferenceStorage() if value.is_inference() else Storage()
         self._shared_storage()
+        if value._a.dtype != self._a.dtype and self._meta is not None:
+            self._meta.accumulator = None  # what is recorded from now on has gradients of the other dtype
         self._a = value._a
 
     @data.deleter
@@ -296,7 +323,7 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
         return id(self)
 
 
-Tensor._in = Tensor._a  # type: ignore[attr-defined,misc]  # the same slot, by the name under which ops read their inputs
+Tensor._in = Tensor._a  # type: ignore[attr-defined]  # the same slot, by the name under which ops read their inputs
 
 
 class Parameter(Tensor):
@@ -316,7 +343,7 @@ class Parameter(Tensor):
         set_up(made, np.empty(0, np.float32) if data is None else data._a)
         if data is not None:
             made._storage = data._shared_storage()
-        made.requires_grad_(requires_grad)
+        made._set_requires_grad(requires_grad)
         return made
 
 
@@ -324,8 +351,10 @@ def set_up(t: Tensor, array: Any) -> None:
     """Fill the slots of a new tensor on ``array``: no history, nothing shared."""
     t._a = array
     t._fn = t._grad = t._meta = None
-    t._storage = InferenceStorage() if events.special & events.INFERENCE and mode.inference else None
+    t._storage = None
     t._nr, t._rg = 0, False
+    if events.special & events.MARKED:
+        _mark(t)
 
 
 def warn_volatile(text: str) -> None:
@@ -338,25 +367,47 @@ def wrap(array: Any) -> Tensor:
     t: Tensor = object.__new__(Tensor)
     t._a = array if not isinstance(array, np.generic) else np.asarray(array)
     t._fn = t._storage = t._grad = t._meta = None
-    if events.special & events.INFERENCE and mode.inference:
-        t._storage = InferenceStorage()
     t._nr, t._rg = 0, False
+    if events.special & events.MARKED:
+        _mark(t)
     return t
 
 
-def check_inplace(t: Tensor, args: tuple[Any, ...]) -> None:
-    """Refuse an in-place op on ``t`` with ``args`` where PyTorch does, before any byte changes."""
+def _mark(t: Tensor) -> None:
+    """Note of ``t``, which is being made, in what mode that is."""
+    if mode.inference:
+        t._storage = InferenceStorage()
+    if mode.transform is not None:
+        mode.transform.add(t)
+
+
+def check_inplace(t: Tensor, args: tuple[Any, ...], repeating: bool = False) -> None:
+    """Refuse an in-place op on ``t`` with ``args`` where PyTorch does, before any byte changes.
+
+    ``repeating`` is for ops that may write memory which shows as several elements.
+    """
+    if t.is_inference() and t._rg and mode.grad and not _all_inference(args):  # of those alone nothing is recorded
+        _check_recorded(t)
     _check_counted(t)
+    if t._storage is not None and t._storage.conjugate:
+        raise errors.make(RuntimeError, errors.Details("view-inplace", storage=t._storage), _CONJUGATE)
     if mode.grad and any(isinstance(x, Tensor) and x.requires_grad for x in (t, *args)):
         _check_recorded(t)
-    _check_memory(t._a)
+    if not repeating:
+        check_memory(t._a)
     if any(isinstance(x, Tensor) and x._storage is not None and _overlaps_partly(t, x) for x in args):
         raise _overlap("some elements of the input tensor and the written-to tensor refer")
 
 
+_CONJUGATE = (
+    "conj() is a copy in this engine, so a write to it would not reach the tensor it was made of, as it does in PyTorch: write to "
+    "that tensor itself, or to a clone() of the conjugate."
+)
+
+
 def _check_counted(t: Tensor) -> None:
     """Refuse a write outside of inference mode into a tensor that was made in it."""
-    if isinstance(t._storage, InferenceStorage) and not mode.inference:
+    if isinstance(t._storage, InferenceStorage) and not mode.inference and not isinstance(t._storage, TwinStorage):
         raise errors.make(
             RuntimeError,
             errors.Details("inference"),
@@ -365,16 +416,25 @@ def _check_counted(t: Tensor) -> None:
         )
 
 
+def _all_inference(args: tuple[Any, ...]) -> bool:
+    return all(isinstance(x, Tensor) and x.is_inference() for x in args)
+
+
 def _before_write(t: Tensor, op: str) -> None:
     from .saved.mutation import before_write
 
     before_write(t, op)
 
 
-def _check_memory(a: Any) -> None:
+def check_memory(a: Any) -> None:
     """Refuse a write into a buffer that shows one place of memory as several elements."""
-    if 0 in a.strides and a.size and 0 in [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1]:
+    if repeats(a):
         raise _overlap("more than one element of the written-to tensor refers")
+
+
+def repeats(a: Any) -> bool:
+    """Whether a buffer shows one place of memory as several elements, as an expanded one does."""
+    return bool(0 in a.strides and a.size and 0 in [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1])
 
 
 def _overlap(what: str) -> Exception:

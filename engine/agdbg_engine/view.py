@@ -19,7 +19,7 @@ from .anomaly import remember
 from .backward import route_run
 from .device import array_module
 from .grad_mode import mode
-from .hooks import move_to
+from .hooks import move_to, node_hooks
 from .meta import AutogradMeta
 from .node import Node, Node1, NodeN, accumulator, edge, next_seq
 from .region import Region
@@ -71,7 +71,7 @@ class ViewMeta:
         """The node of view ``t``, made anew when the base's memory or history changed since."""
         storage = t._storage
         assert storage is not None
-        if storage.version != self.attr_version and (t._fn is not None or self.base._rg):
+        if not storage.version == self.attr_version and (t._fn is not None or self.base._rg):  # noqa: SIM201 - see saved.detached
             self.check_rebase(t, "its base or another view of its base has been")
             self.regenerate(t)
         if t._fn is not None:
@@ -151,6 +151,8 @@ def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: Creation
 
     out._storage = source._shared_storage()
     if isinstance(out._storage, InferenceStorage):  # no view of anything: there is no version to tell of writes
+        conjugate, out._storage = out._storage.conjugate, InferenceStorage()
+        out._storage.conjugate = conjugate
         return out
     if not mode.grad:
         creation = CreationMeta.INFERENCE_MODE if mode.inference else CreationMeta.NO_GRAD_MODE
@@ -227,6 +229,8 @@ class CopySlices(NodeN):
         self.region = Region(view)
         if "result" in inner.slots:
             _outer[inner] = weakref.ref(self)
+        if inner.hooks is not None and inner.hooks.unpacks:
+            node_hooks(self).unpacks = True
         rest = _without(inner.next_nodes(), at)
         self.next = (edge(base) if base._rg else None, *rest)
         self.seq = next_seq()  # when all producers are known: some may be made only now
@@ -235,6 +239,7 @@ class CopySlices(NodeN):
 
     def grads(self, g: Any) -> tuple[Any, ...]:
         from .ops import kernels as k
+        from .tensor import check_memory
 
         region = self.region
         if isinstance(g, np.ndarray):
@@ -249,17 +254,22 @@ class CopySlices(NodeN):
         flat = region.flat(k, g).copy()
         taken = region.taken(k, flat[written])
         inner = self.inner.grads([taken] if self.inner.multi else taken)
+        if self.next[0] is not None:
+            check_memory(written)
         flat[written] = 0 if inner[self.at] is None else region.laid(k, inner[self.at])
         return (region.whole(k, flat), *_without(inner, self.at))
 
     def grads_graph(self, g: Any) -> tuple[Any, ...]:
         from .ops import graph as o
+        from .tensor import check_memory
 
         region = self.region
         written = (region.positions(g._a),)
         flat = region.flat(o, g)
         taken = region.taken(o, o.index(flat, written))  # type: ignore[attr-defined]  # rows
         inner = self.inner.grads_graph([taken] if self.inner.multi else taken)
+        if self.next[0] is not None:
+            check_memory(written[0])
         replacement = 0.0 if inner[self.at] is None else region.laid(o, inner[self.at])
         flat = o.index_put(flat, written, replacement)  # type: ignore[attr-defined]
         return (region.whole(o, flat), *_without(inner, self.at))
@@ -286,11 +296,23 @@ def saved_output(node: Node, array: Any, storage: Any) -> Tensor:
     from .tensor import wrap
 
     t = wrap(array)
-    t._fn, t._rg, t._storage = node, True, storage
-    slices = _outer[node]() if node in _outer else None
-    if slices is not None:
-        t._fn = AsStridedBackward0(t, slices, 0, slices.region)
+    t._rg, t._storage = True, storage
+    set_output(t, node, 0)
     return t
+
+
+def outer(node: Node) -> CopySlices | None:
+    """The CopySlices around ``node``, which has saved its result."""
+    return _outer[node]() if node in _outer else None
+
+
+def set_output(t: Tensor, node: Node, nr: int) -> None:
+    """Give ``t``, the saved output ``nr`` of ``node``, its history."""
+    slices = outer(node)
+    if slices is None:
+        t._fn, t._nr = node, nr
+    else:
+        t._fn = AsStridedBackward0(t, slices, 0, slices.region)
 
 
 def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int, at: int = 0) -> None:

@@ -14,11 +14,24 @@ from agdbg.events import RETAIN_GRAPH, Kind, head, kind_of, pack_edge
 from agdbg.record import Facts, Recorder, Trace
 
 RECORD = 64
+PRECISE = {
+    "invalid-gradient": "an invalid gradient at index 0 - got [2] but expected shape compatible with [3]",
+    "none-grad": "The differentiated Tensor at index 0 appears to not have been used in the graph.",
+    "nan": "Function 'TanhBackward0' returned nan values in its 0th output.",
+    "saved-written": "mul_ would write to memory that was saved",
+    "checkpoint": """the first op that differs is number 1 of the function:
+    first run:     exp -> float32 [3] at File "a.py", line 2, in f: return x.exp()
+    recomputation: sum -> float32 [] at File "a.py", line 3, in f: return x.sum()""",
+    "once-differentiable": "trying to differentiate twice",
+}
+"""Errors of the kinds that the engine tells precisely."""
 
 
 def sample(made_up):
     """Every diagnosis has something to say here: losses that share, a state carried over, a step, views, refusals."""
-    told = made_up("h = tanh(x)\na = exp(h)\nb = relu(h)\na.backward()\nopt.step()\nb.backward()\nv[0] = 1\nw += 1")
+    told = made_up(
+        "h = tanh(x)\na = exp(h)\nb = relu(h)\na.backward()\nopt.step()\nb.backward()\nv[0] = 1\nw += 1\ngrad(b, [x])"
+    )
     told.leaf("x", "0.weight")
     told.view("h", "slice", 7, "v[0]")
     for turn in range(2):
@@ -37,6 +50,8 @@ def sample(made_up):
     told.hook("h1", 4)
     for kind in ("view-inplace", "leaf-inplace", "no-grad-fn"):
         told.error(kind, 8, "a view was created in no_grad mode", storage="h")
+    for kind, text in PRECISE.items():
+        told.error(kind, 9, text, node="h1", number=number, storage="h", expression="grad(b, [x])")
     told.recorder.close()
     return told.recorder.path
 

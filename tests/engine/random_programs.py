@@ -42,7 +42,7 @@ VIEWS = {
     "permuted": lambda x: x.permute(1, 0).transpose(0, 1) if x.ndim == 2 else x.unsqueeze(-1).squeeze(),
     "half": lambda x: x.chunk(2)[0] if x.ndim == 2 else x[...],
     "piece": lambda x: x.split([1, x.shape[0] - 1])[1] if x.ndim == 2 and x.shape[0] > 1 else x.view_as(x),
-    "all but": lambda x: x[:, :-1][:, :1] if x.ndim == 2 else x[..., None].squeeze(-1),
+    "all but": lambda x: x[:, :-1][:, :1] if x.ndim == 2 and x.shape[1] > 1 else x[..., None].squeeze(-1),
     "corner": lambda x: x[0, :1] if x.ndim == 2 else x[...],
 }
 WRITES = {

@@ -251,5 +251,7 @@ def test_conj_is_a_copy():
     """Unlike PyTorch's, which is a view that conjugates when read: NumPy has no such arrays."""
     z = ag.tensor([1 + 2j])
     c = z.conj()
-    c.zero_()
-    assert not c._is_view() and z.tolist() == [1 + 2j]
+    with pytest.raises(RuntimeError, match=r"^conj\(\) is a copy in this engine"):
+        c.zero_()
+    assert not c._is_view() and z.tolist() == [1 + 2j] and c.tolist() == [1 - 2j]
+    assert c.clone().zero_().tolist() == [0]

@@ -18,6 +18,7 @@ OTHER_NODES = {
     "index_backward": "PyTorch has no node for it: index_put into zeros",
     "gather_backward": "PyTorch has no node for it: scatter_add into zeros",
     "conj_raw": "PyTorch has a node for complex tensors only",
+    "conj_copy": "as conj_raw",
 }
 """Rows whose samples do not end in the same node in PyTorch, and why."""
 

@@ -162,7 +162,7 @@ def test_gradient_against_pytorch(sample, torch):
     leaves, args = torch_leaves_of(torch, sample)
     theirs = sample.torch(*args)
     theirs.backward(torch.from_numpy(cotangent(out.shape, out.dtype)))
-    close(grads, [x.grad.numpy() for x in leaves])
+    close(grads, [x.grad.numpy(force=True) for x in leaves])  # PyTorch has zeros without memory
 
 
 def through_a_hook(sample):

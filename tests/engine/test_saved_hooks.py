@@ -334,7 +334,6 @@ KEEPING = {
     "the array": (lambda v: v.detach().numpy(), lambda v: ag.from_numpy(v)),
     "copied too late": (same_tensor, lambda v: v.clone()),
     "out of sight": (lambda v: lambda: v.detach(), lambda v: v().clone()),
-    "beside a copy": (lambda v: {"copy": v.clone(), "mine": object()}, lambda v: v["copy"]),
     "save_on_cpu": (lambda v: (v.device, v.to("cpu")), lambda v: v[1].to(v[0])),
 }
 

@@ -66,7 +66,7 @@ class SavedArgument:
         """The argument; raises PyTorch's error when it was modified since."""
         if self._hooks is None:
             found: Tensor = self._value
-            if self._storage.version != self._version:
+            if not self._storage.version == self._version:
                 raise errors.kept_modified(
                     found, self._storage, self._version, "an argument of the checkpointed function"
                 )

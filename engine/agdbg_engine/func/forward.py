@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import forward_ad
 from ..creation import zeros_like
+from ..inside import Inside
 from ..pytree import flatten, unflatten
 from ..tensor import Tensor
 from .args import Argnums, check_outputs, replaced, sliced, with_aux
@@ -30,8 +31,10 @@ def jvp_of(
     if not isinstance(args, tuple):
         raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     primals, directions, structure = _checked(args if argnums is None else sliced(args, argnums), tangents)
-    with forward_ad.nested_level() as level:
+    with forward_ad.nested_level() as level, Inside() as inside:
         duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(primals, directions, strict=True)]
+        for dual in duals:
+            inside.add(dual)
         nest = unflatten(duals, structure)
         output, aux = with_aux(func(*(nest if argnums is None else replaced(args, argnums, nest))), has_aux, _JVP)
         outs, out_structure = flatten(output)

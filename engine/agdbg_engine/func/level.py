@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import errors
 from ..grad_mode import enable_grad, is_grad_enabled
+from ..inside import Inside
 from ..node import Node, edge
 from ..ops import _generated as ops
 from ..pytree import mapped
@@ -32,14 +33,17 @@ class Level:
         self._pairs: list[tuple[Tensor, Tensor]] = []
         self._recording = enable_grad()
         self._hooks = disable_saved_tensors_hooks(_HOOKS)
+        self._inside = Inside()
 
     def __enter__(self) -> Level:
         self._hooks.__enter__()
         self._recording.__enter__()
+        self._inside.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.end()
+        self._inside.__exit__(kind, error, tb)
         self._recording.__exit__(kind, error, tb)
         self._hooks.__exit__(kind, error, tb)
 
@@ -48,7 +52,8 @@ class Level:
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         recorded = self._outer and x.requires_grad
-        inner = _alias(x) if recorded else _bare(x, tangents_of(x)).requires_grad_()
+        inner = _alias(x) if recorded else _bare(x, tangents_of(x))._set_requires_grad(True)
+        self._inside.add(inner)
         self._pairs.append((x, inner))
         return inner
 

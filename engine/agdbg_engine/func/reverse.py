@@ -118,14 +118,17 @@ class Pull:
     def __init__(self, outputs: list[Tensor], inputs: list[Tensor]) -> None:
         self._roots = [get_gradient_edge(o) if o.requires_grad else None for o in outputs]
         self._inputs = inputs
-        self._targets = [get_gradient_edge(x) for x in inputs]
+        self._targets = [get_gradient_edge(x) if x.requires_grad else None for x in inputs]
+        """``None`` for an input that the function has detached in place."""
 
-    def __call__(self, gradients: list[Any], create_graph: bool, retain_graph: bool = True) -> list[Tensor]:
+    def __call__(self, cotangents: list[Any], create_graph: bool, retain_graph: bool = True) -> list[Tensor]:
         """The gradients by input, zeros where no output depends on it."""
-        pairs = [(root, g) for root, g in zip(self._roots, gradients, strict=True) if root is not None]
-        if not pairs:
+        pairs = [(root, g) for root, g in zip(self._roots, cotangents, strict=True) if root is not None]
+        targets = [x for x in self._targets if x is not None]
+        if not pairs or not targets:
             return [zeros_like(x) for x in self._inputs]
         roots, given = zip(*pairs, strict=True)
         recorded = create_graph or bool(events.special & events.FORWARD)  # what is not recorded has no tangents
-        found = autograd.grad(roots, self._targets, given, retain_graph, recorded, allow_unused=True)
-        return [zeros_like(x) if g is None else g for g, x in zip(found, self._inputs, strict=True)]
+        found = iter(autograd.grad(roots, targets, given, retain_graph, recorded, allow_unused=True))
+        gradients = [None if x is None else next(found) for x in self._targets]
+        return [zeros_like(x) if g is None else g for g, x in zip(gradients, self._inputs, strict=True)]

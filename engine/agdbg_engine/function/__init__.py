@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from .. import errors, events
 from ..grad_mode import mode
+from ..inside import refuse_old_function
 from ..node import edge, next_seq
 from ..tensor import Tensor
 from .ctx import FunctionCtx, no_backward, no_setup_context, separate
@@ -83,6 +84,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         Raises what ``forward`` raises, and PyTorch's errors for what ``ctx`` was told that does not fit.
         """
         apart = separate(cls)
+        if not apart and events.special & events.TRANSFORM:
+            refuse_old_function()
         if apart:
             args, kwargs = _bound(cls.forward, args, kwargs)
         inputs = (*args, *kwargs.values()) if kwargs else args

@@ -32,7 +32,7 @@ def tensors(value: Any, what: str, name: str) -> tuple[bool, tuple[Tensor, ...]]
     return is_tuple, found
 
 
-def unpacked(result: tuple[Any, ...], is_tuple: bool) -> Any:
+def unpacked(result: Sequence[Any], is_tuple: bool) -> Any:
     """``result`` in the form in which the user gave what it belongs to."""
     return result if is_tuple else result[0]
 

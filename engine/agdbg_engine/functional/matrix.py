@@ -79,7 +79,7 @@ def hessian(
         return jac
 
     rows = jacobian(first, xs, create_graph, strict, vectorize, outer_jacobian_strategy)
-    return unpacked(tuple(unpacked(row, is_tuple) for row in rows), is_tuple)
+    return rows if is_tuple else rows[0][0]
 
 
 # ----- reverse mode -----
@@ -161,8 +161,9 @@ def _by_columns(func: Function, inputs: Tensors, strict: bool, vectorize: bool) 
     for tangents in unit_vectors(xs):
         several, column = _column(func, xs, tangents)
         columns.append(column)
-    by_output = [_blocks(parts, xs) for parts in zip(*columns, strict=True)]
-    return unpacked(tuple(unpacked(block, is_tuple) for block in by_output), several)
+    by_output = [list(_blocks(parts, xs)) for parts in zip(*columns, strict=True)]
+    found = by_output if is_tuple else tuple(block[0] for block in by_output)  # in PyTorch too it is lists
+    return unpacked(found, several)
 
 
 def _column(func: Function, xs: tuple[Tensor, ...], tangents: tuple[Tensor, ...]) -> tuple[bool, list[Tensor]]:
@@ -188,6 +189,6 @@ def unit_vectors(xs: tuple[Tensor, ...]) -> Iterator[tuple[Tensor, ...]]:
 def _blocks(columns: tuple[Tensor, ...], xs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """The Jacobian of one output by input, of its columns: one for every element of all inputs."""
     shape = columns[0].shape
-    joined = stack(columns, -1)
-    pieces = joined.split([x.numel() for x in xs], -1)
-    return tuple(p.reshape(shape + x.shape) for p, x in zip(pieces, xs, strict=True))
+    pieces = stack(columns).split([x.numel() for x in xs])
+    order = (*range(1, len(shape) + 1), 0)
+    return tuple(p.permute(order).reshape(shape + x.shape) for p, x in zip(pieces, xs, strict=True))

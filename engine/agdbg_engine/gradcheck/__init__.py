@@ -153,7 +153,7 @@ def _gradient(func: Function, arguments: tuple[Any, ...], weights: tuple[Tensor,
     def gradient(*given: Any) -> tuple[Tensor, ...]:
         # in forward mode they come without requires_grad
         ready = [x.requires_grad_() if asked else x for x, asked in zip(given, wanted, strict=True)]
-        outputs = differentiable_outputs(func(*ready[:count]))
+        outputs = differentiable_outputs(func(*(ready[:count] if weights else ())))  # PyTorch too has no word for that
         inputs = [x for x, asked in zip(ready[:count], wanted, strict=False) if asked]
         found = grad(outputs, inputs, ready[count:], create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)

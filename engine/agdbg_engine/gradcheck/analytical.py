@@ -47,6 +47,8 @@ def _twice(case: Case, output: Tensor, vectors: Any) -> list[Array]:
 
 
 def _near(a: Array, b: Array, tolerance: float) -> bool:
+    if not isinstance(tolerance, int | float | np.number):
+        raise TypeError(f"'>' not supported between instances of 'Tensor' and '{type(tolerance).__name__}'")
     return a.size == 0 or not bool(np.abs(a - b).max() > tolerance)
 
 

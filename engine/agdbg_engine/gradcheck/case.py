@@ -84,5 +84,13 @@ def differentiable_outputs(x: Any) -> tuple[Tensor, ...]:
 
 
 def close(a: Array, b: Array, rtol: float, atol: float) -> bool:
-    """Whether ``a`` equals ``b`` within ``atol + rtol * abs(b)`` everywhere."""
+    """Whether ``a`` equals ``b`` within ``atol + rtol * abs(b)`` everywhere; PyTorch's errors for what is no tolerance."""
+    for name, position, value in (("rtol", 3, rtol), ("atol", 4, atol)):
+        if not isinstance(value, int | float | np.number):
+            raise TypeError(
+                f"allclose(): argument '{name}' (position {position}) must be float, not {type(value).__name__}"
+            )
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not value >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
     return bool(np.allclose(a, b, rtol, atol))

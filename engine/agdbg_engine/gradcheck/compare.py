@@ -50,11 +50,10 @@ def fast(case: Case) -> None:
         along = numerical.products(case, x, u)
         pushed = analytical.forward_products(case, i, u[0]) if case.forward else []
         for o, position in enumerate(case.differentiable):
-            column = case.real_outputs.index(position)
             if case.forward:
-                a, n, weight = pushed[column], along[column], 1.0
+                a, n, weight = pushed[case.real_outputs.index(position)], along[position], 1.0
             else:
-                a, n, weight = _dot(rows[o][i], u), np.sum(vs[o] * along[column]), float(vs[o].sum())
+                a, n, weight = _dot(rows[o][i], u), np.sum(vs[o] * along[position]), float(vs[o].sum())
             atol = case.atol * float(sum(part.sum() for part in u if part is not None)) * weight
             if not close(a, n, case.rtol, atol):
                 raise _fast_failed(case, o, i, a, n)

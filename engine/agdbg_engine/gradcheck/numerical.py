@@ -19,12 +19,14 @@ def jacobians(case: Case) -> list[list[Array]]:
 
 
 def _jacobian(case: Case, x: Tensor) -> list[Array]:
-    outs = [case.outputs[i]._a for i in case.real_outputs]
+    outs = _real(case, [o._a for o in case.outputs])
     found = [np.zeros((x.numel(), o.size), x.dtype if x.dtype.kind == "c" else o.dtype) for o in outs]
     for k, index in enumerate(np.ndindex(x.shape)):
         direction = np.zeros(x.shape, x.dtype)
         direction[index] = 1
-        for matrix, column in zip(found, _along(case, x, direction, direction, f"on index {index} "), strict=True):
+        for matrix, column in zip(
+            found, _real(case, _along(case, x, direction, direction, f"on index {index} ")), strict=True
+        ):
             if column.size != matrix.shape[1]:
                 raise _resized(matrix.shape[1], column.size)
             matrix[k] = column
@@ -32,9 +34,14 @@ def _jacobian(case: Case, x: Tensor) -> list[Array]:
 
 
 def products(case: Case, x: Tensor, u: tuple[Array, Array | None]) -> list[Array]:
-    """By floating output the derivative along ``u``, a direction for the real and one for the imaginary part of ``x``."""
+    """By output the derivative along ``u``, a direction for the real and one for the imaginary part of ``x``."""
     real, imag = u
     return _along(case, x, real.reshape(x.shape), None if imag is None else imag.reshape(x.shape), "")
+
+
+def _real(case: Case, by_output: list[Array]) -> list[Array]:
+    """What belongs to the floating outputs."""
+    return [by_output[i] for i in case.real_outputs]
 
 
 def _along(case: Case, x: Tensor, real: Array, imag: Array | None, where: str) -> list[Array]:
@@ -46,7 +53,9 @@ def _along(case: Case, x: Tensor, real: Array, imag: Array | None, where: str) -
 
 
 def _difference(case: Case, x: Tensor, direction: Array, where: str) -> list[Array]:
-    """Every floating output's difference quotient, flat, for steps of ``eps`` along ``direction``."""
+    """Every output's difference quotient, flat, for steps of ``eps`` along ``direction``; bools have none."""
+    if not isinstance(case.eps, int | float | np.number):
+        raise TypeError(f"unsupported operand type(s) for -: 'Tensor' and '{type(case.eps).__name__}'")
     before = x._a.copy()
     try:
         x._a[...] = before - case.eps * direction
@@ -62,13 +71,17 @@ def _difference(case: Case, x: Tensor, direction: Array, where: str) -> list[Arr
                     f"Expected `func` to return outputs with the same {what} when inputs are perturbed {where}by {case.eps}, but "
                     f"got: {what}s {_shown(one)} and {_shown(other)}."
                 )
+    if any(a.dtype.kind == "b" for a in low):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead."
+        )
     return [((b - a) / (2 * case.eps)).reshape(-1) for a, b in zip(low, high, strict=True)]
 
 
 def values(case: Case) -> list[Array]:
-    """The floating outputs for the inputs as they are now, as buffers of their own."""
-    outs = as_tuple(case.func(*case.inputs))
-    return [outs[i]._a.copy() for i in case.real_outputs]
+    """The outputs for the inputs as they are now, as buffers of their own."""
+    return [o._a.copy() for o in as_tuple(case.func(*case.inputs))]
 
 
 def _shown(shape_or_dtype: Any) -> str:

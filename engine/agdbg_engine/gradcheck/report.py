@@ -58,7 +58,7 @@ def _kink(case: Case, o: int, i: int, k: int, m: int, slope: Any) -> bool:
     try:
         for step in (-1, 0, 1):
             x._a[index] = before[index] + step * case.eps
-            found.append(values(case)[column].reshape(-1)[m])
+            found.append(values(case)[case.real_outputs[column]].reshape(-1)[m])
     finally:
         x._a[...] = before
     low, high = sorted(((found[1] - found[0]) / case.eps, (found[2] - found[1]) / case.eps))

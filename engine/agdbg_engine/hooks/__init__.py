@@ -36,7 +36,7 @@ class Quiet:
 class NodeHooks:
     """What few nodes have: hooks on its outputs, before it and after it, retained gradients; what is noted about it."""
 
-    __slots__ = ("metadata", "post", "pre", "retain", "tensor")
+    __slots__ = ("metadata", "post", "pre", "retain", "tensor", "unpacks")
 
     def __init__(self) -> None:
         self.tensor: list[tuple[int, Hooks]] = []
@@ -46,6 +46,8 @@ class NodeHooks:
         self.pre: Hooks = OrderedDict()
         self.post: Hooks = OrderedDict()
         self.metadata: dict[str, Any] = {}
+        self.unpacks = False
+        """Whether functions of the user unpack what was saved, so that gradients are to be made to fit."""
 
     def firing(self) -> Iterator[tuple[str, int, Hook]]:
         """Kind, output number and function of every hook, in the order in which they fire."""
@@ -97,9 +99,8 @@ def move_to(new: Node, t: Tensor, nr: int = 0) -> None:
         return
     meta.backward_hooks = None
     if meta.retains_grad:
-        assert t._fn is not None
-        assert t._fn.hooks is not None
-        node_hooks(new).retain[nr] = t._fn.hooks.retain.pop(t._nr)
+        old = None if t._fn is None or t._fn.hooks is None else t._fn.hooks.retain.pop(t._nr, None)
+        node_hooks(new).retain[nr] = old or weakref.ref(t)  # none: detached in place since, which it outlives
 
 
 class RemovableHandle:

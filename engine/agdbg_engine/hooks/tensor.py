@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .. import inside
 from ..hooks import Hook, Hooks, RemovableHandle, follow_leaf, node_hooks
 from ..meta import AutogradMeta
 
@@ -75,6 +76,7 @@ class TensorHooks:
         """Keep the gradient of this non-leaf in ``grad`` too, as its hooks have left it; nothing to do for a leaf."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        inside.refuse("retain_grad()")
         if self.retains_grad:  # first, since a view that may not be remade is refused by grad_fn
             return
         node = self.grad_fn

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ops import _generated as g
 from ..ops import reduce
+from ..ops.explain import not_a_tensor
 from ..ops.matrix import matmul
 from ..overrides import overridable
 from ..random import generator
@@ -69,6 +70,8 @@ def nll_loss(input: Tensor, target: Tensor, reduction: str = "mean", *, ignore_i
 
     Rows whose target is ``ignore_index`` count for nothing, in the mean neither.
     """
+    if not isinstance(target, Tensor):
+        raise not_a_tensor("nll_loss_nd", "target", target, 2)
     _reduction(reduction)
     counted = target._a != ignore_index
     if target.ndim != 1 or input.ndim != 2 or input.shape[0] != target.shape[0] or counted.all():
@@ -100,6 +103,8 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
 @_python
 def cross_entropy(input: Tensor, target: Tensor, reduction: str = "mean", *, ignore_index: int = -100) -> Tensor:
     """``nll_loss(log_softmax(input))``: input (N, C) scores, target (N,) class indices."""
+    if not isinstance(target, Tensor):
+        raise not_a_tensor("cross_entropy_loss", "target", target, 2)
     return nll_loss(g.log_softmax_dim(input, -1), target, reduction, ignore_index=ignore_index)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..arguments import checked
 from ..attributes import make_read_only
 from ..overrides import canonical, operators, overridable
 from ..tensor import Tensor
@@ -68,10 +69,21 @@ FUNCTIONS: dict[str, Any] = {
 }
 """The public functions by name: rows as they are, and the forms that check and overload."""
 
-METHODS: dict[str, Any] = {**_PLAIN, **_WRITTEN, **_ONLY_METHODS}
+_HOT = frozenset(
+    ("add", "sub", "mul", "div", "pow", "sum", "mean", "mm", "matmul", "addmm", "t", "transpose", "reshape", "view")
+)
+"""Methods that may not cost a frame more: they know PyTorch's other names for their arguments by themselves."""
+
+METHODS: dict[str, Any] = {
+    **_PLAIN,
+    **{
+        n: f if n in _HOT or n in cast.CASTS else checked(f, method=True)
+        for n, f in {**_WRITTEN, **_ONLY_METHODS}.items()
+    },
+}
 """The public methods of tensors by name, in-place forms included."""
 
-_FORMS = {**ROWS, **_WRITTEN, "fill": elementwise.fill}
+_FORMS = {**ROWS, **_WRITTEN, "fill": elementwise.fill, "copy": elementwise.copy}
 METHODS.update(
     {
         f"{row.name}_": _inplace(f"{row.name}_", _FORMS[row.name])

@@ -8466,11 +8466,11 @@ def jvp_std_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any
 
 
 class LinalgVectorNormBackward0(Node1):
-    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'c_self_shape', 'o_storage')
+    __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'o_storage')
     op_name = 'LinalgVectorNormBackward0'
     slots = ('self', 'result')
     outputs_saved = (False, True)
-    consts = ('dim', 'keepdim', 'self_shape')
+    consts = ('dim', 'keepdim')
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -8486,7 +8486,7 @@ class LinalgVectorNormBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = self_ * f_.expand_dims(k_, k_drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        gi = f_.norm_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -8505,7 +8505,7 @@ class LinalgVectorNormBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        g0 = self_ * f_.expand_dims(k_, k_drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        g0 = f_.norm_grad(k_, g, self_, result, self.c_dim, self.c_keepdim)
         return (g0,)
 
     def grads_graph(self, g):
@@ -8520,7 +8520,7 @@ class LinalgVectorNormBackward0(Node1):
             result = unpacked(self, 'result', st)
         else:
             result = o_.output_of(self)
-        g0 = self_ * f_.expand_dims(o_, o_.drop(g / result, result == 0), self.c_self_shape, self.c_dim, self.c_keepdim)
+        g0 = f_.norm_grad(o_, g, self_, result, self.c_dim, self.c_keepdim)
         return (g0,)
 
     def release(self, freed):
@@ -8566,7 +8566,6 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 n.o_storage = None
                 n.c_dim = dim
                 n.c_keepdim = keepdim
-                n.c_self_shape = a_self.shape
                 out._fn = n
                 out._rg = True
                 if events.on:

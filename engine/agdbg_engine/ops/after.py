@@ -11,6 +11,7 @@ from typing import Any
 from .. import events
 from ..anomaly import remember
 from ..grad_mode import mode
+from ..inside import shares
 from ..node import Node
 from ..saved import Packed, saved_slots
 from ..saved.hooks import keep
@@ -29,12 +30,31 @@ def after(op: str, out: Tensor, arguments: tuple[Any, ...]) -> None:
         follow(out)
     if events.special & events.INFERENCE and mode.inference and out._storage is None:
         out._storage = InferenceStorage()
+    if events.special & events.TRANSFORM and mode.transform is not None:
+        mode.transform.add(out)
+        if out._meta is not None and out._meta.view is not None:
+            shares(out, arguments[0])
     if events.special & events.COMPLEX:
         _check_complex(op, arguments, out._fn is not None)
+    if events.special & events.INFERENCE and out._fn is not None and unrecorded(op, arguments):
+        out._fn, out._nr, out._rg = None, 0, False
     if out._fn is not None:
         after_birth(out._fn, out)
     if events.special & events.FORWARD:
         propagate(op, out, arguments)
+
+
+def unrecorded(op: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether all operands are inference tensors, of which nothing is recorded anywhere; numbers count as others."""
+    from ._generated import JVPS
+
+    operands = [arguments[i] for i in JVPS[op][1]] if op in JVPS else arguments
+    others = [x for x in arguments if isinstance(x, Tensor)]
+    return op not in _RECORDED and all(isinstance(x, Tensor) and x.is_inference() for x in (*operands, *others))
+
+
+_RECORDED = frozenset(("clone", "to_copy", "index"))
+"""Copied into a new tensor, or with an index, which are ordinary tensors."""
 
 
 def _check_complex(op: str, arguments: tuple[Any, ...], recorded: bool) -> None:

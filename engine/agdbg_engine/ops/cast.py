@@ -23,8 +23,8 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
     for a in args:
         if isinstance(a, Tensor):
             dtype, device = a.dtype, a.device
-        elif isinstance(a, Device) or (isinstance(a, str) and a.partition(":")[0] in ("cpu", "cuda")):
-            device = a
+        elif isinstance(a, Device | str | int):
+            device = Device(a)
         else:
             dtype = a
     if device is not None and Device(device) != device_of(self._a):

@@ -11,7 +11,7 @@ from ..dtype import scalar_type
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import not_a_tensor
-from .shape import matrix_transpose
+from .shape import clone, matrix_transpose
 
 # ----- parts -----
 
@@ -108,8 +108,15 @@ def _parts(op: str, **parts: Any) -> None:
 
 
 def conj(self: Tensor) -> Tensor:
-    """The conjugate of a complex tensor, a real tensor itself. A copy: unlike PyTorch's it is no view."""
-    return self if self._a.dtype.kind != "c" else g.conj_copy(self)
+    """The conjugate of a complex tensor, a real tensor itself. A copy: unlike PyTorch's it is no view.
+
+    In-place ops on it are refused (:class:`RuntimeError`), since they would not reach ``self``; a clone may be written.
+    """
+    if self._a.dtype.kind != "c":
+        return self
+    out = g.conj_copy(self)
+    out._shared_storage().conjugate = True
+    return out
 
 
 def conj_physical(self: Tensor) -> Tensor:
@@ -118,8 +125,8 @@ def conj_physical(self: Tensor) -> Tensor:
 
 
 def resolve_conj(self: Tensor) -> Tensor:
-    """The tensor itself: conjugates are made at once."""
-    return self
+    """The tensor itself, since conjugates are made at once; of what :func:`conj` made a copy that may be written."""
+    return clone(self) if self._storage is not None and self._storage.conjugate else self
 
 
 def matrix_adjoint(self: Tensor) -> Tensor:

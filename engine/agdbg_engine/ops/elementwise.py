@@ -128,6 +128,15 @@ def fill(self: Tensor, value: Any) -> Tensor:
     return _checked("fill_", g.fill(self, value), value, "value")
 
 
+def copy(self: Tensor, other: Any) -> Tensor:
+    """The tensor or number ``other`` in the shape and dtype of ``self`` (the in-place form is public)."""
+    if isinstance(other, int | float | complex | np.number):
+        other = wrap(np.asarray(other))
+    if not isinstance(other, Tensor):
+        raise not_a_tensor("copy_", "other", other, 1)
+    return g.copy(self, other)
+
+
 def _fitting(op: str, x: Tensor, value: Any) -> Any:
     """``value`` in the dtype of ``x``, which it takes on."""
     if isinstance(value, Tensor):

@@ -49,6 +49,18 @@ def not_a_tensor(op: str, name: str, value: Any, position: int = 0) -> Exception
     return TypeError(f"{op}(): argument '{shown}' (position {at}) must be Tensor, not {type(value).__name__}")
 
 
+def wrong_number(op: str, plain: dict[str, Any]) -> Exception | None:
+    """What is wrong with the arguments that are no tensors; ``None`` when it is not their type."""
+    public = op.removesuffix("_dim")
+    if not isinstance(plain.get("keepdim", False), bool | np.bool_):
+        return TypeError(f"{public}(): argument 'keepdim' must be bool, not {type(plain['keepdim']).__name__}")
+    limits = [v for n, v in plain.items() if n in ("min", "max") and v is not None]
+    if op.startswith("clamp") and not all(isinstance(v, int | float | np.number) for v in limits):
+        kinds = ", ".join(type(v).__name__ for v in limits)
+        return TypeError(f"{op}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
+    return None
+
+
 def _position(op: str, name: str) -> int:
     from . import _generated
 

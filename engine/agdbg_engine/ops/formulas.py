@@ -25,10 +25,10 @@ def pow_grad_exponent(F: Any, g: Any, x: Any, exponent: Any, result: Any) -> Any
     """Gradient of ``x ** exponent`` in the exponent; 0 at ``0 ** exponent`` with exponent >= 0."""
     if type(x) in (int, float):
         if x == 0:
-            return F.where(real_part(F, exponent) >= 0, 0.0, g * (result * -math.inf))
+            return g * F.where(real_part(F, exponent) >= 0, 0.0, result * -math.inf)
         return g * (result * (math.log(x) if x > 0 else math.nan))
     zero = (x == 0) & (real_part(F, exponent) >= 0)
-    return F.where(zero, 0.0, g * (result * F.log(x)))
+    return g * F.where(zero, 0.0, result * F.log(x))
 
 
 def gelu_tanh_grad(F: Any, g: Any, x: Any) -> Any:
@@ -129,6 +129,12 @@ def mse_tangent(F: Any, x: Any, target: Any, d_t: Any, reduction: str) -> Any:
     if reduction == "none":
         return t
     return F.sum_all(t) if reduction == "sum" else F.mean_all(t)
+
+
+def norm_grad(F: Any, g: Any, x: Any, result: Any, dim: Dims, keepdim: bool) -> Any:
+    """Gradient of the Euclidean norm; 0 where that is 0."""
+    size = expand_dims(F, result, x.shape, dim, keepdim)
+    return F.drop(x / size, size == 0) * expand_dims(F, g, x.shape, dim, keepdim)
 
 
 def expand_dims(F: Any, x: Any, shape: Shape, dim: Dims, keepdim: bool) -> Any:

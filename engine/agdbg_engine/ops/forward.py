@@ -11,6 +11,7 @@ from typing import Any
 
 from ..dtype import is_differentiable
 from ..forward_ad import refuse
+from ..grad_mode import mode
 from ..meta import AutogradMeta
 from ..node import Node
 from ..saved import Packed
@@ -119,7 +120,16 @@ def write(t: Tensor, result: Tensor) -> None:
             if old is None:
                 set_through_view(t, level, new)
             else:
-                old.copy_(new)
+                _overwrite(old, new)
+
+
+def _overwrite(old: Tensor, new: Tensor) -> None:
+    """Write to the tangent ``old``, which its owner may have given to a transform from outside."""
+    before, mode.transform = mode.transform, None
+    try:
+        old.copy_(new)
+    finally:
+        mode.transform = before
 
 
 # ----- saved results -----

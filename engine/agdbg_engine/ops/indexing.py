@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
-from .. import overrides
+from .. import events, overrides
 from ..device import array_module
 from ..dtype import scalar_type
 from ..grad_mode import mode
-from ..tensor import Tensor
+from ..inside import check_write
+from ..scalars import written
+from ..tensor import Tensor, check_memory
 from . import _generated as g
 from .elementwise import fill
 from .explain import expand_error, shape_error
@@ -29,7 +32,11 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         return _sliced(self, 0, key)
     out, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
     if arrays:
-        return g.index(out, _key(out, arrays))
+        at = _key(out, arrays)
+        try:
+            return g.index(out, at)
+        except IndexError as error:
+            raise _by_index_tensor(error, at) from None
     return g.alias(self) if out is self else out
 
 
@@ -41,11 +48,14 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not isinstance(value, Tensor | int | float | np.generic):
         raise TypeError(f"can't assign a {_type_name(value)} to a torch.{scalar_type(self.dtype)}Tensor")
     target, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
+    if not arrays and events.special & events.TRANSFORM:
+        check_write(target, "copy_", ())
     if arrays:
         _put(target, _key(target, arrays), value)
     elif isinstance(value, Tensor) and value.ndim:
         inplace(target, "copy_", g.copy, (_expanded(value, target.shape),))
     else:
+        check_memory(target._a)  # which fill_ with a number would not
         inplace(target, "fill_", fill, (value.item() if isinstance(value, np.generic) else value,))
 
 
@@ -68,8 +78,25 @@ def _expanded(value: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
-    value = _fitting(x, key, value)
-    inplace(x, "index_put_", g.index_put, (key, value))
+    try:
+        inplace(x, "index_put_", g.index_put, (key, _fitting(x, key, value)))
+    except IndexError as error:
+        raise _by_index_tensor(error, key) from None
+
+
+def _by_index_tensor(error: IndexError, key: tuple[Any, ...]) -> Exception:
+    """``error`` of indexing with ``key``: where an index is out of bounds, PyTorch counts the index tensors, not the dimensions."""
+    found = re.fullmatch(r"(index -?\d+ is out of bounds for) \w+ (\d+) (with size \d+)", str(error))
+    if found is None:
+        return error
+    number, left = 0, int(found[2])
+    for k in key:
+        width = 1 if isinstance(k, slice) else _width(k)
+        if left < width:
+            break
+        left -= width
+        number += 0 if isinstance(k, slice) else width
+    return shape_error(f"{found[1]} dimension {number + left} {found[3]}", IndexError)
 
 
 def _fitting(x: Tensor, key: tuple[Any, ...], value: Any) -> Any:
@@ -87,13 +114,16 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any) -> Any:
                 f"{list(room)}"
             )
         return value
-    return x.dtype.type(value).item()
+    return x.dtype.type(written(value, x.dtype)).item()
 
 
 def index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``self`` with ``values`` at a sequence of index tensors, or added there with ``accumulate``."""
     target, key = _index_tensors("index_put", self, indices, values)
-    return g.index_put(target, key, _fitting(target, key, values), accumulate)
+    try:
+        return g.index_put(target, key, _fitting(target, key, values), accumulate)
+    except IndexError as error:
+        raise _by_index_tensor(error, key) from None
 
 
 def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
@@ -102,7 +132,10 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     if asked:
         return overrides.dispatch(index_put_, asked, (self, indices, values, accumulate), {})
     target, key = _index_tensors("index_put_", self, indices, values)
-    inplace(target, "index_put_", g.index_put, (key, _fitting(target, key, values), accumulate))
+    try:
+        inplace(target, "index_put_", g.index_put, (key, _fitting(target, key, values), accumulate))
+    except IndexError as error:
+        raise _by_index_tensor(error, key) from None
     return self
 
 
@@ -158,19 +191,20 @@ def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
     """Apply integers, slices, ``None`` and ``...``; return the view and the index arrays by its dimensions."""
     out, dim = x, 0
     arrays: dict[int, Any] = {}
-    for item in _expand_ellipsis(x, key):
+    items = _expand_ellipsis(x, key)
+    for at, item in enumerate(items):
         if item is None:
             out = g.unsqueeze(out, dim)
         elif isinstance(item, slice):
             out = _sliced(out, dim, item, among_others=True)
         elif isinstance(item, int | np.integer) and not isinstance(item, bool):
-            out = _select_item(out, dim, int(item))
+            out = _select_item(out, dim, int(item), _place(key, items, at))
             continue
         else:
             array = _index_array(out, item)
             if array.ndim == 0:
                 if array.dtype.kind != "b":
-                    out = _select_item(out, dim, int(array))
+                    out = _select_item(out, dim, int(array), _place(key, items, at))
                     continue
                 out = g.unsqueeze(out, dim)  # True and False pick all or nothing of a new dimension
                 array = array.reshape(1).nonzero()[0]
@@ -223,12 +257,18 @@ def _consumes(k: Any) -> int:
     return 1
 
 
-def _select_item(x: Tensor, dim: int, index: int) -> Tensor:
+def _place(key: tuple[Any, ...], items: list[Any], at: int) -> int:
+    """Where ``items[at]`` stands in ``key``, in which ``...`` is one item: PyTorch's number of its dimension in errors."""
+    ellipsis = next((i for i, k in enumerate(key) if k is Ellipsis), len(key))
+    return at if at < ellipsis else at - len(items) + len(key)
+
+
+def _select_item(x: Tensor, dim: int, index: int, place: int = 0) -> Tensor:
     if x.ndim == 0:
         _expand_ellipsis(x, (index,))
     size = x.shape[dim]
     if not -size <= index < size:
-        raise shape_error(f"index {index} is out of bounds for dimension {dim} with size {size}", IndexError)
+        raise shape_error(f"index {index} is out of bounds for dimension {place} with size {size}", IndexError)
     return g.select(x, dim, index)
 
 
@@ -251,6 +291,8 @@ def _index_array(x: Tensor, item: Any) -> Any:
             _ = item._storage.version  # type: ignore[union-attr]  # refuses: it would be kept for backward
         array = item._a
     else:
+        if isinstance(item, str):
+            raise TypeError("new(): invalid data type 'str'")
         if not isinstance(item, bool | list | tuple | np.ndarray):
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "

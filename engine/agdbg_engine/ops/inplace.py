@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from .. import errors, events, overrides
+from ..device import array_module
 from ..dtype import category, scalar_type
 from ..grad_mode import mode
+from ..inside import check_write as check_captured
 from ..node import Node
 from ..saved.hooks import deferred, keep_inputs, keep_output
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
-from ..sites import caller
+from ..sites import caller, user_stacklevel
 from ..storage import Storage
-from ..tensor import Tensor, check_inplace, wrap
+from ..tensor import Tensor, check_inplace, repeats, wrap
 from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write
 
@@ -29,7 +32,10 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
             return inplace(t, name, function, args)
     if name == "abs_" and t._a.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    check_inplace(t, args)
+    if events.special & events.TRANSFORM:
+        check_captured(t, name, args)
+    repeating = _may_repeat(t, name, args)
+    check_inplace(t, args, repeating)
     if events.special & events.STRICT:
         refuse(t, name)
     twin = _twin(t)
@@ -44,7 +50,10 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
     if events.special:
         _keep(born, node)
         before_write(t, name)
-    t._a[...] = result._a
+    if repeating:
+        _write_repeating(t._a, result._a, name, args)
+    else:
+        t._a[...] = result._a
     code, lasti = caller()
     t._bump(name, node, code, lasti)
     if node is not None:
@@ -61,6 +70,45 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
         if node is not None:
             keep_tangents(node, t)
     return t
+
+
+def _may_repeat(t: Tensor, name: str, args: tuple[Any, ...]) -> bool:
+    """Whether ``t`` shows one place of memory as several elements and the op may write it all the same, as in PyTorch.
+
+    Warns as PyTorch where that is deprecated.
+    """
+    if name not in _REPEATING or not repeats(t._a) or (name == "fill_" and any(isinstance(x, Tensor) for x in args)):
+        return False
+    if _REPEATING[name]:
+        text = (
+            f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This "
+            f"also applies to advanced indexing e.g. tensor[{_REPEATING[name]}"
+        )
+        warnings.warn(text, UserWarning, stacklevel=user_stacklevel())
+    return True
+
+
+_REPEATING = {
+    "fill_": "",
+    "zero_": "",
+    "masked_fill_": "mask] = scalar",
+    "index_put_": "indices] = tensor",
+}
+"""Ops that may write repeated memory, with what PyTorch's warning calls their form as an assignment."""
+
+
+def _write_repeating(target: Any, result: Any, name: str, args: tuple[Any, ...]) -> None:
+    """Write what the op writes and nothing else: elements that it leaves alone share their memory with those it writes."""
+    if name == "index_put_":
+        key, values, accumulate = (*args, False)[:3]
+        values = values._a if isinstance(values, Tensor) else values
+        if accumulate:
+            array_module(target).add.at(target, key, values)
+        else:
+            target[key] = values
+    else:
+        changed = (result != target) & ((result == result) | (target == target))
+        array_module(target).copyto(target, result, where=changed)
 
 
 def _keep(born: list[tuple[Node, Tensor]], last: Node | None) -> None:

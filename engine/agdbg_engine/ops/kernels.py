@@ -13,7 +13,6 @@ import numpy as np
 from numpy import (  # noqa: F401 - the kernels of the ops of these names
     abs,
     add,
-    angle,
     ceil,
     cos,
     exp,
@@ -24,7 +23,6 @@ from numpy import (  # noqa: F401 - the kernels of the ops of these names
     maximum,
     minimum,
     reciprocal,
-    sign,
     sin,
     sqrt,
     tanh,
@@ -37,7 +35,6 @@ from numpy import multiply as mul  # noqa: F401
 from numpy import negative as _negative
 from numpy import negative as neg  # noqa: F401
 from numpy import power as _power
-from numpy import sign as sgn  # noqa: F401
 from numpy import subtract as sub  # noqa: F401
 
 from ..device import array_module
@@ -79,6 +76,17 @@ def constant(value: float, like: Any) -> Any:
 
 
 _constants: dict[tuple[float, Any], Any] = {}
+
+
+def sgn(x: Any) -> Any:
+    """-1, 0 or 1, and 0 for NaN; of complex numbers x / abs(x)."""
+    if x.dtype.kind != "f":
+        return np.sign(x)
+    zero = constant(0, x)
+    return ((x > zero).view(np.int8) - (x < zero).view(np.int8)).astype(x.dtype)
+
+
+sign = sgn
 
 
 def round(x: Any) -> Any:
@@ -173,6 +181,11 @@ def complex_raw(real: Any, imag: Any) -> Any:
 def polar_raw(size: Any, turn: Any) -> Any:
     """Complex numbers of absolute value ``size`` and angle ``turn``."""
     return complex_raw(size * np.cos(turn), size * np.sin(turn))
+
+
+def angle(x: Any) -> Any:
+    """The angle of numbers in the plane: 0 or pi of real ones, -0 among the first."""
+    return np.angle(x if x.dtype.kind == "c" else x + constant(0, x))
 
 
 def ones_as(x: Any) -> Any:

@@ -152,6 +152,8 @@ def _join(kind: Any, ts: list[Tensor], out: Tensor) -> Any:
         cut(tuple(ts))
         return None
     producers = tuple(edge(t) if t._rg else None for t in ts)
+    if all(t.is_inference() for t in ts):
+        return None
     if not any(n is not None for n in producers) and nowhere(*ts) is None:
         return None
     node = kind()
@@ -361,7 +363,7 @@ def _views(kind: type[_Pieces], x: Tensor, dim: int, op: str, arguments: list[tu
 
 def _record(kind: type[_Pieces], outs: tuple[Tensor, ...], x: Tensor, dim: int) -> None:
     """Make a node of ``kind`` that took ``x`` apart the history of ``outs``, if a gradient is needed."""
-    source = (edge(x) or nowhere(x)) if mode.grad and x._rg and outs else None
+    source = (edge(x) or nowhere(x)) if mode.grad and x._rg and outs and not x.is_inference() else None
     if source is not None:
         node = kind()
         node.n0, node.c_dim, node.n_outputs = source, dim, len(outs)

@@ -102,6 +102,10 @@ _EXACT = frozenset(("mm", "bmm", "addmm", "matmul", "mv", "dot"))
 """Those that do not cast their result."""
 
 
+_INNER = {"matmul": "mm", "norm": "linalg_vector_norm", "outer": "mul"}
+"""Which function does the work of another in PyTorch, and so is named by its error."""
+
+
 def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``function(*args, **kwargs)`` with its ``out``: the tensors given there hold the result and are returned.
 
@@ -148,7 +152,7 @@ def _check(name: str, outs: Iterable[Any], operands: list[Tensor]) -> None:
         )
     if events.special & events.FORWARD and any(tangents_of(t) for t in (*outs, *operands)):
         raise NotImplementedError(
-            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+            f"Trying to use forward AD with {_INNER.get(name, name)}_out that does not support it because it is an out= function"
         )
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from .. import events
 from ..backward import QUIET
 from ..dtype import get_default_dtype, result_type
-from ..grad_mode import mode
+from ..grad_mode import mode, no_grad
 from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
 from ..scalars import wrapped, written
 from ..sites import caller
 from ..tensor import Tensor, wrap
-from .after import after
-from .explain import bool_subtraction, explain
+from .after import after, unrecorded
+from .explain import bool_subtraction, explain, wrong_number
 
 __all__ = ["after", "as_array", "converted", "cut", "failed", "floated", "matmul", "mixed", "own", "weak"]
 
@@ -79,10 +79,16 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     if isinstance(error, RuntimeWarning | FloatingPointError) and np.geterr() != QUIET:
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
+    if events.special & events.INFERENCE and mode.grad and unrecorded(function.__name__, (*tensors.values(),)):
+        with no_grad():
+            return function(**tensors, **plain)
     if isinstance(error, OverflowError):
         fitting = _fitting(function.__name__, {**tensors, **plain})
         if fitting is not None:
             return function(**fitting)
+    wrong = wrong_number(function.__name__, plain)
+    if wrong is not None:
+        raise wrong from None
     try:
         raise explain(function.__name__, error, **tensors) from None
     finally:

@@ -16,12 +16,12 @@ from .shape import Dims, one_dim, some_dims
 # ----- sums and means -----
 
 
-def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, axis: Dims = None) -> Tensor:
     """Sum of all elements or along ``dim``; integers and bools in int64."""
     x = self if dtype is None else _summed_in(self, dtype)
-    if dim is None and not keepdim:
+    if dim is None and axis is None and not keepdim:
         return g.sum_all(x)
-    return g.sum_dim(x, some_dims(x, dim), keepdim)
+    return g.sum_dim(x, some_dims(x, dim if axis is None else axis), keepdim)
 
 
 def _summed_in(x: Tensor, dtype: Any) -> Tensor:
@@ -30,7 +30,7 @@ def _summed_in(x: Tensor, dtype: Any) -> Tensor:
     return x.to(dtype)
 
 
-def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, axis: Dims = None) -> Tensor:
     """Mean of all elements or along ``dim``; floating dtypes only."""
     x = self if dtype is None else self.to(dtype)
     if x._a.dtype.kind not in "fc":
@@ -39,9 +39,9 @@ def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
             f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
             f"Got: {scalar_type(x.dtype)}"
         )
-    if dim is None and not keepdim:
+    if dim is None and axis is None and not keepdim:
         return g.mean_all(x)
-    return g.mean_dim(x, some_dims(x, dim), keepdim)
+    return g.mean_dim(x, some_dims(x, dim if axis is None else axis), keepdim)
 
 
 def var(
@@ -95,7 +95,7 @@ def log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 def _floating(op: str, x: Tensor, dtype: Any, dim: int) -> Tensor:
     if dtype is not None:
-        return x.to(dtype)
+        x = x.to(dtype)
     if x._a.dtype.kind != "f":
         kernel = f"{op}_lastdim_kernel_impl" if x.ndim in (0, dim + 1) else f"{op}_kernel_impl"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type(x.dtype)}'")

@@ -18,10 +18,13 @@ Sizes = tuple[int, ...]
 def one_dim(x: Tensor, dim: int) -> int:
     """``dim`` made non-negative; :class:`IndexError` when ``x`` has no such dimension (a 0-d tensor counts as 1-d)."""
     n = len(x._a.shape) or 1
-    if 0 <= dim < n:
-        return dim
-    if -n <= dim < 0:
-        return dim + n
+    try:
+        if 0 <= dim < n:
+            return dim
+        if -n <= dim < 0:
+            return dim + n
+    except TypeError:
+        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}") from None
     raise _out_of_range(n, dim)
 
 
@@ -83,9 +86,9 @@ def _no_such_shape(shape: Sizes, n: int) -> Exception:
     return shape_error(f"shape '{list(shape)}' is invalid for input of size {n}")
 
 
-def view(self: Tensor, *shape: Any) -> Tensor:
+def view(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """The same elements in another shape without copying; an error where that is impossible."""
-    return g.view(self, _resolve(self, sizes("view", shape)))
+    return g.view(self, _resolve(self, sizes("view", shape if size is None else (size,))))
 
 
 def view_as(self: Tensor, other: Tensor) -> Tensor:
@@ -93,9 +96,9 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
     return view(self, other.shape)
 
 
-def reshape(self: Tensor, *shape: Any) -> Tensor:
+def reshape(self: Tensor, *sizes_: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape: a view where possible, else a copy."""
-    wanted = _resolve(self, sizes("reshape", shape))
+    wanted = _resolve(self, sizes("reshape", sizes_ if shape is None else (shape,)))
     if self._a.flags.c_contiguous:
         return g.view(self, wanted)
     if _viewable(self._a, wanted):

@@ -144,7 +144,7 @@ op("std_dim(self, dim, correction, keepdim)", "StdBackward0",
    self="var_grad(drop(g / (2 * result), result == 0), self, dim, correction, keepdim)",
    jvp="drop(var_tangent(self_t, self, dim, correction, keepdim) / (2 * result), result == 0)", holomorphic=False)
 op("norm_dim(self, dim, keepdim)", "LinalgVectorNormBackward0",
-   self="self * expand_dims(drop(g / result, result == 0), self_shape, dim, keepdim)",
+   self="norm_grad(g, self, result, dim, keepdim)",
    jvp="drop(sum_dim(inner(self_t, self), dim, keepdim) / result, result == 0)", holomorphic=False)
 op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
    self="expand_dims(g, self_shape, dim, keepdim) * exp(self - expand_dims(result, self_shape, dim, keepdim))",

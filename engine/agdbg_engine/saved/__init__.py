@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import errors
 from ..current import current
+from . import detached
 
 if TYPE_CHECKING:
     from ..node import Node
@@ -72,6 +73,8 @@ class Packed:
     real_storage: Storage | None
     """The storage of the saved tensor, whose version is checked: hooks do not switch the check off. ``None`` when it has
     none yet, or the slot keeps a copy."""
+    certain = True
+    """Whether the slot surely keeps that memory itself, so that a write to it makes what is kept useless."""
     independent: bool
     """Whether the slot keeps a copy, so that writes to the tensor do not matter."""
 
@@ -91,31 +94,47 @@ class Packed:
         """What an inspector shows as the content of the slot: the tensor or buffer if it is there as it was, else this object."""
         return self
 
+    def late(self, storage: Storage) -> None:
+        """The saved output got its ``storage`` only now."""
+        if self.real_storage is None and not self.independent:
+            self.real_storage = storage
+
     def unpack(self, node: Node, slot: str) -> Tensor:
-        """The tensor; versions have been checked."""
+        """The tensor; versions have been checked, unless it is not :attr:`certain` that they matter."""
         raise NotImplementedError
 
 
 def late_storage(kept: Any, storage: Storage) -> None:
     """A saved output got its ``storage`` when ``kept`` stood in its place already."""
-    if isinstance(kept, Packed) and kept.real_storage is None and not kept.independent:
-        kept.real_storage = storage
+    if isinstance(kept, Packed):
+        kept.late(storage)
 
 
 def unpacked(node: Node, slot: str, storage: Storage | Packed) -> Tensor:
     """What to do about a slot whose storage has another version than when it was saved: unpack it if it is packed,
-    else raise PyTorch's "modified by an inplace operation".
+    else raise PyTorch's "modified by an inplace operation", or "detached in-place" where that is what happened.
     """
+    expected = getattr(node, "v_" + slot)
     if isinstance(storage, Packed):
         real = storage.real_storage
-        if real is None or real.version == getattr(node, "v_" + slot):
+        if real is None or not storage.certain or real.version == expected:
             before, current.node = current.node, node if current.bp is not None else None
             try:  # the user's function may ask who runs, and plain nodes run without saying so
                 return storage.unpack(node, slot)
             finally:
                 current.node = before
         storage = real
+    found = getattr(node, "s_" + slot)
+    detached.check(node, found)
+    if storage.version == expected:  # as numbers: a tensor on that memory was detached, but it is not this one
+        return _output(node, found, storage) if node.outputs_saved[node.slots.index(slot)] else found
     raise errors.inplace_modified(node, slot, storage)
+
+
+def _output(node: Node, buffer: Any, storage: Storage | None) -> Tensor:
+    from ..view import saved_output
+
+    return saved_output(node, buffer, storage)
 
 
 @dataclass(frozen=True)
@@ -151,13 +170,8 @@ class SavedTensor:
         if isinstance(held, Packed):
             return unpacked(self.node, self.slot, held)
         if storage is not None and storage.version != self.version:
-            raise errors.inplace_modified(self.node, self.slot, storage)
-        return self._output() if self.is_output else self.value
-
-    def _output(self) -> Tensor:
-        from ..view import saved_output
-
-        return saved_output(self.node, self.value, self.storage)
+            return unpacked(self.node, self.slot, storage)
+        return _output(self.node, self.value, storage) if self.is_output else self.value
 
 
 def saved_slots(node: Node) -> tuple[SavedTensor, ...]:
@@ -213,8 +227,8 @@ def first_refusal(nodes: list[Node]) -> Refusal | None:
                 continue
             storage = node.o_storage if is_output else value._storage
             if isinstance(storage, Packed):
-                storage = storage.real_storage
-            if storage is not None and storage.version != getattr(node, version):
+                storage = storage.real_storage if storage.certain else None
+            if storage is not None and not storage.version == getattr(node, version):  # noqa: SIM201 - see saved.detached
                 return Refusal(node, saved[2:], None)
         if node.op_name == "CopySlices":
             found = first_refusal([node.inner])

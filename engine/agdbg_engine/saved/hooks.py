@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from .. import errors, events
 from ..device import device
+from ..dtype import is_differentiable
 from ..grad_mode import mode
 from ..meta import AutogradMeta
 from ..node import Node, edge
@@ -23,7 +22,8 @@ from ..saved import Packed
 from ..sites import caller
 from ..storage import Storage
 from ..tensor import Tensor, wrap
-from . import strict
+from ..view import set_output
+from . import fit, memory, strict
 
 MODIFIED_BY_PACK = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by "
@@ -51,7 +51,10 @@ class Like(NamedTuple):
 class Hooked(Packed):
     """What stands in a slot whose tensor was packed by hooks: their product and what it takes to restore the tensor's history."""
 
-    __slots__ = ("_nr", "array", "fn", "guarded", "hold", "is_output", "needs_grad", "unpack_hook", "value")
+    __slots__ = (
+        "_counted", "_memory", "_nr", "array", "certain", "fn", "guarded", "hold", "is_output", "needs_grad", "unpack_hook",
+        "value",
+    )  # fmt: skip
 
     def __init__(
         self, pair: Pair, shown: Tensor, fn: Node | None, nr: int, is_output: bool, storage: Storage | None
@@ -65,7 +68,10 @@ class Hooked(Packed):
         self.array = Like(shown._a.shape, shown._a.dtype)
         self.hold: strict.Hold | None = None
         value = _packed(pair.pack, shown)
-        self.independent = pair.guarded or _independent(value, shown._a)
+        self._counted = None if pair.guarded else storage
+        self._memory = memory.Memory(shown._a)
+        self.independent = pair.guarded or memory.independent(value, shown._a)
+        self.certain = memory.shared(value, shown._a)
         self.real_storage = None if self.independent else storage
         self.value = _without_cycle(value, shown) if shown._fn is not None and is_output else value
 
@@ -85,15 +91,43 @@ class Hooked(Packed):
 
     def unpack(self, node: Node, slot: str) -> Tensor:
         """What the unpack hook returns, with the history of the tensor; :class:`TypeError` where that is no tensor."""
-        data: Any = self.unpack_hook(self.given(node))
+        run, fit.state.run = fit.state.run, None
+        if run is not None and self in run.given:
+            fit.state.run = run
+            return run.given[self]
+        try:
+            data: Any = self.unpack_hook(self.given(node))
+        finally:
+            fit.state.run = run
         if not isinstance(data, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(data).__name__}"
             )
+        self._check_memory(data, node, slot)
         if events.sink is not None:
             events.sink.saved_unpacked(node, node.slots.index(slot))
-        return self._restored(data, node)
+        t = self._restored(data, node)
+        if run is not None:
+            run.unpacked(self, t)
+        return t
+
+    def late(self, storage: Storage) -> None:
+        """As of any, and writes to it are found at unpack."""
+        super().late(storage)
+        if self._counted is None and not self.guarded:
+            self._counted = storage
+
+    def _check_memory(self, data: Tensor, node: Node, slot: str) -> None:
+        """Raise if the memory of the saved tensor was written to since, and ``data`` lies in it.
+
+        Or is a copy that was made of it too late: what hooks kept out of sight shows the same values as the memory now.
+        """
+        storage = self._counted
+        if storage is None or storage.version == getattr(node, "v_" + slot):
+            return
+        if self._memory.holds(data._a) or (not self.independent and self._memory.copied_late(data._a)):
+            raise errors.inplace_modified(node, slot, storage)
 
     def _restored(self, data: Tensor, node: Node) -> Tensor:
         """``data`` with the history that the saved tensor has: another tensor on the same memory."""
@@ -103,10 +137,12 @@ class Hooked(Packed):
         t._storage = data._shared_storage()
         t._nr, t._rg = self._nr, self.needs_grad
         if self.is_output:
-            t._fn = node
+            set_output(t, node, self._nr)
         elif self.fn is not None and self.fn.leaf:
             t._meta = AutogradMeta()
             t._meta.accumulator = weakref.ref(self.fn)  # type: ignore[arg-type]  # a leaf's node is an AccumulateGrad
+            if not is_differentiable(t._a.dtype):
+                raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         else:
             t._fn = self.fn
         return t
@@ -127,37 +163,6 @@ def _packed(pack: Callable[[Tensor], Any], t: Tensor) -> Any:
     if t._version != before[1]:
         raise errors.make(RuntimeError, errors.Details("other", storage=t._storage), MODIFIED_BY_PACK)
     return value
-
-
-# ----- does what is kept lie in memory that others can write to? -----
-
-_PLAIN = (str, bytes, int, float, complex, np.dtype, np.generic, device, type(None))
-
-
-def _independent(value: Any, array: Any) -> bool:
-    """Whether what a hook keeps can be seen to be a copy: it has arrays, none in the memory of ``array``, and nothing unknown."""
-    parts = list(_parts(value))
-    arrays = [p for p in parts if hasattr(p, "dtype") and not isinstance(p, _PLAIN)]
-    return bool(arrays) and all(
-        not _shares(p, array) if any(p is a for a in arrays) else isinstance(p, _PLAIN) for p in parts
-    )
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    if isinstance(value, list | tuple):
-        for v in value:
-            yield from _parts(v)
-    elif type(value) is dict:
-        for v in (*value.keys(), *value.values()):
-            yield from _parts(v)
-    else:
-        yield value._a if isinstance(value, Tensor) else value
-
-
-def _shares(a: Any, b: Any) -> bool:
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return bool(np.may_share_memory(a, b))
-    return type(a) is type(b) and strict.owner(a) is strict.owner(b)
 
 
 # ----- no cycles: a node must not hold its own output -----
@@ -190,7 +195,8 @@ def _with_cycle(value: Any, node: Node, nr: int) -> Any:
     """``value`` with the output of ``node`` made anew where it was."""
     if isinstance(value, _Own):
         t = wrap(value.array)
-        t._storage, t._fn, t._nr, t._rg = value.storage, node, nr, True
+        t._storage, t._rg = value.storage, True
+        set_output(t, node, nr)
         return t
     return _each(_with_cycle, value, node, nr)
 
@@ -262,6 +268,8 @@ def pack(node: Node, slot: str, t: Tensor, pair: Pair, is_output: bool) -> Hooke
     storage = t._shared_storage()
     shown = plain(t) if pair.guarded and is_output else t
     made = Hooked(pair, shown, None if is_output else edge(t), t._nr, is_output, storage)
+    if not pair.guarded:
+        fit.mark(node)
     if events.sink is not None:
         events.sink.saved_packed(node, node.slots.index(slot), *caller())
     return made

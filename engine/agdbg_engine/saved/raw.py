@@ -11,6 +11,7 @@ from ..saved import Freed, Packed, saved_tensor
 from ..sites import caller
 from ..storage import Storage
 from ..tensor import Tensor, wrap
+from . import fit
 from .hooks import Hooked, Pair, plain
 
 _TWICE = (
@@ -94,6 +95,7 @@ class RawSaved:
         if isinstance(held, Packed) and not made.independent:
             made.hold = held.hold  # type: ignore[attr-defined]  # without hooks it can only be locked
         setattr(node, "s_" + slot, made)
+        fit.mark(node)
         if events.sink is not None:
             events.sink.saved_packed(node, node.slots.index(slot), *caller())
 

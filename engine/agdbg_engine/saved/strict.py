@@ -3,7 +3,8 @@
 Every saved tensor has a :class:`Hold` on the :class:`Lock` of its memory; the slot of the node keeps the hold, so it goes when
 backward releases the slot or the node dies, and the memory becomes writable again with the last one. The engine refuses its own
 writes through every tensor of that memory and says who saved it; NumPy refuses those through the arrays that are locked: the
-saved array, the owner of its memory, and views made of them meanwhile. An earlier NumPy view stays writable.
+saved array, the owner of its memory, and views made of them meanwhile. An earlier NumPy view stays writable,
+and one that NumPy made meanwhile (``t.numpy()[:2]``) stays read-only afterwards: take it again.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from ..node import Node
 from ..saved import Packed
 from ..sites import where
 from ..tensor import Tensor, wrap
+from ..view import set_output
+from . import detached
 
 _locks: dict[int, Lock] = {}
 """The locked memory, by the identity of the array that owns it (which the lock keeps alive)."""
@@ -151,9 +154,11 @@ class Locked(Packed):
         """The saved input itself; a saved output with its history."""
         if not self.is_output:
             found: Tensor = self._value
+            detached.check(node, found)
             return found
         t = wrap(self._value)
-        t._storage, t._fn, t._nr, t._rg = self.real_storage, node, self._nr, True
+        t._storage, t._rg = self.real_storage, True
+        set_output(t, node, self._nr)
         return t
 
 
@@ -162,7 +167,7 @@ def follow(view: Tensor) -> None:
     if isinstance(view._a, np.ndarray):
         with _guard:
             lock = _locks.get(id(owner(view._a)))
-            if lock is not None and lock.frozen and 0 not in view._a.strides:
+            if lock is not None and lock.frozen:
                 lock.lift_at_end(view._a)
 
 

@@ -1,0 +1,125 @@
+"""Arguments of public functions: PyTorch's other names for them, and its words about wrong ones.
+
+Both cost a call nothing that has neither keywords nor failed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_options", "checked", "explained", "renamed"]
+
+Keywords = dict[str, Any]
+
+_OTHER_NAMES = {"axis": "dim"}
+_SIZES = ("size", "shape", "dims")
+_IDLE: dict[str, tuple[Any, ...]] = {
+    "memory_format": (None,), "generator": (None,), "layout": (None,), "pin_memory": (None, False), "out": (None,),
+    "non_blocking": (False, True), "device": (None, "cpu"),
+}  # fmt: skip
+"""Keywords of PyTorch that ask for nothing when they have these values."""
+
+
+@functools.cache
+def _parameters(function: Any) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(function).parameters)
+
+
+def renamed(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tuple[Any, ...], Keywords]:
+    """A call of ``function`` with the names that its parameters have; those that it does not know are left to Python."""
+    parameters = _parameters(function)
+    if not kwargs.keys() - parameters and kwargs.keys().isdisjoint(_SIZES):
+        return args, kwargs
+    new: Keywords = {}
+    for name, value in kwargs.items():
+        if name in _SIZES and any(p.kind is p.VAR_POSITIONAL for p in parameters.values()):
+            args = (*args, value)
+        elif name in parameters:
+            new[name] = value
+        elif name == "input":
+            new["self" if "self" in parameters else next(iter(parameters))] = value
+        elif _OTHER_NAMES.get(name) in parameters:
+            new[_OTHER_NAMES[name]] = value
+        elif name not in _IDLE or not any(value is v or value == v for v in _IDLE[name]):
+            new[name] = value
+    first = next(iter(parameters))
+    if args and first in new:  # the sizes among ``args`` come after it
+        args = (new.pop(first), *args)
+    return args, new
+
+
+# ----- wrong ones -----
+
+
+def explained(
+    function: Any, error: Exception, args: tuple[Any, ...], kwargs: Keywords, method: bool = False
+) -> Exception | None:
+    """What PyTorch says about the first argument of a failed call that has a wrong type; ``None`` when all are right."""
+    if not isinstance(error, TypeError | AttributeError | NotImplementedError):
+        return None
+    op = function.__name__
+    try:
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+    except TypeError:
+        return None
+    for at, (name, parameter) in enumerate(_parameters(function).items(), 0 if method else 1):
+        if name not in given or parameter.kind is parameter.VAR_POSITIONAL:
+            continue
+        wanted = _wanted(str(parameter.annotation), given[name])
+        if wanted is not None:
+            shown = "input" if name in ("self", "t") else name
+            place = "" if name in kwargs or parameter.kind is parameter.KEYWORD_ONLY else f" (position {at})"
+            return TypeError(f"{op}(): argument '{shown}'{place} must be {wanted}, not {type(given[name]).__name__}")
+    return None
+
+
+def _wanted(annotation: str, value: Any) -> str | None:
+    """The type that a parameter wants and ``value`` has not, in PyTorch's words."""
+    from .tensor import Tensor
+
+    if annotation == "Tensor":
+        return None if isinstance(value, Tensor) else "Tensor"
+    if annotation == "int":
+        return None if hasattr(value, "__index__") or isinstance(value, Tensor) else "int"
+    if annotation == "int | None":
+        return None if value is None else _wanted("int", value)
+    if annotation == "Sequence[Tensor]":
+        return None if isinstance(value, list | tuple) else "tuple of Tensors"
+    if annotation == "bool":
+        return None if isinstance(value, bool | np.bool_) else "bool"
+    return None
+
+
+def checked(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
+    """A method, or a function that makes tensors of nothing, with PyTorch's names and words for its arguments."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            args, kwargs = renamed(function, args, kwargs)
+            check_options(function.__name__, kwargs)
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            better = explained(function, error, args, kwargs, method)
+            if better is None:
+                raise
+            raise better from None
+
+    return call
+
+
+def check_options(op: str, options: Keywords) -> None:
+    """Refuse what is no dtype and no truth value."""
+    dtype = options.get("dtype")
+    if dtype is not None and (isinstance(dtype, str) or not isinstance(dtype, np.dtype | type)):
+        raise TypeError(f"{op}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+    for name in ("requires_grad", "keepdim"):
+        value = options.get(name, False)
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{op}(): argument '{name}' must be bool, not {type(value).__name__}")
