@@ -21,7 +21,6 @@ from .grad_mode import (
     no_grad,
     set_grad_enabled,
     set_multithreading_enabled,
-    tangents_pass,
 )
 from .gradient_edge import GradientEdge
 from .node import Node, edge, nowhere
@@ -94,9 +93,9 @@ def backward(
         grad_tensors = grad_variables
     wanted = None if inputs is None else _inputs(inputs, "backward")
     roots = as_tuple(tensors)
-    starts = seeds(roots, gradients_for(roots, grad_tensors), create_graph or tangents_pass())
     keep = create_graph if retain_graph is None else retain_graph
     bp = BackwardPass("backward", keep, create_graph, *caller())
+    starts = seeds(roots, gradients_for(roots, grad_tensors), bp.tensors)
     targets = None if wanted is None else [_target(t) for t in wanted]
     if create_graph and "cycle" not in _told:
         _told.add("cycle")
@@ -163,8 +162,8 @@ Gradients = tuple[Tensor | None, ...]
 def _grad(
     roots: tuple[Root, ...], wanted: tuple[Root, ...], gradients: Any, keep: bool, create_graph: bool, unused: bool
 ) -> Gradients:
-    starts = seeds(roots, gradients, create_graph or tangents_pass())
     bp = BackwardPass("grad", keep, create_graph, *caller())
+    starts = seeds(roots, gradients, bp.tensors)
     captures = [Capture(*_edge(t)) for t in wanted]
     bp.start(starts, captures)
     bp.run()

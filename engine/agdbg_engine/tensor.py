@@ -310,6 +310,8 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
         value._shared_storage()  # two tensors write to its memory from now on, each with a counter of its own
         if value.is_inference() or self.is_inference():
             self._storage = InferenceStorage() if value.is_inference() else Storage()
+            if self._rg:
+                events.keep_on(events.INFERENCE)  # an op on nothing but such is not recorded
         self._shared_storage()
         if value._a.dtype != self._a.dtype and self._meta is not None:
             self._meta.accumulator = None  # what is recorded from now on has gradients of the other dtype

@@ -123,7 +123,7 @@ def test_views_made_meanwhile_are_writable_afterwards():
 def test_memory_is_locked_as_long_as_anybody_needs_it():
     x = leaf(ag, 1.0, 2.0)
     with strict():
-        y = x * 1
+        y = x.clone()
         a, b = (y * y).sum(), y.exp().sum()
         c = y[1:].sin().sum()
     a.backward(retain_graph=True)
