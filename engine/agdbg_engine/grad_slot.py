@@ -104,7 +104,7 @@ def _check(t: Any, value: Any) -> None:
     _check_dtype(t, value._a.dtype)
     if value.device.type != t.device.type:  # type: ignore[attr-defined]  # of Tensor
         raise RuntimeError(
-            f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "  # type: ignore[attr-defined]
+            f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "  # type: ignore[attr-defined]  # as above
             f"'{t.device.type}'. Please ensure that the gradient and the tensor are on the same device"
         )
     if value._a.shape != t._a.shape:

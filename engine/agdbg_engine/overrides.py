@@ -170,8 +170,8 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
             seen = True
         return dispatch(call, asked, args, kwargs)
 
-    call.in_python = in_python  # type: ignore[attr-defined]
-    call.public = f"{public}.{function.__name__}"  # type: ignore[attr-defined]
+    call.in_python = in_python  # type: ignore[attr-defined]  # what _nobody says depends on it
+    call.public = f"{public}.{function.__name__}"  # type: ignore[attr-defined]  # as above
     return call
 
 

@@ -28,7 +28,7 @@ class Structure:
         theirs = dict(zip(other.keys or (), other.parts, strict=True))
         return all(k in theirs and theirs[k] == p for k, p in zip(self.keys, self.parts, strict=True))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # how Python says unhashable
 
     def __repr__(self) -> str:
         """As PyTorch writes it, for messages."""

@@ -147,7 +147,7 @@ def _adopt(cls: type) -> None:
             owner in of_tensor and attribute not in overrides.operators
         ):  # these are ops, and a reflected one must stay as it is
             setattr(cls, name, _wrapped(name, attribute))
-    cls._in = property(_plain_only)  # type: ignore[attr-defined]
+    cls._in = property(_plain_only)  # type: ignore[attr-defined]  # set at run time, as on Tensor
 
 
 def _plain_only(t: Any) -> Any:

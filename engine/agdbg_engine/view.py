@@ -271,7 +271,7 @@ class CopySlices(NodeN):
         if self.next[0] is not None:
             check_memory(written[0])
         replacement = 0.0 if inner[self.at] is None else region.laid(o, inner[self.at])
-        flat = o.index_put(flat, written, replacement)  # type: ignore[attr-defined]
+        flat = o.index_put(flat, written, replacement)  # type: ignore[attr-defined]  # filled in from the table
         return (region.whole(o, flat), *_without(inner, self.at))
 
     run = route_run

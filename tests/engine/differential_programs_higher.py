@@ -93,7 +93,7 @@ family(add, {k: v for k, v in FUNCTIONS.items() if k not in NOT_FOR_BATCHES}, "t
 @add
 def nested_transforms(t):
     x = x2(t).detach()
-    f = lambda x: (x**4).sum()  # noqa: E731
+    f = lambda x: (x**4).sum()
     g, h = t.func.grad, t.func.hessian
     return plain(
         [g(lambda x: g(f)(x).sum())(x), h(f)(x), t.func.jacfwd(t.func.jacrev(f))(x), t.func.jacrev(t.func.jacfwd(f))(x)]
@@ -103,7 +103,7 @@ def nested_transforms(t):
 @add
 def transforms_by_argument(t):
     x, y = x2(t).detach(), x2(t, 3.0, 4.0).detach()
-    f = lambda x, y: (x * y * y).sum()  # noqa: E731
+    f = lambda x, y: (x * y * y).sum()
     return plain(
         [list(t.func.grad(f, argnums=(0, 1))(x, y)), t.func.grad(f, argnums=1)(x, y), t.func.jacrev(f, argnums=1)(x, y)]
     )
@@ -128,7 +128,7 @@ def a_closure_over_a_leaf(t):
 @add
 def two_levels_perturb_apart(t):
     x = x2(t, 3.0).detach().sum()
-    inner = lambda x: t.func.grad(lambda y: x * y)(x)  # noqa: E731
+    inner = lambda x: t.func.grad(lambda y: x * y)(x)
     return plain(t.func.grad(lambda x: x * inner(x))(x))
 
 
@@ -154,7 +154,7 @@ def checkpointed(kw):
 
     def program(t):
         seen = []
-        point = lambda f, *xs: t.utils.checkpoint.checkpoint(f, *xs, **kw)  # noqa: E731
+        point = lambda f, *xs: t.utils.checkpoint.checkpoint(f, *xs, **kw)
         log, x, w = [], x2(t), x2(t, 3.0, 4.0)
         y = point(layers(t, log), x, w)
         y.register_hook(lambda g: log.append("hook"))
@@ -205,7 +205,7 @@ def checkpoint_of_a_function_with_state(t):
 @add
 def checkpoint_keyword_arguments(t):
     x = x2(t)
-    f = lambda x, scale: x.sin() * scale  # noqa: E731
+    f = lambda x, scale: x.sin() * scale
     y = t.utils.checkpoint.checkpoint(f, x, use_reentrant=False, scale=3)
     y.sum().backward()
     return [plain(x.grad), error_of(lambda: t.utils.checkpoint.checkpoint(f, x, use_reentrant=True, scale=3))]
@@ -274,7 +274,7 @@ family(add, GRADCHECKS, "gradcheck", checked)
 
 @add
 def gradcheck_inputs(t):
-    f = lambda x: x.sin()  # noqa: E731
+    f = lambda x: x.sin()
     return [
         error_of(t.autograd.gradcheck, f, (t.ones(2),)),
         error_of(t.autograd.gradcheck, f, (t.ones(2, requires_grad=True),)),

@@ -156,7 +156,7 @@ def total(done):
 
 
 def perform(t, pool, kind, *args):
-    pick = lambda i: pool[i % len(pool)]  # noqa: E731
+    pick = lambda i: pool[i % len(pool)]
     if kind == "unary":
         pool.append(UNARY[args[0]](pick(args[1])))
     elif kind == "binary":

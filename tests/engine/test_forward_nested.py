@@ -49,7 +49,7 @@ def test_third_derivatives_against_pytorch(name):
     def t_derivative(function, v):
         return lambda x: torch.func.jvp(function, (x,), (torch.tensor(v, dtype=torch.float64),))[1]
 
-    make = lambda t: lambda x: t_written(x) if name == "written" else CURVES[name](t)(x)  # noqa: E731
+    make = lambda t: lambda x: t_written(x) if name == "written" else CURVES[name](t)(x)
 
     def t_written(x):
         """The same without writes into a tensor that is no input, which PyTorch's transforms refuse."""

@@ -199,7 +199,7 @@ def test_forward_over_reverse_is_reverse_over_reverse(sample):
 def second(t, sample):
     """The tangent of the tangent, for other tangents at the inner level."""
     with fw.nested_level() as outer:
-        make = lambda i, x: fw.make_dual(x, ag.from_numpy(numbers(x.shape, i + 0.1)), level=outer)  # noqa: E731
+        make = lambda i, x: fw.make_dual(x, ag.from_numpy(numbers(x.shape, i + 0.1)), level=outer)
         with fw.nested_level() as inner:
             args = arguments(
                 ag, sample, lambda i, x: fw.make_dual(make(i, x), ag.from_numpy(numbers(x.shape, i + 1.1)), level=inner)

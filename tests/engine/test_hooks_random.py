@@ -68,8 +68,8 @@ def register(t, hooked, done, label, kind, operands, factor, removal):
     for v in (x, *tensors):
         _ = v.grad_fn  # PyTorch crashes when a view of something rewritten gets its first hook before that
     leaf = done.leaves[operands[0] % len(done.leaves)]
-    fired = lambda *gradients: hooked.fired(label, gradients, factor, removal)  # noqa: E731
-    answer = lambda gs: tuple(gs) if factor is not None else None  # noqa: E731
+    fired = lambda *gradients: hooked.fired(label, gradients, factor, removal)
+    answer = lambda gs: tuple(gs) if factor is not None else None
     handle = None
     if kind == "tensor":
         handle = x.register_hook(lambda g: fired(g)[0])

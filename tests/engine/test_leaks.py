@@ -218,7 +218,7 @@ def dual_tensors_that_outlive_their_level():
 @concept
 def transforms():
     x = ag.tensor([0.5, 0.25])
-    f = lambda a: (a**3).sum()  # noqa: E731
+    f = lambda a: (a**3).sum()
     ag.func.grad(lambda a: ag.func.grad(f)(a).sum())(x)
     ag.func.hessian(f)(x), ag.func.jacfwd(f)(x), ag.func.jacrev(f)(x)
     ag.func.vjp(f, x)[1](ag.tensor(1.0))

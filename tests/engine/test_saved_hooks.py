@@ -250,7 +250,7 @@ def a_refused_in_place_op_changes_nothing(t):
 @programs
 def a_pack_hook_must_not_write(t):
     x = leaf(t, 1.0, 2.0)
-    write = lambda v: v.add_(1)  # noqa: E731
+    write = lambda v: v.add_(1)
     return [
         error_of(hooked, t, x.exp, write),
         error_of(hooked, t, lambda: x * x, write),

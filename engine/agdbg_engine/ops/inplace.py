@@ -59,7 +59,7 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
     if node is not None:
         if "result" in node.slots:
             storage = t._shared_storage()
-            node.s_result, node.v_result, node.o_storage = t._a, storage.version, storage  # type: ignore[attr-defined]
+            node.s_result, node.v_result, node.o_storage = t._a, storage.version, storage  # type: ignore[attr-defined]  # a node with that slot
             if events.sink is not None:
                 events.sink.slot_saved(node, node.slots.index("result"), storage, storage.version)
         rebase_history(t, node, name, code, lasti)

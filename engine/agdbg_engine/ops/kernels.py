@@ -28,14 +28,14 @@ from numpy import (  # noqa: F401 - the kernels of the ops of these names
     tanh,
     trunc,
 )
-from numpy import conj as conj_copy  # noqa: F401
-from numpy import conj as conj_raw  # noqa: F401
-from numpy import divide as div  # noqa: F401
-from numpy import multiply as mul  # noqa: F401
+from numpy import conj as conj_copy  # noqa: F401 - a kernel
+from numpy import conj as conj_raw  # noqa: F401 - a kernel
+from numpy import divide as div  # noqa: F401 - a kernel
+from numpy import multiply as mul  # noqa: F401 - a kernel
 from numpy import negative as _negative
-from numpy import negative as neg  # noqa: F401
+from numpy import negative as neg  # noqa: F401 - a kernel
 from numpy import power as _power
-from numpy import subtract as sub  # noqa: F401
+from numpy import subtract as sub  # noqa: F401 - a kernel
 
 from ..device import array_module
 from .kernels_reduce import *  # noqa: F403 - kernels too
