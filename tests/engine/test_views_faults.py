@@ -6,6 +6,7 @@ import pytest
 from agdbg_tests_differential import Programs, error_of, leaf, name_of, same
 
 import agdbg_engine as ag
+from agdbg_engine import events
 
 pytest.importorskip("torch")
 programs = Programs()
@@ -328,6 +329,11 @@ def test_index_out_of_bounds(key):
         return [error_of(lambda: x[k]), *(error_of(lambda v=v: operator.setitem(x, k, v)) for v in values)]
 
     same(program)
+    events.use(events.INFERENCE)  # somewhere else in the process
+    try:
+        same(program)
+    finally:
+        events.use(events.INFERENCE, -1)
 
 
 @programs

@@ -6,6 +6,7 @@ most of the modes are per thread, so each part looks whether it is meant.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .. import events
@@ -50,7 +51,12 @@ def unrecorded(op: str, arguments: tuple[Any, ...]) -> bool:
 
     operands = [arguments[i] for i in JVPS[op][1]] if op in JVPS else arguments
     others = [x for x in arguments if isinstance(x, Tensor)]
-    return op not in _RECORDED and all(isinstance(x, Tensor) and x.is_inference() for x in (*operands, *others))
+    return only_inference(op, (*operands, *others))
+
+
+def only_inference(op: str, operands: Iterable[Any]) -> bool:
+    """Whether ``op`` is not recorded on inference tensors and all ``operands`` are such."""
+    return op not in _RECORDED and all(isinstance(x, Tensor) and x.is_inference() for x in operands)
 
 
 _RECORDED = frozenset(("clone", "to_copy", "index"))

@@ -16,7 +16,7 @@ from ..overrides import Overridden, ask_all, from_op, operators, overloaded, ove
 from ..scalars import wrapped, written
 from ..sites import caller
 from ..tensor import Tensor, wrap
-from .after import after, unrecorded
+from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
 
 __all__ = ["after", "as_array", "converted", "cut", "failed", "floated", "matmul", "mixed", "own", "weak"]
@@ -79,7 +79,7 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     if isinstance(error, RuntimeWarning | FloatingPointError) and np.geterr() != QUIET:
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
-    if events.special & events.INFERENCE and mode.grad and unrecorded(function.__name__, (*tensors.values(),)):
+    if events.special & events.INFERENCE and mode.grad and only_inference(function.__name__, tensors.values()):
         with no_grad():
             return function(**tensors, **plain)
     if isinstance(error, OverflowError):
