@@ -381,3 +381,18 @@ def test_a_write_after_detach_retains_again():
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+@pytest.mark.parametrize("pieces", [False, True])
+def test_retain_grad_takes_a_stale_view_as_it_stands(pieces, looked_at):
+    def program(t):
+        x = t.ones(2, 3, requires_grad=True)
+        base = t.zeros(2, 3)
+        view = base.unbind()[0] if pieces else base[0]
+        base.add_(x)
+        error = error_of(lambda: view.grad_fn) if looked_at else None
+        view.retain_grad()
+        return [error, error_of(lambda: (view * 2).sum().backward()), view.retains_grad, view.grad, x.grad]
+
+    same(program)

@@ -79,6 +79,8 @@ class TensorHooks:
         inside.refuse("retain_grad()")
         if self.retains_grad:  # first, since a view that may not be remade is refused by grad_fn
             return
+        if self._fn is None:  # as it stands: PyTorch does not make the node of a stale view anew for this
+            return
         node = self.grad_fn
         if node is not None:
             _meta(self).retains_grad = True
