@@ -16,7 +16,7 @@ def _load(name):
     return module
 
 
-for _name in ("differential", "random_programs", "op_samples", "fake_device", "forward_tools"):
+for _name in ("differential", "random_programs", "op_samples", "fake_device", "forward_tools", "together"):
     _load(_name)
 for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import
     _load(_path.stem)

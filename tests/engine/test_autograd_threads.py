@@ -1,11 +1,11 @@
 """Backward from several threads, and after an interruption."""
 
 import sys
-import threading
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from agdbg_tests_together import together
 
 import agdbg_engine as ag
 from agdbg_engine import backward as engine
@@ -19,26 +19,6 @@ def switching():
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
-
-
-def together(*functions):
-    """Run the functions at the same time, each in a thread of its own; raise what one of them raises."""
-    gate, errors = threading.Barrier(len(functions)), []
-
-    def body(function):
-        try:
-            gate.wait()
-            function()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=body, args=(f,)) for f in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def network(x):

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from agdbg_tests_together import together
 
 import agdbg_engine as ag
 from agdbg_engine import backward as engine
@@ -119,26 +120,6 @@ PROGRAMS = [
     plain, custom_function, views_and_writes, hooks, packed, second_order, forward_mode, checkpointed, reentrant, transform,
     without_grad,
 ]  # fmt: skip
-
-
-def together(*functions):
-    """Run the functions at the same time; raise what one of them raises."""
-    gate, errors = threading.Barrier(len(functions)), []
-
-    def body(function):
-        try:
-            gate.wait()
-            function()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=body, args=(f,)) for f in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def repeating(program, expected, rounds=15):
