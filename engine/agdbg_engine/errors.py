@@ -132,7 +132,7 @@ def _describe(array: Any) -> str:
 
 def _origin(node: Node, index: int, value: Any) -> str:
     """``, which is output 0 of Exp,`` as PyTorch says it; nothing for a leaf."""
-    if node.outputs_saved[index]:
+    if node.outputs_saved[index] or getattr(value, "is_output", False):
         return f", which is output {getattr(value, '_nr', 0)} of {forward_name(node)},"
     fn = value.grad_fn
     return "" if fn is None else f", which is output {value._nr} of {forward_name(fn)},"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import _generated as g
-from ..ops import reduce
+from ..ops import functions, reduce
 from ..ops.explain import not_a_tensor
 from ..ops.matrix import matmul
 from ..overrides import overridable
@@ -124,5 +124,14 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     return g.mse_loss_raw(input, target, _reduction(reduction))
 
 
+_declared = functions("nn.functional")
+
+
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"agdbg_engine.nn.functional has no '{name}' yet; it has {', '.join(__all__)}")
+    if name not in _declared:
+        raise AttributeError(f"agdbg_engine.nn.functional has no '{name}' yet; it has {', '.join(__dir__())}")
+    return _declared[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_declared})

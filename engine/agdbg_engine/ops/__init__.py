@@ -21,6 +21,11 @@ for _name, _function in ROWS.items():
     if not hasattr(graph, _name):
         setattr(graph, _name, _function)
 
+from . import wide  # noqa: E402 - families declare themselves on top of the ops above
+from .wide.declare import INPLACE, OPS, PUBLIC  # noqa: E402
+
+ROWS.update(OPS)
+
 _PARTS = {
     "alias", "conj_copy", "copy", "fill", "fw_primal", "gelu_tanh", "index", "permute_to", "reshape_alias", "slice", "to_copy", "unsafe_view", "zero",
     *(n for n in ROWS if n.endswith(("_all", "_dim", "_raw", "_backward", "_tensor"))),
@@ -83,6 +88,10 @@ METHODS: dict[str, Any] = {
 }
 """The public methods of tensors by name, in-place forms included."""
 
+FUNCTIONS.update({n: overridable(p.function, into=into if p.out else None) for n, p in PUBLIC["torch"].items()})
+METHODS.update({n: checked(p.function, method=True) for n, p in PUBLIC["Tensor"].items()})
+METHODS.update({n: _inplace(n, f) for n, f in INPLACE.items()})
+
 _FORMS = {**ROWS, **_WRITTEN, "fill": elementwise.fill, "copy": elementwise.copy}
 METHODS.update(
     {
@@ -118,6 +127,15 @@ for _name in ("and", "or", "xor"):
 for _name, _function in {**METHODS, **_OPERATORS}.items():
     setattr(Tensor, _name, _function)
 make_read_only(Tensor)
+
+
+def functions(namespace: str) -> dict[str, Any]:
+    """The public functions in ``torch.<namespace>`` that families of ops have declared."""
+    python = namespace == "nn.functional"
+    return {
+        n: overridable(p.function, f"torch.{namespace}", in_python=python, into=into if p.out else None)
+        for n, p in PUBLIC[namespace].items()
+    }
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,7 @@ from ..saved.hooks import keep
 from ..saved.strict import follow
 from ..storage import InferenceStorage
 from ..tensor import Tensor
-from .forward import propagate
+from .forward import propagate, propagate_several
 from .refuse import refuse_complex
 
 
@@ -43,6 +43,26 @@ def after(op: str, out: Tensor, arguments: tuple[Any, ...]) -> None:
         after_birth(out._fn, out)
     if events.special & events.FORWARD:
         propagate(op, out, arguments)
+
+
+def after_outputs(op: str, outs: tuple[Tensor, ...], arguments: tuple[Any, ...]) -> None:
+    """As :func:`after` for an op with several results."""
+    node = next((o._fn for o in outs if o._fn is not None), None)
+    if node is not None and events.special & events.INFERENCE and unrecorded(op, arguments):
+        node = None
+    for out in outs:
+        if events.special & events.OP_LOG and mode.op_log is not None:
+            mode.op_log.op(op, out, arguments)
+        if events.special & events.INFERENCE and mode.inference and out._storage is None:
+            out._storage = InferenceStorage()
+        if events.special & events.TRANSFORM and mode.transform is not None:
+            mode.transform.add(out)
+        if node is None:
+            out._fn, out._nr, out._rg = None, 0, False
+    if node is not None:
+        after_birth(node, next(o for o in outs if o._fn is node))
+    if events.special & events.FORWARD:
+        propagate_several(op, outs, arguments)
 
 
 def unrecorded(op: str, arguments: tuple[Any, ...]) -> bool:

@@ -21,6 +21,11 @@ from .shape import Dims, one_dim, some_dims
 Operator = Callable[[Any, Any], Tensor]
 
 
+def no_gradient(operands: tuple[Any, ...]) -> None:
+    """Report that the graph ends at these ``operands`` of an op whose result is no floating number."""
+    _cut("integer", *operands)
+
+
 def _cut(how: str, *operands: Any) -> None:
     sink = events.sink
     if sink is None:

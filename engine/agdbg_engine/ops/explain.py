@@ -62,9 +62,9 @@ def wrong_number(op: str, plain: dict[str, Any]) -> Exception | None:
 
 
 def _position(op: str, name: str) -> int:
-    from . import _generated
+    from . import ROWS
 
-    return list(inspect.signature(getattr(_generated, op)).parameters).index(name) + 1
+    return list(inspect.signature(ROWS[op]).parameters).index(name) + 1
 
 
 def _devices(arrays: list[Any]) -> Exception | None:

@@ -45,6 +45,23 @@ def propagate(op: str, out: Tensor, arguments: tuple[Any, ...]) -> None:
         keep_tangents(out._fn, out)
 
 
+def propagate_several(op: str, outs: Sequence[Tensor], arguments: tuple[Any, ...]) -> None:
+    """As :func:`propagate` for an op with several results, whose formula gives one tangent each; ``None`` for those without."""
+    from ._generated import JVPS
+
+    if op not in JVPS:
+        refuse(op, *arguments)
+        return
+    formula, places = JVPS[op]
+    operands = [arguments[i] for i in places]
+    for level in levels_of(operands):
+        tangents = [_given(x, level, outs[0]) for x in operands]
+        with below(level):
+            for out, tangent in zip(outs, formula(*arguments, *outs, *tangents), strict=True):
+                if tangent is not None and is_differentiable(out.dtype):
+                    _set(out, level, tangent, tangents)
+
+
 def _given(x: Any, level: int, out: Tensor) -> Any:
     """The tangent of an operand; numbers have none."""
     if not isinstance(x, Tensor):

@@ -49,6 +49,10 @@ class Row:
     written for complex tensors as they stand."""
     inplace: bool = False
     """Has a form ``name_`` that writes into ``self``."""
+    outputs: str = ""
+    """Names of the results where there are several, as attributes of what is returned; ``*`` before one without a gradient."""
+    kinds: str = ""
+    """The kinds of dtype that the op is there for (``fc``: floating and complex); any when empty."""
 
     @cached_property
     def _parsed(self) -> ast.arguments:
@@ -57,7 +61,7 @@ class Row:
         assert isinstance(function, ast.FunctionDef)
         return function.args
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Name of the op."""
         return self.signature.partition("(")[0]
@@ -73,17 +77,17 @@ class Row:
         values = self._parsed.defaults
         return {a: ast.unparse(v) for a, v in zip(self.args[len(self.args) - len(values) :], values, strict=True)}
 
-    @property
+    @cached_property
     def tensors(self) -> tuple[str, ...]:
         """Tensor arguments in order."""
         return tuple(a for a in self.args if a in self.grads)
 
-    @property
+    @cached_property
     def differentiable(self) -> tuple[str, ...]:
         """Tensor arguments that have a gradient: the edges of the node, in order."""
         return tuple(a for a in self.tensors if self.grads[a] is not None)
 
-    @property
+    @cached_property
     def plain(self) -> tuple[str, ...]:
         """Arguments that are not tensors."""
         return tuple(a for a in self.args if a not in self.grads)

@@ -1,0 +1,12 @@
+"""Ops beyond the hot ones, as interpreted rows: one file a family; see :mod:`.declare`."""
+
+from __future__ import annotations
+
+import importlib
+
+FAMILIES = (
+    "base", "special",
+)  # fmt: skip
+
+for _family in FAMILIES:
+    importlib.import_module(f"{__name__}.{_family}")

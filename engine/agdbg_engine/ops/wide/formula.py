@@ -1,0 +1,47 @@
+"""Formulas of rows as functions: the same text runs on buffers and, under ``create_graph``, on tensors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from .. import formulas
+from ..row import names_in
+
+
+class Formula:
+    """An expression of a row.
+
+    A function that it calls is one of :mod:`..formulas`, given the namespace first, or else one of the namespace: a kernel or
+    a recorded op.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.names = tuple(sorted(names_in(text)))
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """``function(F, *values)`` with the values of :attr:`names` in order; compiled at first use."""
+        body = _Calls().visit(ast.parse(self.text, mode="eval")).body
+        arguments = ast.arguments([], [ast.arg("F_"), *(ast.arg(n) for n in self.names)], None, [], [], None, [])
+        tree = ast.fix_missing_locations(ast.Expression(ast.Lambda(arguments, body)))
+        made: Callable[..., Any] = eval(compile(tree, __file__, "eval"), {"f_": formulas})  # noqa: S307 - a row of this package
+        return made
+
+    def __call__(self, space: Any, values: Mapping[str, Any]) -> Any:
+        """Its value with the functions of ``space``."""
+        return self.function(space, *[values[n] for n in self.names])
+
+
+class _Calls(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name):
+            of_formulas = hasattr(formulas, node.func.id)
+            if of_formulas:
+                node.args.insert(0, ast.Name("F_", ast.Load()))
+            node.func = ast.Attribute(ast.Name("f_" if of_formulas else "F_", ast.Load()), node.func.id, ast.Load())
+        return node

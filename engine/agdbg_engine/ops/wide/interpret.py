@@ -1,0 +1,295 @@
+"""Ops made from rows without generated code: one function that checks, computes, and records for all of them.
+
+Where :mod:`..generate` writes a function of its own for every row of the hot ones, a call here costs a few microseconds
+more, and a row costs nothing but itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import events
+from ...dtype import get_default_dtype, result_type, scalar_type
+from ...grad_mode import mode
+from ...node import edge, next_seq, nowhere
+from ...saved.hooks import kept
+from ...sites import caller
+from ...tensor import Tensor, wrap
+from ...view import as_view
+from .. import kernels
+from ..after import after, after_outputs
+from ..compare import no_gradient
+from ..prepare import as_array, cut, failed
+from ..row import Row
+from .formula import Formula
+from .node import Interpreted, SavedOutput, node_class
+
+NUMBERS = (bool, int, float, complex, np.generic)
+
+
+class Op:
+    """One row, made callable: ``op(*args, **kwargs)`` with the row's signature."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.__name__ = self.__qualname__ = row.name
+        self.__doc__ = f"The op ``{row.signature}`` of the table; records a {row.node}."
+        names = [o.removeprefix("*") for o in row.outputs.split()]
+        self.outputs = tuple(names) or ("result",)
+        self.discrete = tuple(o.startswith("*") for o in row.outputs.split()) or (False,)
+        self.several = len(self.outputs) > 1
+        self.result: Any = namedtuple(row.name, self.outputs) if self.several else None  # noqa: PYI024 - made of data
+        self.places = tuple((t, row.args.index(t)) for t in row.tensors)
+        """Tensor arguments and where they stand."""
+        self.inputs = tuple(row.args.index(d) for d in row.differentiable)
+        """Where those stand that have a gradient."""
+        self.casts = row.elementwise or row.floats
+        self._forward = Formula(row.forward) if row.forward else None
+        self._classes: dict[tuple[str, ...], type[Interpreted]] = {}
+        parameters = [
+            inspect.Parameter(
+                a,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=eval(row.defaults[a]) if a in row.defaults else inspect.Parameter.empty,  # noqa: S307 - a row of this package
+                annotation="Tensor" if a in row.tensors and a not in row.scalars and a not in row.defaults else "Any",
+            )
+            for a in row.args
+        ]
+        self.__signature__ = inspect.Signature(parameters)
+
+    def __repr__(self) -> str:
+        return f"<op {self.row.signature}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != len(self.row.args):
+            bound = self.__signature__.bind(*args, **kwargs)
+            bound.apply_defaults()
+            args = bound.args
+        return apply(self, args)
+
+    def node_class(self, numbers: tuple[str, ...]) -> type[Interpreted]:
+        """The class of its nodes when the tensors ``numbers`` are given as Python numbers."""
+        made = self._classes.get(numbers)
+        if made is None:
+            name = self.row.scalars[numbers[0]] if numbers and numbers[0] in self.row.scalars else self.row.node
+            made = self._classes[numbers] = node_class(self.row, name, self.outputs, frozenset(numbers))
+        return made
+
+    def compute(self, buffers: list[Any]) -> Any:
+        """The value on ``buffers``, one for every argument."""
+        if self._forward is None:
+            return getattr(kernels, self.row.name)(*buffers)
+        return self._forward(kernels, dict(zip(self.row.args, buffers, strict=True)))
+
+
+def apply(op: Op, args: tuple[Any, ...]) -> Any:
+    """Call ``op`` with all its arguments: a tensor, or a named tuple of them."""
+    row = op.row
+    buffers, numbers, wanted = list(args), (), False
+    try:
+        for name, i in op.places:
+            x = args[i]
+            if isinstance(x, Tensor):
+                buffers[i] = x._in
+                wanted = wanted or x._rg
+            elif isinstance(x, NUMBERS) and name in row.scalars:
+                numbers += (name,)
+            elif x is not None:
+                raise AttributeError(name)  # which failed() puts into words
+        cast = op.casts and _to_common(op, args, buffers)
+        if row.kinds:
+            _check_kind(row, next(buffers[i].dtype for _, i in op.places if hasattr(buffers[i], "dtype")))
+        found = op.compute(buffers)
+    except Exception as error:
+        given = dict(zip(row.args, args, strict=True))
+        tensors = {n: given.pop(n) for n, i in op.places if args[i] is not None}
+        return failed(op, error, tensors, given)
+    if op.several:
+        outs = tuple(wrap(_own(x, buffers)) for x in found)
+    else:
+        outs = (wrap(found if row.view else _own(found, buffers)),)
+    node = _record(op, args, numbers, outs, cast) if wanted else None
+    if row.view:
+        rest = args[1:]
+        outs = (as_view(outs[0], args[0], row.name, lambda b: op.compute([b, *rest])),)
+    if node is not None and (events.on or node.multi):
+        _born(node, outs)
+    if events.special:
+        if op.several:
+            after_outputs(row.name, outs, args)
+        else:
+            after(row.name, outs[0], args)
+    return op.result(*outs) if op.several else outs[0]
+
+
+def _own(array: Any, buffers: list[Any]) -> Any:
+    """``array``, copied if it is (part of) an operand: a result that is no view has memory of its own."""
+    if type(array) is not np.ndarray:
+        array = as_array(array)
+    if any(array is b for b in buffers):
+        return array.copy()
+    if array.base is None:
+        return array
+    return array.copy() if any(hasattr(b, "dtype") and np.may_share_memory(array, b) for b in buffers) else array
+
+
+def _check_kind(row: Row, dtype: Any) -> None:
+    if dtype.kind not in row.kinds:
+        raise NotImplementedError(f"\"{row.name}\" not implemented for '{scalar_type(dtype)}'")
+
+
+# ----- dtypes -----
+
+
+def _to_common(op: Op, args: tuple[Any, ...], buffers: list[Any]) -> bool:
+    """Cast the operands among ``buffers`` to their common dtype in place; whether that changed a tensor's."""
+    first = buffers[op.inputs[0]] if op.inputs else None
+    if len(op.inputs) == 1 and type(first) is np.ndarray and not (op.row.floats and first.dtype.kind in "biu"):
+        return False
+    places = [i for i in op.inputs if buffers[i] is not None]
+    dtype = result_type([_ranked(buffers[i]) for i in places])
+    if op.row.floats and dtype.kind in "biu":
+        dtype = get_default_dtype()
+    changed = False
+    for i in places:
+        if not isinstance(args[i], Tensor):
+            buffers[i] = np.asarray(buffers[i]).astype(dtype)  # as PyTorch, which makes a tensor of it
+        elif buffers[i].dtype != dtype:
+            buffers[i] = buffers[i].astype(dtype)
+            changed = True
+    return changed
+
+
+_OF_NUMBER: dict[type, Any] = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
+
+
+def _ranked(x: Any) -> tuple[Any, int]:
+    if hasattr(x, "dtype") and not isinstance(x, np.generic):
+        return x.dtype, 2 if x.ndim else 1
+    value = x.item() if isinstance(x, np.generic) else x
+    return _OF_NUMBER.get(type(value)) or get_default_dtype(), 0
+
+
+# ----- recording -----
+
+
+def _record(
+    op: Op, args: tuple[Any, ...], numbers: tuple[str, ...], outs: tuple[Tensor, ...], cast: bool
+) -> Interpreted | None:
+    """Make a node the history of ``outs``, if a gradient is needed."""
+    inputs = [args[i] for i in op.inputs]
+    wanted = [x for x in inputs if isinstance(x, Tensor) and x._rg]
+    floating = [i for i, o in enumerate(outs) if not op.discrete[i] and o._a.dtype.kind in "fc"]
+    if not wanted or not mode.grad or not floating:
+        if events.sink is not None:
+            (no_gradient if mode.grad else cut)(tuple(wanted))
+        return None
+    producers = tuple([edge(x) if isinstance(x, Tensor) and x._rg else None for x in inputs])
+    if not any(producers) and nowhere(*wanted) is None:
+        return None
+    node = op.node_class(numbers)()
+    node.next = producers
+    numbering = tuple([x._nr if isinstance(x, Tensor) else 0 for x in inputs])
+    node.nrs = numbering if any(numbering) else None
+    node.seq = next_seq()
+    node.code, node.lasti = caller()
+    node.hooks = node.o_storage = None
+    node.fit = _fit(op.row, inputs, outs[0]) if op.row.elementwise or cast else None
+    for i in floating:
+        outs[i]._fn, outs[i]._nr, outs[i]._rg = node, i, True
+    if node.slots or node.consts:
+        _save(op, node, dict(zip(op.row.args, args, strict=True)), outs)
+    return node
+
+
+def _fit(row: Row, inputs: list[Any], out: Tensor) -> Any:
+    """Shape and dtype of every operand, unless all are those of the result."""
+    shape, dtype = out._a.shape, out._a.dtype
+    if all(not isinstance(x, Tensor) or (x._a.shape == shape and x._a.dtype == dtype) for x in inputs):
+        return None
+    return tuple(
+        (x._a.shape if row.elementwise else None, x._a.dtype) if isinstance(x, Tensor) else None for x in inputs
+    )
+
+
+def _save(op: Op, node: Interpreted, given: dict[str, Any], outs: tuple[Tensor, ...]) -> None:
+    if op.several:
+        given.update(zip(op.outputs, outs, strict=True))
+    partly = None in node.next
+    for name, is_output in zip(node.slots, node.outputs_saved, strict=True):
+        version = 0
+        if partly and not _needed(node, name):
+            value = None
+        elif is_output:
+            value = outs[0]._a
+        else:
+            value = given[name]
+            if value is not None and value._fn is node:
+                value = SavedOutput(value)
+                version = value.real_storage.version
+            elif value is not None and value._storage is not None:
+                version = value._storage.version
+        setattr(node, "s_" + name, value)
+        setattr(node, "v_" + name, version)
+    for name in node.consts:
+        setattr(node, "c_" + name, _constant(name, given))
+
+
+def _needed(node: Interpreted, name: str) -> bool:
+    """Whether the gradient of an input that wants one reads ``name``."""
+    return any(n is not None and name in f.names for n, f in zip(node.next, node.formulas, strict=True))
+
+
+def _constant(name: str, given: dict[str, Any]) -> Any:
+    """A shape or dtype of an operand, or an argument that is no tensor."""
+    if name in given:
+        value = given[name]
+        return value.copy() if isinstance(value, np.ndarray) else value
+    operand, _, what = name.rpartition("_")
+    x = given[operand]
+    return None if x is None else getattr(x._a if isinstance(x, Tensor) else np.asarray(x), what)
+
+
+def _born(node: Interpreted, outs: tuple[Tensor, ...]) -> None:
+    """Tell the instruments, and let hooks on saved tensors have the results that a node with several saved."""
+    if events.sink is not None:
+        events.sink.node_born(node, next(o for o in outs if o._fn is node))
+    if node.multi and (mode.saved_hooks or mode.strict):
+        for name in node.slots:
+            if isinstance(getattr(node, "s_" + name), SavedOutput):
+                out = outs[node.outputs.index(name)]
+                made = kept(node, name, out, is_output=True)
+                if made is not out:
+                    setattr(node, "s_" + name, made)
+
+
+# ----- tangents -----
+
+
+def tangent_function(op: Op) -> Callable[..., Any]:
+    """``jvp(*args, *results, *tangents)`` of the row, on tensors."""
+    from .. import graph
+
+    row = op.row
+    tangents = [t + "_t" for t in row.differentiable]
+    formula = Formula(row.jvp) if row.jvp != "linear" else None
+
+    def jvp(*values: Any) -> Any:
+        names = [*row.args, *op.outputs, *tangents]
+        given = {n: graph.filled(v) if n in tangents else v for n, v in zip(names, values, strict=True)}
+        if formula is None:
+            return op(*(given[a + "_t"] if a in row.differentiable else given[a] for a in row.args))
+        for name in formula.names:
+            if name not in given:
+                given[name] = _constant(name, given)
+        return formula(graph, given)
+
+    return jvp
+
+
+__all__ = ["Op", "apply", "tangent_function"]

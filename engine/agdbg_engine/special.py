@@ -1,0 +1,19 @@
+"""Special functions, under PyTorch's names (``torch.special``); declared in :mod:`agdbg_engine.ops.wide`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ops import functions
+
+_functions = functions("special")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _functions:
+        raise AttributeError(f"module 'agdbg_engine.special' has no function '{name}'")
+    return _functions[name]
+
+
+def __dir__() -> list[str]:
+    return sorted(_functions)

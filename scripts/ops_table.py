@@ -1,0 +1,137 @@
+"""The table of ops that `scripts/ops_report.py` writes: `docs/ops.json`, what the checks gave, and `docs/ops.md`, drawn from it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+COLUMNS = {
+    "value": ("value", "half", "layout", "method"),
+    "gradient": ("gradient", "node"),
+    "forward mode": ("forward",),
+    "second order": ("second",),
+    "in-place": ("inplace",),
+    "out=": ("out",),
+    "complex": ("complex", "complex_gradient"),
+    "errors": ("errors",),
+}
+"""Columns, with the checks behind each."""
+
+SAME, KNOWN, LACKING, NEITHER = "✓", "≠", "–", "·"
+WORST_FIRST = (LACKING, KNOWN, SAME, NEITHER)
+
+HEAD = f"""# Ops
+
+Every op of PyTorch's own list (`op_db`, from which PyTorch generates its tests) that the engine has, compared with PyTorch on the
+samples of that list. `python scripts/ops_report.py` writes this page; [adding-an-op.md](adding-an-op.md) says how an op is added.
+
+| mark | meaning |
+| --- | --- |
+| {SAME} | the same as PyTorch on every sample |
+| {KNOWN} | different on purpose; the last column says how, and a test tells when that is no longer so |
+| {LACKING} | not there, or not the same |
+| {NEITHER} | not supported by PyTorch either |
+
+*value* has all dtypes, float16 among them, tensors in any order of memory and the method; *gradient* has the names of the nodes;
+*complex* has value and gradient; *errors* has the type of the exception for wrong arguments.
+"""
+
+
+def measured(helper: Callable[[str], Any]) -> dict[str, Any]:
+    """Run every check of every op that the engine has."""
+    db, checks = helper("op_db"), helper("op_checks")
+    present = db.present()
+    rows: dict[str, dict[str, Any]] = {}
+    for at, entry in enumerate(present):
+        if sys.stderr.isatty():
+            print(f"\r{at + 1} of {len(present)} {entry:60.60}", end="", file=sys.stderr)
+        row = rows.setdefault(entry.partition(":")[0], {"remarks": []})
+        for column, behind in COLUMNS.items():
+            marks = [mark(checks.report(entry, check), row["remarks"], helper("known")) for check in behind]
+            row[column] = worst([row.get(column, NEITHER), *marks])
+    return {"columns": list(COLUMNS), "counts": counts(db), "ops": {name: rows[name] for name in sorted(rows)}}
+
+
+def mark(report: Any, remarks: list[str], known: Any) -> str:
+    """The mark for one check of one entry; ``remarks`` gets what is to be said of it."""
+    if known.unknown(report):
+        remarks.append(f"{report.check} of {report.op}: {len(known.unknown(report))} of {report.ran} samples differ")
+        return LACKING
+    if report.failures:
+        remarks.extend(r for r in known.reasons(report) if r not in remarks)
+        return KNOWN
+    if report.ran:
+        return SAME
+    lacking = any(reason.startswith("the engine") for reason in report.skipped) and report.check in ("inplace", "out")
+    return LACKING if lacking else NEITHER
+
+
+def worst(marks: list[str]) -> str:
+    """The mark that says most against an op."""
+    return min(marks, key=WORST_FIRST.index)
+
+
+def counts(db: Any) -> dict[str, int]:
+    """How many distinct names there are, and how many of them the engine has."""
+    ops = list(db.OPS.values())
+    derived = {op.name for op in ops if op.supports_autograd}
+    have = {op.name for op in ops if db.has(op)}
+    return {
+        "names": len({op.name for op in ops}),
+        "have": len(have),
+        "derived": len(derived),
+        "have derived": len(have & derived),
+    }
+
+
+def drawn(data: dict[str, Any]) -> str:
+    """The page."""
+    said = data["counts"]
+    lines = [
+        HEAD,
+        f"The engine has {said['have derived']} of the {said['derived']} names that have a gradient in PyTorch, and {said['have']} of all "
+        f"{said['names']}.\n",
+        f"| op | {' | '.join(data['columns'])} | remarks |",
+        f"| --- |{' :-: |' * len(data['columns'])} --- |",
+    ]
+    for name, row in data["ops"].items():
+        marks = " | ".join(row[column] for column in data["columns"])
+        lines.append(f"| `{name}` | {marks} | {'; '.join(row['remarks'])} |")
+    return "\n".join(lines) + "\n"
+
+
+def write(root: Path, helper: Callable[[str], Any]) -> int:
+    """Write both files; return the exit status."""
+    data = measured(helper)
+    (root / "docs" / "ops.json").write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    (root / "docs" / "ops.md").write_text(drawn(data), encoding="utf-8")
+    lacking = sum(LACKING in row.values() for row in data["ops"].values())
+    print(f"docs/ops.md: {len(data['ops'])} ops, {lacking} of them with something that is not there or not the same")
+    return 0
+
+
+def check(root: Path, helper: Callable[[str], Any]) -> int:
+    """Tell what is stale without running an op; return the exit status."""
+    found = stale(root, helper)
+    for line in found:
+        print(line)
+    return int(bool(found))
+
+
+def stale(root: Path, helper: Callable[[str], Any]) -> list[str]:
+    """What of the two files no longer fits to the engine's ops, the columns, or the other file."""
+    page, facts = root / "docs" / "ops.md", root / "docs" / "ops.json"
+    if not (page.exists() and facts.exists()):
+        return ["docs/ops.md: not written yet"]
+    data, db = json.loads(facts.read_text(encoding="utf-8")), helper("op_db")
+    have = {name.partition(":")[0] for name in db.present()}
+    found = [f"docs/ops.json lacks {name}" for name in sorted(have - set(data["ops"]))]
+    found += [f"docs/ops.json has {name}, which the engine has not" for name in sorted(set(data["ops"]) - have)]
+    if data["columns"] != list(COLUMNS) or data["counts"] != counts(db):
+        found.append("docs/ops.json has other columns or counts")
+    if page.read_text(encoding="utf-8") != drawn(data):
+        found.append("docs/ops.md is not what docs/ops.json gives")
+    return found

@@ -1,0 +1,215 @@
+"""One op, one sample: called in both libraries, and a report of what came out of all the samples of a check."""
+
+import collections
+import contextlib
+import functools
+import itertools
+import random
+import traceback
+import warnings
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+import agdbg_engine as engine
+from agdbg_tests_op_convert import Copier, Excluded, described
+from agdbg_tests_op_db import OPS, bound, of_engine, of_torch
+
+MOST = 500
+"""Of so many samples of an entry the ones to run are picked."""
+
+UNWRITTEN = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
+"""Ops whose result is whatever was in memory."""
+
+TURNED = {"svd", "linalg.svd", "linalg.eigh", "linalg.eig", "svd_lowrank", "pca_lowrank"}
+"""Ops whose result is unique up to signs or phases: there the sample's own function says what of it can be compared."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What one sample showed; ``detail`` is the traceback of an engine's exception."""
+
+    sample: str
+    text: str
+    detail: str = ""
+
+    def __str__(self):
+        return f"{self.sample}\n   {self.text}"
+
+
+@dataclass
+class Report:
+    """What a check of an op gave."""
+
+    op: str
+    check: str
+    ran: int = 0
+    failures: list = field(default_factory=list)
+    skipped: collections.Counter = field(default_factory=collections.Counter)
+    remarks: list = field(default_factory=list)
+
+
+class Raised:
+    """An exception in place of a result."""
+
+    def __init__(self, error):
+        self.error = error
+        self.kind = type(error).__name__
+        self.first_line = str(error).partition("\n")[0]
+        last = traceback.extract_tb(error.__traceback__)[-5:]
+        self.trace = "".join(traceback.format_list(last))
+
+    def __repr__(self):
+        return f"{self.kind}: {self.first_line}"
+
+
+class NotCopied(Exception):
+    """The arguments of a sample could not be made: the helpers must learn to."""
+
+
+class Skip(Exception):
+    """The sample tells nothing in this check; the text says why."""
+
+
+@dataclass
+class Case:
+    """A sample of an op, with the functions of both libraries."""
+
+    name: str
+    op: object
+    sample: object
+
+    @functools.cached_property
+    def text(self):
+        return described(self.sample)
+
+    @functools.cached_property
+    def functions(self):
+        return {torch: of_torch(self.op.op), engine: of_engine(self.op)}
+
+    def arguments(self, library, leaf=None, twisted=False):
+        """Arguments made anew: the list of the positional ones, the others, and the leaves."""
+        copy = Copier(library, leaf, twisted)
+        try:
+            return [copy(self.sample.input), *map(copy, self.sample.args)], copy(self.sample.kwargs), copy.leaves
+        except Excluded:
+            raise
+        except Exception as error:  # must not look like a refusal by the op
+            raise NotCopied(f"{library.__name__}: {error!r}") from error
+
+    def wrapped(self, library):
+        """The op as its gradients are to be taken: symmetric input, say, and of the results what is unique."""
+        function, process = self.functions[library], bound(self.sample.output_process_fn_grad, library)
+        wrapper = self.op.gradcheck_wrapper
+        plain = "masked" in getattr(wrapper, "__name__", "")  # that wrapper works on PyTorch's tensors only
+        around = None if plain else bound(wrapper, library)
+
+        def run(*args, **kwargs):
+            return process(function(*args, **kwargs) if plain else around(function, *args, **kwargs))
+
+        return run
+
+    def rng(self):
+        """Numbers for cotangents and tangents, the same ones in both libraries."""
+        return np.random.default_rng(zlib.crc32(f"{self.name}{self.text}".encode()))
+
+
+def attempt(function, *args, **kwargs):
+    """The result, or :class:`Raised`."""
+    try:
+        return function(*args, **kwargs)
+    except (Excluded, NotCopied, Skip):
+        raise
+    except Exception as error:
+        return Raised(error)
+
+
+def drawn(function):
+    """The result of a function of PyTorch and whether it drew random numbers."""
+    before = torch.get_rng_state()
+    result = function()
+    return result, not torch.equal(before, torch.get_rng_state())
+
+
+def settled(theirs, ours):
+    """Both as they are if neither failed; else a line if only the engine did, a skip if PyTorch refuses the sample."""
+    if isinstance(theirs, Raised):
+        raise Skip(f"torch refuses: {theirs.kind}")
+    if isinstance(ours, Raised):
+        raise EngineRaised(ours)
+
+
+class EngineRaised(Exception):
+    """The engine refuses what PyTorch computes."""
+
+
+def leaves_of(tree):
+    """The tensors in nested tuples, lists and dicts."""
+    if isinstance(tree, torch.Tensor | engine.Tensor):
+        return [tree]
+    if isinstance(tree, tuple | list):
+        return [x for item in tree for x in leaves_of(item)]
+    return [x for item in tree.values() for x in leaves_of(item)] if isinstance(tree, dict) else []
+
+
+@functools.lru_cache(maxsize=12)
+def samples(name, dtype, requires_grad):
+    """The samples of an entry, the same in every run."""
+    with seeded(name):
+        made = OPS[name].sample_inputs("cpu", dtype, requires_grad=requires_grad)
+        return list(itertools.islice(made, MOST))
+
+
+@contextlib.contextmanager
+def seeded(name):
+    """Seeds that depend on the name alone; the generators are afterwards as they were before."""
+    seed = zlib.crc32(name.encode())
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002 - samples draw from the old generator
+    with torch.random.fork_rng(devices=[]), quiet():
+        random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        torch.manual_seed(seed)
+        yield
+    random.setstate(before[0])
+    np.random.set_state(before[1])  # noqa: NPY002
+
+
+def spread(items, most):
+    """At most so many of the items, evenly over all of them."""
+    if len(items) <= most:
+        return items
+    return [items[i * (len(items) - 1) // (most - 1)] for i in range(most)]
+
+
+@contextlib.contextmanager
+def quiet():
+    """Without warnings: what both warn of is checked elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def run(report, cases, check):
+    """Run a check on the cases: what it yields are differences."""
+    for case in cases:
+        lines, detail = [], ""
+        try:
+            with quiet(), torch.random.fork_rng(devices=[]):
+                lines = list(check(case))
+        except (Excluded, Skip) as reason:
+            report.skipped[str(reason)] += 1
+            continue
+        except EngineRaised as error:
+            (raised,) = error.args
+            lines, detail = [f"engine raises {raised!r}"], raised.trace
+        except NotCopied:
+            raise
+        except Exception as error:  # a result that cannot even be looked at
+            raised = Raised(error)
+            lines, detail = [f"the comparison fails with {raised!r}"], raised.trace
+        report.ran += 1
+        if lines:
+            report.failures.append(Failure(case.text, "\n   ".join(lines), detail))
+    return report
