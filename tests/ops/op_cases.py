@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-
-import agdbg_engine as engine
 from agdbg_tests_op_convert import Copier, Excluded, described
 from agdbg_tests_op_db import OPS, bound, of_engine, of_torch
+
+import agdbg_engine as engine
 
 MOST = 500
 """Of so many samples of an entry the ones to run are picked."""
@@ -166,14 +166,14 @@ def samples(name, dtype, requires_grad):
 def seeded(name):
     """Seeds that depend on the name alone; the generators are afterwards as they were before."""
     seed = zlib.crc32(name.encode())
-    before = random.getstate(), np.random.get_state()  # noqa: NPY002 - samples draw from the old generator
+    before = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]), quiet():
         random.seed(seed)
-        np.random.seed(seed)  # noqa: NPY002
+        np.random.seed(seed)
         torch.manual_seed(seed)
         yield
     random.setstate(before[0])
-    np.random.set_state(before[1])  # noqa: NPY002
+    np.random.set_state(before[1])
 
 
 def spread(items, most):

@@ -4,13 +4,28 @@ import itertools
 from dataclasses import dataclass
 
 import torch
-
-import agdbg_engine as engine
-from agdbg_tests_op_cases import TURNED, UNWRITTEN, Case, Raised, Report, Skip, attempt, drawn, quiet, run, samples, seeded, settled, spread  # fmt: skip
+from agdbg_tests_op_cases import (  # fmt: skip
+    TURNED,
+    UNWRITTEN,
+    Case,
+    Raised,
+    Report,
+    Skip,
+    attempt,
+    drawn,
+    quiet,
+    run,
+    samples,
+    seeded,
+    settled,
+    spread,
+)
 from agdbg_tests_op_compare import differences
 from agdbg_tests_op_convert import Excluded, from_array
 from agdbg_tests_op_db import OPS, bound, method_of_engine
 from agdbg_tests_op_grads import forward, gradient, leaves_of, node, second
+
+import agdbg_engine as engine
 
 
 def value(case, twisted=False):

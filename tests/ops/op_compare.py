@@ -47,7 +47,7 @@ def _sequences(theirs, ours, values, path):
         yield f"{path}: torch gives {len(theirs)} results, the engine {len(ours) if isinstance(ours, tuple | list) else repr(ours)}"
         return
     names = fields(theirs)
-    if isinstance(theirs, tuple) is not isinstance(ours, tuple) or names and names != fields(ours):
+    if isinstance(theirs, tuple) is not isinstance(ours, tuple) or (names and names != fields(ours)):
         yield f"{path}: torch gives a {type(theirs).__name__}{list(names or ())}, the engine a {type(ours).__name__}{list(fields(ours) or ())}"
     for i, (a, b) in enumerate(zip(theirs, ours, strict=True)):
         yield from differences(a, b, values, f"{path}.{names[i]}" if names else f"{path}[{i}]")

@@ -4,9 +4,9 @@ import types
 
 import numpy as np
 import torch
+from agdbg_tests_op_db import bound
 
 import agdbg_engine as engine
-from agdbg_tests_op_db import bound
 
 
 class Excluded(Exception):
@@ -58,6 +58,8 @@ def tensor(value, library, twisted=False):
         raise Excluded(f"device {value.device.type}")
     if value.is_quantized:
         raise Excluded("quantized tensor")
+    if value.dim() > 64:
+        raise Excluded("more than 64 dimensions, which NumPy cannot have")
     name = str(value.dtype).removeprefix("torch.")
     if not isinstance(getattr(engine, name, None), np.dtype):
         raise Excluded(f"dtype {name}")

@@ -2,11 +2,11 @@
 
 import numpy as np
 import torch
-
-import agdbg_engine as engine
 from agdbg_tests_op_cases import Raised, Skip, attempt, drawn, leaves_of, settled
 from agdbg_tests_op_compare import array_of, differences
 from agdbg_tests_op_convert import from_array, to_engine
+
+import agdbg_engine as engine
 
 LIBRARIES = (torch, engine)
 

@@ -21,8 +21,7 @@ for _name, _function in ROWS.items():
     if not hasattr(graph, _name):
         setattr(graph, _name, _function)
 
-from . import wide  # noqa: E402 - families declare themselves on top of the ops above
-from .wide.declare import INPLACE, OPS, PUBLIC  # noqa: E402
+from .wide import INPLACE, OPS, PUBLIC  # noqa: E402 - families declare themselves on top of the ops above
 
 ROWS.update(OPS)
 

@@ -52,7 +52,8 @@ def propagate_several(op: str, outs: Sequence[Tensor], arguments: tuple[Any, ...
     if op not in JVPS:
         refuse(op, *arguments)
         return
-    formula, places = JVPS[op]
+    found: Any = JVPS[op]
+    formula, places = found
     operands = [arguments[i] for i in places]
     for level in levels_of(operands):
         tangents = [_given(x, level, outs[0]) for x in operands]

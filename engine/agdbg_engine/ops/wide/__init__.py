@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import importlib
 
+from .declare import INPLACE, OPS, PUBLIC
+
+__all__ = ["FAMILIES", "INPLACE", "OPS", "PUBLIC"]
+
 FAMILIES = (
     "base", "special",
 )  # fmt: skip

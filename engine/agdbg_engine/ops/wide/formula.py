@@ -28,7 +28,9 @@ class Formula:
         body = _Calls().visit(ast.parse(self.text, mode="eval")).body
         arguments = ast.arguments([], [ast.arg("F_"), *(ast.arg(n) for n in self.names)], None, [], [], None, [])
         tree = ast.fix_missing_locations(ast.Expression(ast.Lambda(arguments, body)))
-        made: Callable[..., Any] = eval(compile(tree, __file__, "eval"), {"f_": formulas})  # noqa: S307 - a row of this package
+        made: Callable[..., Any] = eval(
+            compile(tree, __file__, "eval"), {"f_": formulas}
+        )  # text of a row of this package
         return made
 
     def __call__(self, space: Any, values: Mapping[str, Any]) -> Any:

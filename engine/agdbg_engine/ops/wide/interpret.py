@@ -21,7 +21,8 @@ from ...saved.hooks import kept
 from ...sites import caller
 from ...tensor import Tensor, wrap
 from ...view import as_view
-from .. import kernels
+from ...zero_tangent import filled
+from .. import graph, kernels
 from ..after import after, after_outputs
 from ..compare import no_gradient
 from ..prepare import as_array, cut, failed
@@ -43,7 +44,7 @@ class Op:
         self.outputs = tuple(names) or ("result",)
         self.discrete = tuple(o.startswith("*") for o in row.outputs.split()) or (False,)
         self.several = len(self.outputs) > 1
-        self.result: Any = namedtuple(row.name, self.outputs) if self.several else None  # noqa: PYI024 - made of data
+        self.result: Any = namedtuple(row.name, self.outputs) if self.several else None
         self.places = tuple((t, row.args.index(t)) for t in row.tensors)
         """Tensor arguments and where they stand."""
         self.inputs = tuple(row.args.index(d) for d in row.differentiable)
@@ -55,7 +56,9 @@ class Op:
             inspect.Parameter(
                 a,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=eval(row.defaults[a]) if a in row.defaults else inspect.Parameter.empty,  # noqa: S307 - a row of this package
+                default=eval(row.defaults[a])
+                if a in row.defaults
+                else inspect.Parameter.empty,  # text of a row of this package
                 annotation="Tensor" if a in row.tensors and a not in row.scalars and a not in row.defaults else "Any",
             )
             for a in row.args
@@ -66,6 +69,7 @@ class Op:
         return f"<op {self.row.signature}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """A tensor, or a named tuple of them."""
         if kwargs or len(args) != len(self.row.args):
             bound = self.__signature__.bind(*args, **kwargs)
             bound.apply_defaults()
@@ -90,7 +94,9 @@ class Op:
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call ``op`` with all its arguments: a tensor, or a named tuple of them."""
     row = op.row
-    buffers, numbers, wanted = list(args), (), False
+    buffers = list(args)
+    numbers: tuple[str, ...] = ()
+    wanted: Any = False
     try:
         for name, i in op.places:
             x = args[i]
@@ -109,10 +115,7 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
         given = dict(zip(row.args, args, strict=True))
         tensors = {n: given.pop(n) for n, i in op.places if args[i] is not None}
         return failed(op, error, tensors, given)
-    if op.several:
-        outs = tuple(wrap(_own(x, buffers)) for x in found)
-    else:
-        outs = (wrap(found if row.view else _own(found, buffers)),)
+    outs = tuple([wrap(x if row.view else _own(x, buffers)) for x in (found if op.several else (found,))])
     node = _record(op, args, numbers, outs, cast) if wanted else None
     if row.view:
         rest = args[1:]
@@ -230,8 +233,8 @@ def _save(op: Op, node: Interpreted, given: dict[str, Any], outs: tuple[Tensor, 
         else:
             value = given[name]
             if value is not None and value._fn is node:
+                version = value._shared_storage().version
                 value = SavedOutput(value)
-                version = value.real_storage.version
             elif value is not None and value._storage is not None:
                 version = value._storage.version
         setattr(node, "s_" + name, value)
@@ -273,15 +276,13 @@ def _born(node: Interpreted, outs: tuple[Tensor, ...]) -> None:
 
 def tangent_function(op: Op) -> Callable[..., Any]:
     """``jvp(*args, *results, *tangents)`` of the row, on tensors."""
-    from .. import graph
-
     row = op.row
     tangents = [t + "_t" for t in row.differentiable]
     formula = Formula(row.jvp) if row.jvp != "linear" else None
 
     def jvp(*values: Any) -> Any:
         names = [*row.args, *op.outputs, *tangents]
-        given = {n: graph.filled(v) if n in tangents else v for n, v in zip(names, values, strict=True)}
+        given = {n: filled(v) if n in tangents else v for n, v in zip(names, values, strict=True)}
         if formula is None:
             return op(*(given[a + "_t"] if a in row.differentiable else given[a] for a in row.args))
         for name in formula.names:
