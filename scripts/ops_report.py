@@ -50,7 +50,8 @@ def main(argv: list[str] | None = None) -> int:
 
     torch.set_num_threads(1)  # the samples are small
     if options.op:
-        return int(any([run_op(name, options.check, options.verbose) for name in options.op]))
+        outcomes = [run_op(name, options.check, options.verbose) for name in options.op]
+        return int(any(outcomes))
     if options.missing:
         print_missing()
         return 0
@@ -74,7 +75,7 @@ def run_op(name: str, check: str | None, verbose: bool) -> bool:
     for entry in entries:
         if not db.has(db.OPS[entry]):
             print(
-                f"{entry}: the engine does not have it (looked for agdbg_engine.{db.OPS[entry].name} and Tensor.{db.OPS[entry].name})"
+                f"{entry}: the engine does not have it: no agdbg_engine.{db.OPS[entry].name} and no such method of Tensor"
             )
             failed = True
             continue
@@ -124,9 +125,10 @@ def print_missing() -> None:
     for space in sorted(lacking):
         print(f"{space} ({len(lacking[space])})")
         print("   " + " ".join(sorted(lacking[space])))
-    have = {op.name for op in db.OPS.values() if db.has(op) and op.supports_autograd}
+    derived = {op.name for op in db.OPS.values() if op.supports_autograd}
+    have = {op.name for op in db.OPS.values() if db.has(op)}
     print(
-        f"present: {len(have)} of {len({op.name for op in db.OPS.values() if op.supports_autograd})} names that have a gradient in torch"
+        f"present: {len(have & derived)} of {len(derived)} names that have a gradient in torch, {len(have)} names in all"
     )
 
 

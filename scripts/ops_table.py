@@ -20,7 +20,7 @@ COLUMNS = {
 }
 """Columns, with the checks behind each."""
 
-SAME, KNOWN, LACKING, NEITHER = "✓", "≠", "–", "·"
+SAME, KNOWN, LACKING, NEITHER = "✓", "≠", "\N{EN DASH}", "·"
 WORST_FIRST = (LACKING, KNOWN, SAME, NEITHER)
 
 HEAD = f"""# Ops
@@ -92,8 +92,8 @@ def drawn(data: dict[str, Any]) -> str:
     said = data["counts"]
     lines = [
         HEAD,
-        f"The engine has {said['have derived']} of the {said['derived']} names that have a gradient in PyTorch, and {said['have']} of all "
-        f"{said['names']}.\n",
+        f"The engine has {said['have derived']} of the {said['derived']} names that have a gradient in PyTorch,",
+        f"and {said['have']} of all {said['names']}.\n",
         f"| op | {' | '.join(data['columns'])} | remarks |",
         f"| --- |{' :-: |' * len(data['columns'])} --- |",
     ]

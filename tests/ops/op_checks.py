@@ -21,7 +21,7 @@ from agdbg_tests_op_cases import (  # fmt: skip
     spread,
 )
 from agdbg_tests_op_compare import differences
-from agdbg_tests_op_convert import Excluded, from_array
+from agdbg_tests_op_convert import Excluded, tensor
 from agdbg_tests_op_db import OPS, bound, method_of_engine
 from agdbg_tests_op_grads import forward, gradient, leaves_of, node, second
 
@@ -127,7 +127,7 @@ def out(case):
 
 def _into(case, library):
     result = _called(case, torch)  # says which tensors to give
-    places = [from_array(x.detach().resolve_conj().numpy(), library) for x in leaves_of(result)]
+    places = [tensor(x, library) for x in leaves_of(result)]
     for place in places:
         place.zero_()
     given = places[0] if isinstance(result, torch.Tensor) else tuple(places)
@@ -216,6 +216,6 @@ def _cases(name, op, wanted, found):
 
 def _error_inputs(op):
     try:
-        return list(op.error_inputs("cpu"))
+        return list(op.error_inputs_func(op, "cpu"))
     except Exception as error:  # some entries make samples that need other libraries
         raise Excluded(f"error inputs: {error}") from None

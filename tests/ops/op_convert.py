@@ -74,11 +74,6 @@ def to_engine(x):
     return engine.from_numpy(x.numpy())
 
 
-def from_array(array, library):
-    """A tensor of ``library`` with a copy of the numbers of ``array``."""
-    return library.from_numpy(np.array(array))
-
-
 def _copied(x, twisted):
     if twisted and x.dim() == 1:
         wide = x.new_zeros(2 * len(x))

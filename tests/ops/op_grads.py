@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from agdbg_tests_op_cases import Raised, Skip, attempt, drawn, leaves_of, settled
 from agdbg_tests_op_compare import array_of, differences
-from agdbg_tests_op_convert import from_array, to_engine
+from agdbg_tests_op_convert import tensor, to_engine
 
 import agdbg_engine as engine
 
@@ -12,12 +12,12 @@ LIBRARIES = (torch, engine)
 
 
 def numbers(rng, like):
-    """Random numbers in the shape and dtype of a tensor of PyTorch."""
+    """Random numbers in the shape and dtype of a tensor of PyTorch, as one of PyTorch."""
     shape = tuple(like.shape)
     made = rng.standard_normal(shape)
     if like.dtype.is_complex:
         made = made + 1j * rng.standard_normal(shape)
-    return np.asarray(made).astype(str(like.dtype).removeprefix("torch."))
+    return torch.from_numpy(np.asarray(made)).to(like.dtype)
 
 
 def differentiable(result):
@@ -65,7 +65,7 @@ def _short(x):
 
 
 def _gradients(library, results, leaves, seeds, create_graph=False):
-    cotangents = [from_array(s, library) for s in seeds]
+    cotangents = [tensor(s, library) for s in seeds]
     if create_graph:
         cotangents = [c.requires_grad_() for c in cotangents]
     made = library.autograd.grad(results, leaves, cotangents, allow_unused=True, create_graph=create_graph)
@@ -91,7 +91,7 @@ def second(case):
 
 def _second(library, results, leaves, seeds, like):
     first, cotangents = _gradients(library, results, leaves, seeds, create_graph=True)
-    pairs = [(g, from_array(r, library)) for g, r in zip(first, like, strict=True) if g is not None and g.requires_grad]
+    pairs = [(g, tensor(r, library)) for g, r in zip(first, like, strict=True) if g is not None and g.requires_grad]
     if not pairs:
         return [None] * (len(leaves) + len(cotangents))
     grads, weights = zip(*pairs, strict=True)
@@ -134,7 +134,7 @@ def _pushed(case, library, tangents):
         key = next(at)
         if key not in tangents:
             tangents[key] = numbers(rng, x)
-        return mode.make_dual(x, from_array(tangents[key], library))
+        return mode.make_dual(x, tensor(tangents[key], library))
 
     with mode.dual_level():
         args, kwargs, _ = case.arguments(library, leaf=dual)

@@ -9,7 +9,7 @@ from .declare import INPLACE, OPS, PUBLIC
 __all__ = ["FAMILIES", "INPLACE", "OPS", "PUBLIC"]
 
 FAMILIES = (
-    "base", "special",
+    "base", "special", "activations",
 )  # fmt: skip
 
 for _family in FAMILIES:

@@ -1,0 +1,64 @@
+"""Exponential linear units; their in-place forms compute the gradient from the result, which is all that they keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare import formula, kernel, op
+from .row import activation
+
+
+@kernel
+def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    """``scale * x`` where positive, else ``scale * alpha * (exp(input_scale * x) - 1)``."""
+    return np.where(x > 0, x * scale, np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale))
+
+
+@kernel
+def elu_backward(
+    g: Any, alpha: float, scale: float, input_scale: float, is_result: bool, x: Any
+) -> Any:  # fmt: skip
+    """The gradient of :func:`elu`, from its input or from its result ``x``."""
+    if is_result:
+        below = (x + alpha * scale) * input_scale
+    else:
+        below = np.exp(np.minimum(x, 0) * input_scale) * (input_scale * alpha * scale)
+    return g * np.where(x <= 0, below, scale)
+
+
+@formula
+def elu_second(
+    F: Any, g: Any, grad: Any, alpha: float, scale: float, input_scale: float, is_result: bool, x: Any
+) -> Any:  # fmt: skip
+    """The gradient of :func:`elu_backward` in ``x``; nothing at 0."""
+    if is_result:
+        return F.keep(g * grad * input_scale, x < 0)
+    curve = F.exp(F.clamp_max(x, 0.0) * input_scale) * (input_scale * input_scale * alpha * scale)
+    return F.keep(g * grad * curve, x < 0)
+
+
+activation(
+    "elu(self, alpha=1.0, scale=1.0, input_scale=1.0)", "EluBackward0",
+    "elu_backward(g, alpha, scale, input_scale, False, self)",
+)  # fmt: skip
+activation(
+    "elu_of_result(self, alpha=1.0, scale=1.0, input_scale=1.0)", "EluBackward1",
+    "elu_backward(g, alpha, scale, input_scale, True, result)", forward="elu(self, alpha, scale, input_scale)",
+)  # fmt: skip
+activation(
+    "celu(self, alpha=1.0)", "CeluBackward0", "elu_backward(g, alpha, 1.0, 1.0 / alpha, False, self)",
+    forward="elu(self, alpha, 1.0, 1.0 / alpha)",
+)  # fmt: skip
+activation(
+    "celu_of_result(self, alpha=1.0)", "CeluBackward1", "elu_backward(g, alpha, 1.0, 1.0 / alpha, True, result)",
+    forward="elu(self, alpha, 1.0, 1.0 / alpha)",
+)  # fmt: skip
+op(
+    "elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)", "EluBackwardBackward0",
+    grad_output="elu_backward(g, alpha, scale, input_scale, is_result, self_or_result)",
+    self_or_result="elu_second(g, grad_output, alpha, scale, input_scale, is_result, self_or_result)",
+    jvp="elu_backward(grad_output_t, alpha, scale, input_scale, is_result, self_or_result) "
+    "+ elu_second(self_or_result_t, grad_output, alpha, scale, input_scale, is_result, self_or_result)", elementwise=True,
+)  # fmt: skip

@@ -1,0 +1,132 @@
+"""Activations that are linear in pieces, hardswish's parabola included. Which slope holds at a kink is PyTorch's choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare import kernel, op
+from .row import NOTHING, activation, backward
+
+
+@kernel
+def hardshrink(x: Any, lambd: float) -> Any:
+    """0 in [-lambd, lambd], elsewhere ``x``."""
+    return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
+
+
+@kernel
+def hardshrink_backward(g: Any, x: Any, lambd: float) -> Any:
+    """The gradient of hardshrink and softshrink."""
+    return np.where((x >= -lambd) & (x <= lambd), g.dtype.type(0), g)
+
+
+@kernel
+def softshrink(x: Any, lambd: float) -> Any:
+    """0 in [-lambd, lambd], elsewhere ``lambd`` nearer to 0; NaN kept."""
+    return np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0))
+
+
+@kernel
+def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
+    """``x`` limited to [min_val, max_val]."""
+    return np.minimum(np.maximum(x, x.dtype.type(min_val)), x.dtype.type(max_val))
+
+
+@kernel
+def hardtanh_backward(g: Any, x: Any, min_val: float, max_val: float) -> Any:
+    """``g`` but at the limits and beyond."""
+    return np.where((x <= min_val) | (x >= max_val), g.dtype.type(0), g)
+
+
+@kernel
+def hardsigmoid(x: Any) -> Any:
+    """(x + 3) / 6 limited to [0, 1]."""
+    return np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
+@kernel
+def hardsigmoid_backward(g: Any, x: Any) -> Any:
+    """``g / 6`` in (-3, 3)."""
+    return np.where((x > -3) & (x < 3), g / 6, g.dtype.type(0))
+
+
+@kernel
+def hardswish(x: Any) -> Any:
+    """``x * hardsigmoid(x)``."""
+    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
+@kernel
+def hardswish_backward(g: Any, x: Any) -> Any:
+    """The gradient of hardswish."""
+    return np.where(x <= -3, g.dtype.type(0), np.where(x < 3, g * (x / 3 + 0.5), g))
+
+
+@kernel
+def threshold(x: Any, threshold: float, value: float) -> Any:
+    """``value`` where ``x <= threshold``, elsewhere ``x``."""
+    return np.where(x <= threshold, x.dtype.type(value), x)
+
+
+@kernel
+def prelu_kernel(x: Any, weight: Any) -> Any:
+    """``x`` where positive, else ``weight * x``."""
+    return np.where(x > 0, x, weight * x)
+
+
+@kernel
+def rrelu_with_noise(x: Any, noise: Any, lower: float, upper: float, training: bool) -> Any:
+    """``x`` where positive, else times ``noise``, or times the mean slope when not training."""
+    return x * noise if training else np.where(x > 0, x, x * ((lower + upper) / 2))
+
+
+@kernel
+def rrelu_with_noise_backward(
+    g: Any, x: Any, noise: Any, lower: float, upper: float, training: bool, is_result: bool
+) -> Any:  # fmt: skip
+    """The gradient of rrelu, from its input or its result ``x``."""
+    if training and upper - lower > 1e-6:
+        return g * noise
+    return np.where(x > 0, g, g * ((lower + upper) / 2))
+
+
+activation(
+    "hardshrink(self, lambd=0.5)", "HardshrinkBackward0", "hardshrink_backward(g, self, lambd)",
+    where="torch Tensor nn.functional", out=True,
+)  # fmt: skip
+backward("hardshrink", "HardshrinkBackwardBackward0", NOTHING, "lambd")
+activation("softshrink(self, lambd=0.5)", "SoftshrinkBackward0", "hardshrink_backward(g, self, lambd)")
+activation("hardtanh(self, min_val=-1.0, max_val=1.0)", "HardtanhBackward0", "hardtanh_backward(g, self, min_val, max_val)", kinds="")
+backward("hardtanh", "HardtanhBackwardBackward0", NOTHING, "min_val, max_val")
+activation("hardsigmoid(self)", "HardsigmoidBackward0", "hardsigmoid_backward(g, self)")
+backward("hardsigmoid", "HardsigmoidBackwardBackward0", NOTHING)
+activation("hardswish(self)", "HardswishBackward0", "hardswish_backward(g, self)")
+backward("hardswish", "HardswishBackwardBackward0", "keep(g * grad_output / 3, (self >= -3) & (self < 3))")
+activation("threshold(self, threshold, value)", "ThresholdBackward0", "drop(g, self <= threshold)", kinds="")
+activation(
+    "threshold_of_result(self, threshold, value)", "ThresholdBackward1", "drop(g, result <= threshold)", kinds="",
+    forward="threshold(self, threshold, value)",
+)  # fmt: skip
+op(
+    "prelu_kernel(self, weight)", "PreluKernelBackward0", self="where(self > 0, g, g * weight)",
+    weight="drop(g * self, self > 0)", jvp="where(self > 0, self_t, self_t * weight) + drop(weight_t * self, self > 0)",
+    elementwise=True, kinds="f",
+)  # fmt: skip
+for _name, _node, _read in (
+    ("rrelu_with_noise", "RreluWithNoiseBackward0", "self"),
+    ("rrelu_of_result", "RreluWithNoiseBackward1", "result"),
+):
+    _gradient = f"rrelu_with_noise_backward(%s, {_read}, noise, lower, upper, training, {_read == 'result'})"
+    op(
+        f"{_name}(self, noise, lower, upper, training)", _node, self=_gradient % "g", noise=None, jvp=_gradient % "self_t",
+        forward="rrelu_with_noise(self, noise, lower, upper, training)", elementwise=True, kinds="f",
+    )  # fmt: skip
+_gradient = "rrelu_with_noise_backward(%s, self, noise, lower, upper, training, is_result)"
+op(
+    "rrelu_with_noise_backward(grad_output, self, noise, lower, upper, training, is_result)", "RreluWithNoiseBackwardBackward0",
+    grad_output=_gradient % "g", self=NOTHING, noise=None, jvp=_gradient % "grad_output_t", elementwise=True,
+)  # fmt: skip
+activation("leaky_relu_of_result(self, negative_slope=0.01)", "LeakyReluBackward1",
+           "leaky_relu_backward(g, result, negative_slope)", forward="leaky_relu(self, negative_slope)")  # fmt: skip

@@ -1,0 +1,133 @@
+"""Activations without a kink: gelu by the error function, log of sigmoid, mish, gated units."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ...lists import cat
+from ..declare import formula, in_both, kernel, op
+from .row import activation, backward
+
+# ----- gelu -----
+
+
+@kernel
+def gelu(x: Any) -> Any:
+    """``x`` times the normal distribution function of it."""
+    return x * _distribution(x)
+
+
+@kernel
+def gelu_backward(g: Any, x: Any) -> Any:
+    """The gradient of :func:`gelu`."""
+    return g * (_distribution(x) + x * normal_density(x))
+
+
+def _distribution(x: Any) -> Any:
+    from scipy import special
+
+    out = special.erf(x * math.sqrt(0.5))
+    out += 1
+    out *= 0.5
+    return out
+
+
+@kernel
+def normal_density(x: Any) -> Any:
+    """The density of the standard normal distribution."""
+    return np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+
+
+activation("gelu(self)", "GeluBackward0", "gelu_backward(g, self)")
+backward("gelu", "GeluBackwardBackward0", "g * grad_output * (normal_density(self) * (2 - self * self))")
+activation("normal_density(self)", "NormalDensityBackward0", "-g * (self * result)")
+
+# ----- log of sigmoid, mish -----
+
+
+@kernel
+def log_sigmoid(x: Any) -> Any:
+    """log(1 / (1 + exp(-x))), computed so that exp never overflows."""
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+
+
+@kernel
+def log_sigmoid_backward(g: Any, x: Any) -> Any:
+    """``g * sigmoid(-x)``."""
+    return g * kernels.sigmoid(-x)
+
+
+@kernel
+def mish(x: Any) -> Any:
+    """``x * tanh(softplus(x))``."""
+    return x * np.tanh(np.logaddexp(x, x.dtype.type(0)))
+
+
+@formula
+def mish_grad(F: Any, g: Any, x: Any) -> Any:
+    """The gradient of :func:`mish`."""
+    t, s = F.tanh(F.softplus(x, 1.0, 20.0)), F.sigmoid(x)
+    return g * (t + x * s * (1 - t * t))
+
+
+activation("log_sigmoid(self)", "LogSigmoidBackward0", "log_sigmoid_backward(g, self)")
+backward("log_sigmoid", "LogSigmoidBackwardBackward0", "-g * grad_output * sigmoid(self) * sigmoid(-self)")
+activation("mish(self)", "MishBackward0", "mish_grad(g, self)")
+
+# ----- gated linear unit -----
+
+in_both(
+    "join_halves", lambda a, b, dim: np.concatenate((a, b), dim), lambda a, b, dim: cat((a, b), dim)
+)  # fmt: skip
+
+
+@formula
+def halves(F: Any, x: Any, dim: int) -> tuple[Any, Any]:
+    """The first and the second half along ``dim``."""
+    n = x.shape[dim] // 2
+    return F.slice(x, dim, 0, n, 1), F.slice(x, dim, n, 2 * n, 1)
+
+
+@kernel
+def glu(x: Any, dim: int) -> Any:
+    """The first half along ``dim`` times the sigmoid of the second."""
+    a, b = np.split(x, 2, dim)
+    return a * kernels.sigmoid(b)
+
+
+@kernel
+def glu_backward(g: Any, x: Any, dim: int) -> Any:
+    """The gradient of :func:`glu`."""
+    a, b = np.split(x, 2, dim)
+    s = kernels.sigmoid(b)
+    gate = g * s
+    return np.concatenate((gate, gate * (1 - s) * a), dim)
+
+
+@formula
+def glu_tangent(F: Any, x_t: Any, x: Any, dim: int) -> Any:
+    """The tangent of :func:`glu`, and so the transpose of :func:`glu_backward`."""
+    (a, b), (a_t, b_t) = halves(F, x, dim), halves(F, x_t, dim)
+    s = F.sigmoid(b)
+    return (a_t + b_t * a * (1 - s)) * s
+
+
+@formula
+def glu_second(F: Any, t: Any, g: Any, x: Any, dim: int) -> Any:
+    """The gradient of :func:`glu_backward` in ``x``, and its tangent: the matrix of second derivatives is symmetric."""
+    (a, b), (a_t, b_t) = halves(F, x, dim), halves(F, t, dim)
+    s = F.sigmoid(b)
+    slope = g * s * (1 - s)
+    return F.join_halves(b_t * slope, slope * (a_t + b_t * a * (1 - 2 * s)), dim)
+
+
+op("glu(self, dim=-1)", "GluBackward0", self="glu_backward(g, self, dim)", jvp="glu_tangent(self_t, self, dim)", kinds="f")
+op(
+    "glu_backward(grad_output, self, dim)", "GluBackwardBackward0", grad_output="glu_tangent(g, self, dim)",
+    self="glu_second(g, grad_output, self, dim)",
+    jvp="glu_backward(grad_output_t, self, dim) + glu_second(self_t, grad_output, self, dim)",
+)  # fmt: skip
