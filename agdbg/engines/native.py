@@ -8,7 +8,7 @@ are first mentioned.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType
 
@@ -16,6 +16,7 @@ from agdbg.agent.agent import Agent
 from agdbg.engines.native_birth import MADE_BY_NODE, birth_writer
 from agdbg.engines.native_driver import Driver
 from agdbg.engines.native_rare import RareSink
+from agdbg.engines.native_runs import RunLog
 from agdbg.events import CREATE_GRAPH, PREDICTED, RETAIN_GRAPH, HookAction, Kind, head, pack_edge, pack_pair, pack_save
 from agdbg.record import Recorder
 from agdbg.record.format import RAN_RECORD
@@ -73,6 +74,7 @@ def detach() -> None:
     """Stop recording; what is counted but not yet told is told."""
     global _sink
     if _sink is not None:
+        _sink.catch_up()
         _sink.tell_counts()
         engine_events.remove()
     _sink = None
@@ -89,88 +91,93 @@ class NativeSink(RareSink):
         self.ordinal = recorder.ordinal
         self.sites: dict[int, dict[int, int]] = {}
         """Site ids by ``id(code)`` and ``lasti``; the recorder keeps the code objects alive."""
-        self._writers: dict[type[Node], Callable[[Node], None]] = {}
+        self._writers: dict[type[Node], Callable[[Node, Tensor], None]] = {}
         self._cuts: dict[int, list[int]] = {}
         self._names: dict[int, tuple[int, int]] = {}
         self._texts: dict[int, list[str]] = {}
         self._foreseeing: BackwardPass | None = None
         self.writes: list[str] | None = None
         """Notes of writes, while somebody wants them."""
-        self._hot_methods()
-        engine_events.guard(self, set(engine_events.METHODS) - {"node_born", "node_ran"}, self)
+        self.logs: list[RunLog] = []
+        """What is noted of nodes that run now, in any thread; told before anything else is recorded."""
+        engine_events.guard(self, set(engine_events.METHODS) - {"node_born"}, self, self.catch_up)
 
     def obey(self, driver: Driver) -> None:
         """Let ``driver`` run the passes, and stop at births and errors."""
         agent, record_error = driver.agent, self.error
-        words, writers, unusual = agent.words, self._writers, self._born_unusual
+        words, plain_birth_of = agent.words, self.birth_of
 
-        def node_born(node: Node, out: Tensor) -> None:
-            try:
-                writers[type(node)](node)
-            except Exception:
-                unusual(node)
-            if words[0] != driver.expected:
-                try:
-                    driver.born(node)
-                except Exception as error:
-                    agent.fail(error)
+        def birth_of(cls: type[Node]) -> Callable[[Node, Tensor], None]:
+            write = plain_birth_of(cls)
+
+            def watched(node: Node, out: Tensor) -> None:
+                write(node, out)
+                if words[0] != driver.expected:
+                    try:
+                        driver.born(node)
+                    except Exception as error:
+                        agent.fail(error)
+
+            return watched
 
         def error(error: BaseException, code: CodeType, lasti: int) -> None:
             record_error(error, code, lasti)
             if self._foreseeing is None:
                 driver.raised(error, details_of(error))
 
-        self.node_born, self.error = node_born, error  # type: ignore[method-assign]  # closures look nothing up
+        self.birth_of, self.error = birth_of, error  # type: ignore[method-assign]  # closures look nothing up
         self.driver = driver.drive
 
     # ----- the two records of every node -----
 
-    def _hot_methods(self) -> None:
-        """Make ``node_born`` and ``node_ran`` functions that look nothing up: they are called for every node."""
-        writers, unusual = self._writers, self._born_unusual
-        append, pack, tick, ordinal = self.append, RAN_RECORD.pack, self.tick, self.ordinal
-        began, number = self.recorder.start_ns, self._tag
+    def node_born(self, node: Node, out: Tensor) -> None:
+        self.birth_of(type(node))(node, out)
 
-        def node_born(node: Node, out: Tensor) -> None:
+    def birth_of(self, cls: type[Node]) -> Callable[[Node, Tensor], None]:
+        """A function that looks nothing up: it is called for every node of ``cls``."""
+        write = self._writers.get(cls)
+        if write is None:
             try:
-                writers[type(node)](node)
-            except Exception:  # a new class, an old producer, a freed slot, a big number
-                unusual(node)
+                write = self._writers[cls] = birth_writer(cls, self)
+            except Exception:  # as at the program's limit of recursion
+                return self.born_unusual
+        return write
 
-        def node_ran(
-            bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
-        ) -> None:
-            try:
-                try:
-                    tag = node.tag
-                except AttributeError:  # older than the recording
-                    tag = number(node)
-                took, outcome = end_ns - start_ns, 0 if error is None else 1
-                append(pack(_RAN, ordinal.number, tag, bp.tag, order, start_ns - began, took, outcome))
-                if not order & 15:
-                    tick()
-            except RecursionError:
-                return
-            except Exception:
-                engine_events.drop(self)
+    def node_ran(
+        self, bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
+    ) -> None:
+        self.append_run(
+            self.ordinal.number, self._tag(node), bp.tag, order, start_ns, end_ns, 0 if error is None else 1
+        )
+        if not order & 15:
+            self.tick()
 
-        self.node_born, self.node_ran = node_born, node_ran  # type: ignore[method-assign]  # closures look nothing up
+    def append_run(
+        self, thread: int, tag: int, running: int, order: int, start_ns: int, end_ns: int, outcome: int
+    ) -> None:
+        """Append the record of one run."""
+        began = self.recorder.start_ns
+        self.append(RAN_RECORD.pack(_RAN, thread, tag, running, order, start_ns - began, end_ns - start_ns, outcome))
 
-    def _born_unusual(self, node: Node) -> None:
-        """The general way; a node class seen for the first time gets its writer."""
+    def log_of(self, bp: BackwardPass, nodes: Sequence[Node]) -> RunLog | None:
         try:
-            cls = type(node)
-            if cls not in self._writers:
-                self._writers[cls] = birth_writer(cls, self)
+            return RunLog(self, bp, nodes)
+        except RecursionError:  # the program is at its limit
+            return None
+
+    def catch_up(self) -> None:
+        """Tell what has run, in any thread, before something else is told."""
+        for log in self.logs[:]:
+            log.tell()
+
+    def born_unusual(self, node: Node, out: Tensor) -> None:
+        """The general way, for any node."""
+        try:
             self._born(node)
         except RecursionError:  # the program is at its limit: the node is told when it is next met, like an old one
             return
         except Exception:
             engine_events.drop(self)
-
-    def general_birth(self, node: Node) -> None:
-        """Record the birth of a node of a class for which there is no quicker way."""
-        self._born(node)
 
     def _born(self, node: Node) -> int:
         """Record the birth of any node, whatever its age and size."""

@@ -14,6 +14,7 @@ from agdbg.events import Kind, head
 from agdbg.record.format import born_record
 from agdbg_engine.node import Node
 from agdbg_engine.sites import INTERNAL
+from agdbg_engine.tensor import Tensor
 
 if TYPE_CHECKING:
     from agdbg.engines.native import NativeSink
@@ -34,30 +35,36 @@ class _Unusual(Exception):
     """This node needs the general way."""
 
 
-def birth_writer(cls: type[Node], sink: NativeSink) -> Callable[[Node], None]:
+def birth_writer(cls: type[Node], sink: NativeSink) -> Callable[[Node, Tensor], None]:
     """A function that records the birth of a node of ``cls`` through ``sink``."""
     if cls.arity > 2 or len(cls.slots) > 2 or cls.user_code:
-        return sink.general_birth
+        return sink.born_unusual
     source = "\n".join(_source(cls))
     names: dict[str, Any] = {
         "new_node": sink.new_node,
         "append": sink.append,
         "pack": born_record(cls.arity, len(cls.slots)).pack,
         "tick": sink.tick,
+        "logs": sink.logs,
+        "catch_up": sink.catch_up,
         "ordinal": sink.ordinal,
         "sites": sink.sites,
         "storage_of": sink.storage_of,
         "name_leaf": sink.name_leaf,
         "OP": sink.recorder.op(cls.op_name, cls.slots),
         "Unusual": _Unusual,
+        "unusual": sink.born_unusual,
     }
     exec(compile(source, _FILE, "exec"), names)
-    made: Callable[[Node], None] = names["write"]
+    made: Callable[[Node, Tensor], None] = names["write"]
     return made
 
 
 def _source(cls: type[Node]) -> Iterator[str]:
-    yield "def write(node):"
+    yield "def write(node, out):"
+    yield "  try:"
+    yield "    if logs:"
+    yield "        catch_up()"
     yield "    tag = new_node()"
     if cls.arity:
         yield "    if node.nrs is not None:"
@@ -79,6 +86,8 @@ def _source(cls: type[Node]) -> Iterator[str]:
     yield "        tick()"
     if cls.leaf:
         yield "    name_leaf(node)"
+    yield "  except Exception:"
+    yield "    unusual(node, out)"
 
 
 def _input(i: int, slot: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from agdbg.events import Kind, head
 from agdbg.record import lifetime
 from agdbg.record.appendfile import AppendFile
 from agdbg.record.errors import TraceError
-from agdbg.record.format import HEADER, RECORD, RECORDS_FILE, STRINGS_FILE
+from agdbg.record.format import HEADER, RECORD, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE
 from agdbg.record.metafile import describe_program, refuse_used, rewrite_meta, write_meta
 from agdbg.record.strings import StringTable
 
@@ -74,6 +74,8 @@ class Recorder:
         self.op, self.text, self.site, self.site_at = table.op, table.text, table.site, table.site_at
         self.ordinal = _Ordinal(itertools.count(1))
         self._pending: list[bytes] = []
+        self._in_blocks = 0
+        """About how many records there are beside one for each that is pending: in blocks."""
         self.append, self.pack = self._pending.append, _pack
         self._batches = self._written = self._strings_written = 0
         self._lock = threading.RLock()
@@ -103,6 +105,14 @@ class Recorder:
         if not len(pending) & _LOOK:
             self.tick()
 
+    def append_block(self, records: bytes) -> None:
+        """Append many packed records at once (at most half a batch), and write if a batch is full or old."""
+        more = len(records) // RECORD_SIZE - 1
+        if self._due(BATCH_NS, more):
+            self.tick(0)
+        self._in_blocks += more
+        self._pending.append(records)
+
     def tick(self, age_ns: int = BATCH_NS) -> None:
         """Write what is pending if a batch is full or ``age_ns`` old, unless another thread is just doing so."""
         if self._stopped:
@@ -113,8 +123,9 @@ class Recorder:
             finally:
                 self._lock.release()
 
-    def _due(self, age_ns: int) -> bool:
-        return len(self._pending) >= BATCH_RECORDS - 1 - _LOOK or perf_counter_ns() - self._last_ns >= age_ns
+    def _due(self, age_ns: int, more: int = 0) -> bool:
+        pending = len(self._pending) + self._in_blocks + more
+        return pending >= BATCH_RECORDS - 1 - _LOOK or perf_counter_ns() - self._last_ns >= age_ns
 
     def now(self) -> int:
         """Nanoseconds since the trace began."""
@@ -184,7 +195,8 @@ class Recorder:
             del self._pending[:count]
             self._records.offset = end
             self._batches += 1
-            self._written += count + 1
+            self._in_blocks = 0
+            self._written += len(data) // RECORD_SIZE
 
     def abandon(self, reason: str) -> None:
         """Stop before the program has ended, and leave word of it in ``meta.json``. Never raises."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from itertools import islice
 from time import perf_counter_ns
 from types import CodeType
 from typing import Any
@@ -188,17 +189,33 @@ class BackwardPass:
 
     def _advance(self, nodes: list[Node], run_node: Callable[[Node], None]) -> None:
         """Run ``nodes``, the next ones in order, in the modes of a backward pass."""
+        sink, begun = events.sink, self.position
+        plain = not self._general and run_node is self.run_node
+        log = sink.log_of(self, nodes) if sink is not None and plain else None
         before = mode.grad, mode.overriding, current.bp, current.node
         mode.grad = self.create_graph and not mode.inference
         mode.overriding, current.bp = False, self
         loud = np.seterr(**QUIET)
-        sink = events.sink
         coming, started = iter(nodes), None
         try:
             if sink is None:
                 for node in coming:
                     run_node(node)
                 self.position += len(nodes)
+            elif log is not None:
+                try:
+                    note, many = log.times.append, log.tell()
+                    while operator.length_hint(coming):
+                        for node in islice(coming, many):
+                            started = perf_counter_ns()
+                            run_node(node)
+                            ended = perf_counter_ns()
+                            note(started)
+                            note(ended)
+                        many = log.tell()
+                finally:
+                    self.position = begun + log.ran()
+                    log.close()
             else:
                 for node in coming:
                     started = perf_counter_ns()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,28 @@ if TYPE_CHECKING:
     from .node import Node
     from .storage import Storage
     from .tensor import Tensor
+
+
+class RunLog:
+    """Times of nodes that ran well, noted by the engine for a sink that takes many at once. It must not raise."""
+
+    def __init__(self) -> None:
+        self.times: list[int] = []
+        """When each node began and ended (``time.perf_counter_ns``), one after the other, since it was last told."""
+        self.told = 0
+        """How many nodes came before those."""
+
+    def ran(self) -> int:
+        """How many nodes ran well since the log was begun."""
+        return self.told + len(self.times) // 2
+
+    def tell(self) -> int:
+        """Take what was noted; return how many nodes may run until the next call."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """As :meth:`tell`, for the last time."""
+        raise NotImplementedError
 
 
 class Sink:
@@ -36,6 +58,10 @@ class Sink:
 
         For an AccumulateGrad ``out`` is the leaf itself.
         """
+
+    def birth_of(self, cls: type[Node]) -> Callable[[Node, Tensor], None]:
+        """What an op calls in place of :meth:`node_born` for nodes of ``cls``; asked once for a class. It must not raise."""
+        return self.node_born
 
     def storage_made(self, storage: Storage, node: Node) -> None:
         """The memory of the first output that ``node`` made got its storage object: something else shares it or writes to it
@@ -58,6 +84,12 @@ class Sink:
         self, bp: BackwardPass, node: Node, order: int, start_ns: int, end_ns: int, error: BaseException | None
     ) -> None:
         """``node`` ran as number ``order`` of ``bp``; times are ``time.perf_counter_ns``."""
+
+    def log_of(self, bp: BackwardPass, nodes: Sequence[Node]) -> RunLog | None:
+        """Where to note how ``nodes``, the next ones of ``bp``, run in this thread, in place of :meth:`node_ran` for each that
+        runs well; ``None`` for no log. Asked whenever a pass on buffers begins to run some. It must not raise.
+        """
+        return None
 
     def node_undone(self, bp: BackwardPass, node: Node, order: int) -> None:
         """The run of ``node`` as number ``order`` of ``bp`` was taken back: it will run again."""
@@ -124,6 +156,21 @@ class Sink:
 sink: Sink | None = None
 """The installed sink, or ``None``. Read it through the module (``events.sink``): it changes."""
 
+
+class Births(dict[Any, Callable[["Node", "Tensor"], None]]):
+    """What ops call for a new node, by its class: one function each, so that the sink need not look for what fits the class."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def __missing__(self, cls: type[Node]) -> Callable[[Node, Tensor], None]:
+        told = self[cls] = self._sink.birth_of(cls)
+        return told
+
+
+births = Births(Sink())
+"""Those of :data:`sink`; with none, what a thread calls that has just seen one does nothing."""
+
 SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT, OP_LOG, TRANSFORM = (1 << i for i in range(8))
 """The rare modes, as bits of :data:`special`."""
 
@@ -164,17 +211,20 @@ def keep_on(mode: int) -> None:
 
 def install(new: Sink) -> None:
     """Make ``new`` the sink; raises :class:`RuntimeError` when another one is installed."""
-    global sink, on
+    global sink, births, on
     if sink is not None and sink is not new:
         raise RuntimeError(f"an event sink is already installed: {sink!r}; call events.remove() first")
+    if sink is None:
+        births = Births(new)
     sink = new
     on = True
 
 
 def remove() -> None:
     """Take the sink away; harmless when there is none."""
-    global sink, on
+    global sink, births, on
     sink = None
+    births = Births(Sink())
     on = bool(special)
 
 
@@ -186,22 +236,27 @@ def guarded(inner: Sink) -> Sink:
     return outer
 
 
-METHODS = tuple(n for n, f in vars(Sink).items() if callable(f) and not n.startswith("_") and n != "dropped")
+_ASKED = ("birth_of", "log_of", "dropped")
+
+METHODS = tuple(n for n, f in vars(Sink).items() if callable(f) and not n.startswith("_") and n not in _ASKED)
 """The names of all events."""
 
 
-def guard(outer: Sink, names: Iterable[str], inner: Sink) -> None:
-    """Make the methods ``names`` of ``outer`` those of ``inner`` (which may be itself), none of which raises any more."""
+def guard(outer: Sink, names: Iterable[str], inner: Sink, before: Callable[[], None] | None = None) -> None:
+    """Make the methods ``names`` of ``outer`` those of ``inner`` (which may be itself), none of which raises any more;
+    ``before`` is called before each."""
     failed: list[bool] = []
     for name in names:
-        setattr(outer, name, _guarded(getattr(inner, name), failed))
+        setattr(outer, name, _guarded(getattr(inner, name), failed, before))
 
 
-def _guarded(method: Callable[..., None], failed: list[bool]) -> Callable[..., None]:
+def _guarded(method: Callable[..., None], failed: list[bool], before: Callable[[], None] | None) -> Callable[..., None]:
     def call(*args: Any) -> None:
         if failed:  # whoever is in the middle of telling may still hold the sink
             return
         try:
+            if before is not None:
+                before()
             method(*args)
         except RecursionError:  # no fault of the instrument: the program is at its limit
             return

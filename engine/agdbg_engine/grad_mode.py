@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import math
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -247,6 +248,16 @@ class inference_mode(_Decorator):
         """A context of the same mode."""
         made: inference_mode = type(self)(self.mode)
         return made
+
+
+@contextlib.contextmanager
+def ordinary() -> Iterator[None]:
+    """A context that is not inference mode, so that tensors made in it are ordinary ones; without recording where it was."""
+    if not mode.inference:
+        yield
+        return
+    with inference_mode(False), no_grad():
+        yield
 
 
 def _decorated(function: F, context: Callable[[], _Decorator]) -> F:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .ops import functions
+from .ops.wide.linalg.checks import LinAlgError as LinAlgError  # torch.linalg's
 
 _functions = functions("linalg")
 
@@ -16,4 +17,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(_functions)
+    return sorted((*_functions, "LinAlgError"))

@@ -59,8 +59,7 @@ class Region:
             part = step(part)
             if not isinstance(part, np.ndarray):
                 return None
-        repeats = any(s == 0 and n > 1 for s, n in zip(part.strides, part.shape, strict=True))
-        return part if np.may_share_memory(part, whole) and not repeats else None
+        return part if np.may_share_memory(part, whole) and not _repeats(part) else None
 
     def positions(self, like: Any) -> Any:
         """Flat positions in the base, in the shape of the view (with a last dimension of 2 where it splits complex numbers)
@@ -105,3 +104,13 @@ def _to_complex(complex_now: bool, chain: list[ViewMeta]) -> bool:
     for view in chain:
         complex_now = view.op == "view_as_complex" or (complex_now and view.op != "view_as_real")
     return complex_now
+
+
+def _repeats(part: Any) -> bool:
+    """Whether a buffer may show one place of memory as several elements."""
+    reach = 0
+    for step, n in sorted((abs(s), n) for s, n in zip(part.strides, part.shape, strict=True) if n > 1):
+        if step <= reach:
+            return bool(part.size)
+        reach += step * (n - 1)
+    return False

@@ -46,6 +46,8 @@ def written(value: Any, dtype: np.dtype[Any]) -> Any:
         raise error
     if dtype.kind == "b":
         return bool(value)
+    if isinstance(value, complex) and dtype.kind != "c":
+        value = value.real
     return wrapped(int(value), dtype) if dtype.kind in "iu" else value
 
 

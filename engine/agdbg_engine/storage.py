@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from types import CodeType
 
+from .current import current
+from .grad_mode import mode
+
 
 class Storage:
     """Shared by a tensor, its views and its detached twins; ``version`` counts the writes to the memory.
@@ -45,19 +48,28 @@ class InferenceStorage(Storage):
     """Memory of a tensor made in inference mode: writes to it are not counted.
 
     So nobody can tell whether it changed since it was saved, and an op that is about to save it, which reads the version, is
-    refused here: ordinary tensors pay nothing for that.
+    refused here: ordinary tensors pay nothing for that. A function that is transformed may save it, as in PyTorch.
     """
 
-    __slots__ = ()
+    __slots__ = ("transformed",)
+
+    transformed: bool
+    """Whether a function that was transformed has saved it."""
 
     def __init__(self) -> None:
+        self.transformed = False
         self.tag = 0
         self.writers = ()
         self.conjugate = False
 
     @property
     def version(self) -> int:  # type: ignore[override]  # a plain slot in the base: there is no number here
-        """None: raises PyTorch's :class:`RuntimeError` about saving."""
+        """None: raises PyTorch's :class:`RuntimeError` about saving; 0 where a transform reads it."""
+        if mode.transform is not None:
+            self.transformed = True
+            return 0
+        if self.transformed and current.bp is not None:
+            return 0
         raise RuntimeError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
             "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "

@@ -23,6 +23,8 @@ class ViewFunc:
         kernel = kept.pop("take", None)
         self.name: str = view.op if kernel is None else kernel.__name__
         """The op, as the op table calls it."""
+        if "rest" in kept:  # an interpreted row
+            kept = dict(zip(kept["op"].row.args[1:], kept["rest"], strict=True))
         self.arguments: dict[str, Any] = kept if kernel is None else _named(kernel, kept["arguments"])
         """What it was called with, without the tensor."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import forward_ad
 from ..creation import zeros_like
+from ..grad_mode import ordinary
 from ..inside import Inside
 from ..pytree import flatten, unflatten
 from ..tensor import Tensor
@@ -31,7 +32,7 @@ def jvp_of(
     if not isinstance(args, tuple):
         raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     primals, directions, structure = _checked(args if argnums is None else sliced(args, argnums), tangents)
-    with forward_ad.nested_level() as level, Inside() as inside:
+    with ordinary(), forward_ad.nested_level() as level, Inside() as inside:
         duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(primals, directions, strict=True)]
         for dual in duals:
             inside.add(dual)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..creation import zeros
+from ..grad_mode import ordinary
 from ..functional.matrix import together, unit_vectors
 from ..ops.lists import stack
 from ..pytree import flatten, unflatten
@@ -34,6 +35,7 @@ def jacrev(
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
+    @ordinary()
     def wrapper(*args: Any) -> Any:
         check_real("jacrev", args, "inputs")
         output, pull, *aux = vjp_of(func, args, argnums, has_aux)
@@ -61,6 +63,7 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
     """
 
     @functools.wraps(func)
+    @ordinary()
     def wrapper(*args: Any) -> Any:
         from .forward import jvp_of
 

@@ -11,12 +11,13 @@ from types import TracebackType
 from typing import Any
 
 from .. import errors
-from ..grad_mode import enable_grad, is_grad_enabled
+from ..grad_mode import enable_grad, mode, ordinary
 from ..inside import Inside
 from ..node import Node, edge
 from ..ops import _generated as ops
 from ..pytree import mapped
 from ..saved.hooks import disable_saved_tensors_hooks
+from ..storage import Storage
 from ..tangents import forward_grad, tangents_of
 from ..tensor import Tensor, wrap
 from ..view import ViewMeta
@@ -28,15 +29,17 @@ class Level:
     """A context in which a function runs whose inputs are made by :meth:`input`."""
 
     def __init__(self) -> None:
-        self._outer = is_grad_enabled()
+        self._outer = mode.grad
         """Whether the caller records: what he switched off stays so in the results, but not inside."""
         self._pairs: list[tuple[Tensor, Tensor]] = []
+        self._ordinary = ordinary()
         self._recording = enable_grad()
         self._hooks = disable_saved_tensors_hooks(_HOOKS)
         self._inside = Inside()
 
     def __enter__(self) -> Level:
         self._hooks.__enter__()
+        self._ordinary.__enter__()
         self._recording.__enter__()
         self._inside.__enter__()
         return self
@@ -45,14 +48,15 @@ class Level:
         self.end()
         self._inside.__exit__(kind, error, tb)
         self._recording.__exit__(kind, error, tb)
+        self._ordinary.__exit__(kind, error, tb)
         self._hooks.__exit__(kind, error, tb)
 
     def input(self, x: Any) -> Tensor:
         """The alias of ``x`` for which this level computes derivatives."""
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-        recorded = self._outer and x.requires_grad
-        inner = _alias(x) if recorded else _bare(x, tangents_of(x))._set_requires_grad(True)
+        recorded = self._outer and x.requires_grad and not x.is_inference()
+        inner = _alias(x) if recorded else _bare(x, tangents_of(x), as_input=True)._set_requires_grad(True)
         self._inside.add(inner)
         self._pairs.append((x, inner))
         return inner
@@ -104,10 +108,10 @@ def _pruned(t: Tensor, recorded: bool) -> Tensor:
     return _bare(t, kept)
 
 
-def _bare(t: Tensor, tangents: dict[int, Tensor]) -> Tensor:
-    """The memory of ``t`` without history, with ``tangents``."""
+def _bare(t: Tensor, tangents: dict[int, Tensor], as_input: bool = False) -> Tensor:
+    """The memory of ``t`` without history, with ``tangents``; an input is an ordinary tensor, whatever ``t`` is."""
     bare = wrap(t._a)
-    bare._storage = t._shared_storage()
+    bare._storage = Storage() if as_input and t.is_inference() else t._shared_storage()
     for level, tangent in tangents.items():
         forward_grad(bare).set(level, tangent)
     return bare

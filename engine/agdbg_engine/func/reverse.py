@@ -9,7 +9,7 @@ from typing import Any
 from .. import autograd, events
 from ..creation import zeros_like
 from ..dtype import is_differentiable
-from ..grad_mode import is_grad_enabled
+from ..grad_mode import mode, ordinary
 from ..gradient_edge import get_gradient_edge
 from ..pytree import flatten, mapped, unflatten
 from ..tensor import Tensor
@@ -106,8 +106,9 @@ def vjp_of(func: Function, args: tuple[Any, ...], argnums: Argnums | None, has_a
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
                 f"cotangents: {given_structure.drawing()}, primal output: {out_structure.drawing()}"
             )
-        recording = is_grad_enabled() if create_graph is None else create_graph
-        return level.result(unflatten(pull(given, recording, retain_graph), structure), recording)
+        recording = mode.grad if create_graph is None else create_graph
+        with ordinary():
+            return level.result(unflatten(pull(given, recording, retain_graph), structure), recording)
 
     return (result, function, extra) if has_aux else (result, function)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import _generated as g
-from ..ops import functions, reduce
+from ..ops import functions
 from ..ops.explain import not_a_tensor
 from ..ops.matrix import matmul
 from ..overrides import overridable
@@ -17,15 +17,13 @@ from ..random import generator
 from ..tensor import Tensor, wrap
 
 __all__ = [
-    "cross_entropy", "dropout", "embedding", "leaky_relu", "linear", "log_softmax", "mse_loss", "nll_loss", "relu",
-    "sigmoid", "silu", "softmax", "softplus", "tanh",
+    "cross_entropy", "dropout", "embedding", "linear", "mse_loss", "nll_loss", "sigmoid", "softplus", "tanh",
 ]  # fmt: skip
 
 _python = functools.partial(overridable, public="torch.nn.functional", in_python=True)
 """Of the functions that PyTorch has written in Python, which say so when nobody overrides them."""
 
-softmax, log_softmax = _python(reduce.softmax), _python(reduce.log_softmax)
-relu, tanh, sigmoid, leaky_relu, silu, softplus = g.relu, g.tanh, g.sigmoid, g.leaky_relu, g.silu, g.softplus
+tanh, sigmoid, softplus = g.tanh, g.sigmoid, g.softplus
 
 
 @functools.partial(overridable, public="torch.nn")

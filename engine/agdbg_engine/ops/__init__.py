@@ -22,6 +22,7 @@ for _name, _function in ROWS.items():
         setattr(graph, _name, _function)
 
 from .wide import INPLACE, OPS, PUBLIC  # noqa: E402 - families declare themselves on top of the ops above
+from .wide import operators as operators_of_families  # noqa: E402
 
 ROWS.update(OPS)
 
@@ -40,7 +41,7 @@ def _named(module: Any, names: str) -> dict[str, Any]:
 
 
 _WRITTEN: dict[str, Any] = {
-    **_named(elementwise, "add sub mul div pow square sign masked_fill clamp clamp_min clamp_max"),
+    **_named(elementwise, "add sub mul div pow square sign round masked_fill clamp clamp_min clamp_max"),
     **_named(shape, "reshape clone flatten permute transpose t unsqueeze squeeze select narrow"),
     **_named(reduce, "sum mean var std norm logsumexp softmax log_softmax amax amin max min"),
     **_named(matrix, "mm mv dot bmm addmm outer matmul"),
@@ -64,7 +65,7 @@ _ONLY_METHODS: dict[str, Any] = {
     "where": elementwise.where_self,
     **cast.CASTS,
 }
-_PLAIN = {n: f for n, f in ROWS.items() if n not in {*_PARTS, *_OF_NN, *_ONLY_METHODS, *_ONLY_FUNCTIONS}}
+_PLAIN = {n: f for n, f in ROWS.items() if n not in {*OPS, *_PARTS, *_OF_NN, *_ONLY_METHODS, *_ONLY_FUNCTIONS}}
 
 FUNCTIONS: dict[str, Any] = {
     **_PLAIN,
@@ -89,7 +90,7 @@ METHODS: dict[str, Any] = {
 
 FUNCTIONS.update({n: overridable(p.function, into=into if p.out else None) for n, p in PUBLIC["torch"].items()})
 METHODS.update({n: checked(p.function, method=True) for n, p in PUBLIC["Tensor"].items()})
-METHODS.update({n: _inplace(n, f) for n, f in INPLACE.items()})
+METHODS.update({n: _inplace(n, f, composed=f not in OPS.values()) for n, f in INPLACE.items()})
 
 _FORMS = {**ROWS, **_WRITTEN, "fill": elementwise.fill, "copy": elementwise.copy}
 METHODS.update(
@@ -118,6 +119,12 @@ canonical[ROWS["mm"]] = matrix.matmul
 operators.update((ROWS["mm"], ROWS["rsub"]))
 for _name, _function in compare.OPERATORS.items():
     canonical[_function] = METHODS[_name]
+for _name, (_method, _function) in operators_of_families.FUNCTIONS.items():
+    _OPERATORS[f"__{_name}__"] = operators_of_families.OPERATORS[f"__{_name}__"]
+    _OPERATORS[f"__r{_name}__"] = operators_of_families.REFLECTED[f"__r{_name}__"]
+    _OPERATORS[f"__i{_name}__"] = METHODS[f"{_method}_"]
+    canonical[_OPERATORS[f"__{_name}__"]] = METHODS[_method]
+_OPERATORS["__rdiv__"] = elementwise.rdiv_by_hand
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _OPERATORS[f"__{_name}__"] = compare.OPERATORS[_name]
 for _name in ("and", "or", "xor"):

@@ -249,7 +249,7 @@ def add(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[AddBackward0](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -297,7 +297,7 @@ def add(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[AddBackward0_other](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -449,7 +449,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[SubBackward0](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -497,7 +497,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[SubBackward0_other](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -646,7 +646,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[RsubBackward0](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -694,7 +694,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[RsubBackward1_other](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -907,7 +907,7 @@ def mul(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[MulBackward0](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -956,7 +956,7 @@ def mul(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[MulBackward0_other](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -1185,7 +1185,7 @@ def div(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[DivBackward0](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -1236,7 +1236,7 @@ def div(self: Tensor, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[DivBackward0_other](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -1603,7 +1603,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[PowBackward1](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -1655,7 +1655,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[PowBackward0_exponent](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -1712,7 +1712,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[PowBackward2_self](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -1923,7 +1923,7 @@ def maximum(self: Tensor, other: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MaximumBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -2131,7 +2131,7 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MinimumBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -2214,7 +2214,7 @@ def neg(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[NegBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -2332,7 +2332,7 @@ def exp(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ExpBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -2450,7 +2450,7 @@ def expm1(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[Expm1Backward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -2563,7 +2563,7 @@ def log(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[LogBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -2676,7 +2676,7 @@ def log1p(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[Log1PBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -2794,7 +2794,7 @@ def sqrt(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SqrtBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -2912,7 +2912,7 @@ def rsqrt(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[RsqrtBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3030,7 +3030,7 @@ def reciprocal(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ReciprocalBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3137,7 +3137,7 @@ def abs(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[AbsBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3268,7 +3268,7 @@ def sgn(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SgnBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3377,7 +3377,7 @@ def angle(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[AngleBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3461,7 +3461,7 @@ def sign(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SignBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3546,7 +3546,7 @@ def floor(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[FloorBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3631,7 +3631,7 @@ def ceil(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[CeilBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3716,7 +3716,7 @@ def round(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[RoundBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3801,7 +3801,7 @@ def trunc(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[TruncBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -3915,7 +3915,7 @@ def sin(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SinBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4028,7 +4028,7 @@ def cos(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[CosBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4146,7 +4146,7 @@ def tanh(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[TanhBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4264,7 +4264,7 @@ def sigmoid(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SigmoidBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4380,7 +4380,7 @@ def relu(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ReluBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4492,7 +4492,7 @@ def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[LeakyReluBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4627,7 +4627,7 @@ def threshold_backward(grad_output: Tensor, self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ThresholdBackwardBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4763,7 +4763,7 @@ def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Any) 
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[LeakyReluBackwardBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4878,7 +4878,7 @@ def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SoftplusBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -4991,7 +4991,7 @@ def silu(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SiluBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -5104,7 +5104,7 @@ def gelu_tanh(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[GeluBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -5217,7 +5217,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ClampBackward1](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -5329,7 +5329,7 @@ def clamp_min(self: Tensor, min: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ClampMinBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -5441,7 +5441,7 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ClampMaxBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -5649,7 +5649,7 @@ def clamp_min_tensor(self: Tensor, min: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ClampMinBackward1](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -5857,7 +5857,7 @@ def clamp_max_tensor(self: Tensor, max: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ClampMaxBackward1](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -6132,7 +6132,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[WhereBackward0](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -6185,7 +6185,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[WhereBackward0_self](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -6240,7 +6240,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[WhereBackward0_other](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -6461,7 +6461,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[MaskedFillBackward1](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -6514,7 +6514,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[MaskedFillBackward0_value](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -6622,7 +6622,7 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[CopyBackwards](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -6754,7 +6754,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[FillBackward3](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -6803,7 +6803,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[FillBackward2_value](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -6890,7 +6890,7 @@ def zero(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ZeroBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -6976,7 +6976,7 @@ def clone(self: Tensor, order: Any = 'K') -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[CloneBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7060,7 +7060,7 @@ def to_copy(self: Tensor, dtype: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ToCopyBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7146,7 +7146,7 @@ def sum_all(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SumBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7234,7 +7234,7 @@ def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SumBackward1](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7320,7 +7320,7 @@ def mean_all(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MeanBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7408,7 +7408,7 @@ def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MeanBackward1](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7549,7 +7549,7 @@ def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[AmaxBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7690,7 +7690,7 @@ def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[AminBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7829,7 +7829,7 @@ def max_all(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MaxBackward1](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -7968,7 +7968,7 @@ def min_all(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MinBackward1](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -8081,7 +8081,7 @@ def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MaxBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -8194,7 +8194,7 @@ def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MinBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -8304,7 +8304,7 @@ def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[VarBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -8438,7 +8438,7 @@ def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[StdBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -8571,7 +8571,7 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[LinalgVectorNormBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -8713,7 +8713,7 @@ def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[LogsumexpBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -8831,7 +8831,7 @@ def softmax_dim(self: Tensor, dim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SoftmaxBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -8948,7 +8948,7 @@ def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[LogSoftmaxBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -9060,7 +9060,7 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[NllLossBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -9171,7 +9171,7 @@ def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduc
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[NllLossBackwardBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -9365,7 +9365,7 @@ def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MseLossBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -9529,7 +9529,7 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MmBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -9690,7 +9690,7 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[MvBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -9851,7 +9851,7 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[DotBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -10012,7 +10012,7 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[BmmBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -10189,7 +10189,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[AddmmBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -10276,7 +10276,7 @@ def alias(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[AliasBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -10359,7 +10359,7 @@ def fw_primal(self: Tensor, level: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[Identity](n, out)
                         except RecursionError:
                             pass
             else:
@@ -10443,7 +10443,7 @@ def view(self: Tensor, shape: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ViewBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -10527,7 +10527,7 @@ def reshape_alias(self: Tensor, shape: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ReshapeAliasBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -10610,7 +10610,7 @@ def unsafe_view(self: Tensor, shape: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[UnsafeViewBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -10697,7 +10697,7 @@ def expand(self: Tensor, shape: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ExpandBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -10780,7 +10780,7 @@ def t(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[TBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -10865,7 +10865,7 @@ def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[TransposeBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -10949,7 +10949,7 @@ def permute_to(self: Tensor, dims: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[PermuteBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -11033,7 +11033,7 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[UnsqueezeBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -11117,7 +11117,7 @@ def squeeze_all(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SqueezeBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -11201,7 +11201,7 @@ def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SqueezeBackward1](n, out)
                         except RecursionError:
                             pass
             else:
@@ -11285,7 +11285,7 @@ def select(self: Tensor, dim: Any, index: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SelectBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -11371,7 +11371,7 @@ def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: 
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SliceBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -11451,7 +11451,7 @@ def conj_raw(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ConjPhysicalBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -11534,7 +11534,7 @@ def conj_copy(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ConjBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -11655,7 +11655,7 @@ def complex_raw(real: Tensor, imag: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ComplexBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -11816,7 +11816,7 @@ def polar_raw(abs: Tensor, angle: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[PolarBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -11902,7 +11902,7 @@ def view_as_real(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ViewAsRealBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -11985,7 +11985,7 @@ def view_as_complex(self: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[ViewAsComplexBackward0](n, out)
                         except RecursionError:
                             pass
             else:
@@ -12069,7 +12069,7 @@ def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SelectBackwardBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -12158,7 +12158,7 @@ def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, ste
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[SliceBackwardBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -12243,7 +12243,7 @@ def index(self: Tensor, indices: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[IndexBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -12327,7 +12327,7 @@ def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[IndexBackwardBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -12464,7 +12464,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[IndexPutBackward0](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -12514,7 +12514,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
                     if events.on:
                         if events.sink is not None:
                             try:
-                                events.sink.node_born(n, out)
+                                events.births[IndexPutBackward0_values](n, out)
                             except RecursionError:
                                 pass
                         if events.special:
@@ -12629,7 +12629,7 @@ def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[GatherBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:
@@ -12740,7 +12740,7 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
                 if events.on:
                     if events.sink is not None:
                         try:
-                            events.sink.node_born(n, out)
+                            events.births[GatherBackwardBackward0](n, out)
                         except RecursionError:
                             pass
                     if events.special:

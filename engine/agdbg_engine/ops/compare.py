@@ -41,7 +41,7 @@ def _cut(how: str, *operands: Any) -> None:
 def _operator(name: str, ufunc: Any) -> Operator:
     """The form for Python's operators: ``NotImplemented`` for what is neither tensor nor number."""
 
-    ordering = name in ("lt", "le", "gt", "ge")
+    ordering, logical = name in ("lt", "le", "gt", "ge"), name.startswith("logical")
 
     def compare(self: Any, other: Any) -> Tensor:
         if isinstance(other, Tensor):
@@ -51,6 +51,8 @@ def _operator(name: str, ufunc: Any) -> Operator:
                 return ask_all(canonical[compare], self, other)
         elif isinstance(other, int | float | np.generic):
             operand = wrapped(other, self._a.dtype) if type(other) is int else other
+        elif isinstance(other, complex) and not logical:
+            operand = np.asarray(other, result_type([(self._a.dtype, 2), (np.dtype(np.complex64), 0)]))
         else:
             return ask_all(compare, self, other)
         if ordering and "c" in (self._a.dtype.kind, getattr(operand, "dtype", self._a.dtype).kind):
@@ -72,6 +74,9 @@ def _function(name: str, operator: Operator) -> Operator:
     """The form for calls: an error where the operator says ``NotImplemented``."""
 
     def compare(self: Any, other: Any) -> Tensor:
+        if not isinstance(self, Tensor):
+            kinds = f"{type(self).__name__}, {type(other).__name__}"
+            raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
         out = operator(self, other)
         if out is NotImplemented:
             raise not_a_tensor(name, "other", other, 2)

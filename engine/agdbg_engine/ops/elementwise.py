@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtype import get_default_dtype, scalar_type
+from ..dtype import get_default_dtype, is_differentiable, scalar_type
 from ..scalars import written
 from ..tensor import Tensor, wrap
 from . import _generated as g
@@ -33,9 +33,9 @@ def sub(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return _checked("sub", g.sub(self, other) if isinstance(self, Tensor) else g.rsub(other, self), other)
 
 
-def rsub(self: Tensor, other: Any) -> Tensor:
-    """``other - self``."""
-    return _checked("rsub", g.rsub(self, other), other)
+def rsub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """``other - alpha * self``."""
+    return _checked("rsub", g.rsub(self if alpha == 1 else self * alpha, other), other)
 
 
 def mul(self: Any, other: Any) -> Tensor:
@@ -43,8 +43,15 @@ def mul(self: Any, other: Any) -> Tensor:
     return _checked("mul", g.mul(self, other) if isinstance(self, Tensor) else g.mul(other, self), other)
 
 
-def div(self: Any, other: Any) -> Tensor:
-    """``self / other``: true division, integers in the default dtype; one of them may be a number."""
+def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """``self / other``, one of which may be a number: true division, integers in the default dtype.
+
+    With ``rounding_mode`` ``"floor"`` or ``"trunc"`` rounded down or to 0, in the common dtype; the gradient is 0.
+    """
+    if rounding_mode is not None:
+        from .wide.arithmetic import rounded_quotient
+
+        return rounded_quotient(self, other, rounding_mode)
     return _checked("div", g.div(self, other) if isinstance(self, Tensor) else rdiv(other, self), other)
 
 
@@ -58,6 +65,15 @@ def square(self: Tensor) -> Tensor:
     return g.pow(self, 2)
 
 
+def round(self: Tensor, *, decimals: int | None = None) -> Tensor:
+    """The nearest integer, the even one of two; with ``decimals`` so many are kept, before the point when negative."""
+    if decimals is None:
+        return g.round(self)
+    from .wide.choosing import round_decimals
+
+    return round_decimals(self, decimals)
+
+
 def sign(self: Tensor) -> Tensor:
     """-1, 0 or 1; bools as they are."""
     return g.sign(self) if self._a.dtype.kind != "b" else g.clone(self)
@@ -68,16 +84,14 @@ def rdiv(self: Tensor, other: Any) -> Tensor:
     return g.mul(g.reciprocal(self), other)
 
 
+def rdiv_by_hand(self: Tensor, other: Any) -> Any:
+    """``x.__rdiv__(other)``, a method that PyTorch still has; another tensor will do."""
+    return self.reciprocal() * other
+
+
 def rpow(self: Tensor, other: Any) -> Tensor:
     """``other ** self`` for a number ``other``."""
     return g.pow(other, self)
-
-
-def gelu(self: Tensor, approximate: str = "none") -> Tensor:
-    """``self`` times the normal distribution function of it; only its ``"tanh"`` approximation is there."""
-    if approximate != "tanh":
-        raise NotImplementedError("gelu(): only approximate='tanh' is supported")
-    return g.gelu_tanh(self)
 
 
 # ----- choosing -----
@@ -118,13 +132,13 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     if mask._a.dtype.kind != "b":
         name = {"Long": "long int"}.get(scalar_type(mask.dtype), scalar_type(mask.dtype).lower())
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {name}")
-    value = _fitting("masked_fill_", self, value)
+    value = fitting("masked_fill_", self, value)
     return _checked("masked_fill", g.masked_fill(self, mask, value), value, "value")
 
 
 def fill(self: Tensor, value: Any) -> Tensor:
     """The number or 0-d tensor ``value`` everywhere (the in-place form is public)."""
-    value = _fitting("fill_", self, value)
+    value = fitting("fill_", self, value)
     return _checked("fill_", g.fill(self, value), value, "value")
 
 
@@ -134,10 +148,12 @@ def copy(self: Tensor, other: Any) -> Tensor:
         other = wrap(np.asarray(other))
     if not isinstance(other, Tensor):
         raise not_a_tensor("copy_", "other", other, 1)
+    if other._rg and not is_differentiable(self._a.dtype):
+        other = other.to(self._a.dtype)  # no gradient comes out of it
     return g.copy(self, other)
 
 
-def _fitting(op: str, x: Tensor, value: Any) -> Any:
+def fitting(op: str, x: Tensor, value: Any) -> Any:
     """``value`` in the dtype of ``x``, which it takes on."""
     if isinstance(value, Tensor):
         if value.ndim == 0:
@@ -158,9 +174,16 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Elements limited to [min, max], numbers or tensors, either of which may be missing."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        x = self if min is None else clamp_min(self, min)
-        return x if max is None else clamp_max(x, max)
+    limits = [x for x in (min, max) if x is not None]
+    if any(isinstance(x, Tensor) for x in limits):
+        from .wide.limits import clamp_both
+
+        if not all(isinstance(x, Tensor) for x in limits):
+            kinds = ", ".join(type(x).__name__ for x in (self, min, max))
+            raise TypeError(
+                f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:"
+            )
+        return clamp_both(self, min, max)
     return g.clamp(_for_limits(self, min, max), min, max)
 
 

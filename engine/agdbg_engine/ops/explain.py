@@ -42,6 +42,12 @@ def _any_tensor(tensors: dict[str, Any]) -> bool:
     return any(isinstance(t, Tensor) for t in tensors.values())
 
 
+def no_tensor(op: str, *operands: Any) -> Exception:
+    """Two operands of which at least one must be a tensor, and none is."""
+    kinds = ", ".join(type(x).__name__ for x in operands)
+    return TypeError(f"{op}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
+
+
 def not_a_tensor(op: str, name: str, value: Any, position: int = 0) -> Exception:
     """An argument that must be a tensor and is none; its position is that in the function ``op``."""
     at = position or _position(op, name)

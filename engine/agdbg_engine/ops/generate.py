@@ -421,7 +421,7 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
     yield f"{inner}if events.on:"
     yield f"{inner}    if events.sink is not None:"
     yield f"{inner}        try:"
-    yield f"{inner}            events.sink.node_born(n, out)"
+    yield f"{inner}            events.births[{v.cls}](n, out)"
     yield f"{inner}        except RecursionError:"  # the program is at its limit: the node is told when it is next met
     yield f"{inner}            pass"
     if not v.row.view:

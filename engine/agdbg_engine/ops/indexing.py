@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,11 @@ from ..device import array_module
 from ..dtype import scalar_type
 from ..grad_mode import mode
 from ..inside import check_write
-from ..scalars import written
+from ..scalars import check_fits, written
+from ..sites import user_stacklevel
 from ..tensor import Tensor, check_memory
 from . import _generated as g
-from .elementwise import fill
+from .elementwise import copy, fill
 from .explain import expand_error, shape_error
 from .inplace import inplace
 from .shape import one_dim
@@ -30,7 +33,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         return _select_item(self, 0, key)
     if isinstance(key, slice):
         return _sliced(self, 0, key)
-    out, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
+    out, arrays = _basic(self, _items(key))
     if arrays:
         at = _key(out, arrays)
         try:
@@ -45,15 +48,15 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     asked = overrides.asked_by(self, (key, value)) if overrides.seen else ()
     if asked:
         return overrides.dispatch(setitem, asked, (self, key, value), {})
-    if not isinstance(value, Tensor | int | float | np.generic):
+    if not isinstance(value, Tensor | int | float | complex | np.generic):
         raise TypeError(f"can't assign a {_type_name(value)} to a torch.{scalar_type(self.dtype)}Tensor")
-    target, arrays = _basic(self, key if isinstance(key, tuple) else (key,))
+    target, arrays = _basic(self, _items(key))
     if not arrays and events.special & events.TRANSFORM:
         check_write(target, "copy_", ())
     if arrays:
         _put(target, _key(target, arrays), value)
     elif isinstance(value, Tensor) and value.ndim:
-        inplace(target, "copy_", g.copy, (_expanded(value, target.shape),))
+        inplace(target, "copy_", copy, (_expanded(value, target.shape),))
     else:
         check_memory(target._a)  # which fill_ with a number would not
         inplace(target, "fill_", fill, (value.item() if isinstance(value, np.generic) else value,))
@@ -99,9 +102,14 @@ def _by_index_tensor(error: IndexError, key: tuple[Any, ...]) -> Exception:
     return shape_error(f"{found[1]} dimension {number + left} {found[3]}", IndexError)
 
 
-def _fitting(x: Tensor, key: tuple[Any, ...], value: Any) -> Any:
+def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = False) -> Any:
     """``value`` as it can be put into ``x[key]``; PyTorch's errors where it cannot."""
     if isinstance(value, Tensor):
+        if value.dtype != x.dtype and not accumulate and _fills(key, value):
+            error = check_fits(value._a.item(), x.dtype)
+            if error is not None:
+                raise error
+            return value.reshape(()).to(x.dtype)
         room = x._a[key].shape
         if value.dtype != x.dtype:
             raise RuntimeError(
@@ -117,11 +125,17 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any) -> Any:
     return x.dtype.type(written(value, x.dtype)).item()
 
 
+def _fills(key: tuple[Any, ...], value: Tensor) -> bool:
+    """Whether this is ``masked_fill_``, which takes any dtype: one element for all that one mask picks."""
+    masks = [k for k in key if not isinstance(k, slice)]
+    return value._a.size == 1 and len(masks) == 1 and masks[0].dtype.kind == "b"
+
+
 def index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``self`` with ``values`` at a sequence of index tensors, or added there with ``accumulate``."""
     target, key = _index_tensors("index_put", self, indices, values)
     try:
-        return g.index_put(target, key, _fitting(target, key, values), accumulate)
+        return g.index_put(target, key, _fitting(target, key, values, accumulate), accumulate)
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
 
@@ -133,7 +147,7 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         return overrides.dispatch(index_put_, asked, (self, indices, values, accumulate), {})
     target, key = _index_tensors("index_put_", self, indices, values)
     try:
-        inplace(target, "index_put_", g.index_put, (key, _fitting(target, key, values), accumulate))
+        inplace(target, "index_put_", g.index_put, (key, _fitting(target, key, values, accumulate), accumulate))
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
     return self
@@ -187,6 +201,31 @@ def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
 # ----- taking a key apart -----
 
 
+def _items(key: Any) -> tuple[Any, ...]:
+    """The items of a key, which may be one: any sequence with something else than numbers in it counts as a tuple, but long ones."""
+    if isinstance(key, tuple):
+        return key
+    if isinstance(key, Tensor | np.ndarray) or not _is_sequence(key) or len(key) >= _LONG:
+        return (key,)
+    items = tuple(key[i] for i in range(len(key)))
+    if not any(i is None or i is Ellipsis or isinstance(i, slice) or _is_sequence(i) for i in items):
+        return (key,)
+    warnings.warn(_NO_TUPLE, UserWarning, stacklevel=user_stacklevel())
+    return items
+
+
+_LONG = 32
+_NO_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use "
+    "x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will "
+    "result either in an error or a different result"
+)
+
+
+def _is_sequence(x: Any) -> bool:
+    return hasattr(type(x), "__getitem__") and not isinstance(x, dict | np.generic)
+
+
 def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
     """Apply integers, slices, ``None`` and ``...``; return the view and the index arrays by its dimensions."""
     out, dim = x, 0
@@ -197,8 +236,8 @@ def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
             out = g.unsqueeze(out, dim)
         elif isinstance(item, slice):
             out = _sliced(out, dim, item, among_others=True)
-        elif isinstance(item, int | np.integer) and not isinstance(item, bool):
-            out = _select_item(out, dim, int(item), _place(key, items, at))
+        elif hasattr(item, "__index__") and not isinstance(item, bool | Tensor | np.ndarray | np.bool_):
+            out = _select_item(out, dim, operator.index(item), _place(key, items, at))
             continue
         else:
             array = _index_array(out, item)
@@ -291,19 +330,38 @@ def _index_array(x: Tensor, item: Any) -> Any:
             _ = item._storage.version  # type: ignore[union-attr]  # refuses: it would be kept for backward
         array = item._a
     else:
-        if isinstance(item, str):
-            raise TypeError("new(): invalid data type 'str'")
-        if not isinstance(item, bool | list | tuple | np.ndarray):
+        if isinstance(item, str | bytes):
+            raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
+        if not isinstance(item, bool | np.ndarray) and not _is_sequence(item):
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-                f"{type(item).__name__})"
+                f"{_type_name(item)})"
             )
-        array = array_module(x._a).asarray(item)
-        if array.size == 0 and not isinstance(item, np.ndarray):
+        array = item if isinstance(item, np.ndarray) else _of_numbers(item)
+        array = array_module(x._a).asarray(array)
+        if array.dtype.kind == "f":
             array = array.astype(np.int64)
     if array.dtype not in (np.int64, np.int32, np.uint8, np.bool_):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     return array.astype(bool) if array.dtype == np.uint8 else array
+
+
+def _of_numbers(item: Any) -> Any:
+    """A sequence (of sequences) of numbers as an array of bools or else of integers; PyTorch's errors for what is none."""
+    from ..creation import tensor
+
+    item = _listed(item)
+    found = tensor(item)
+    return (found if found.dtype.kind == "b" else tensor(item, dtype=np.dtype(np.int64)))._a
+
+
+def _listed(item: Any) -> Any:
+    """Sequences as lists, and tensors as they are, those of one element as that."""
+    if isinstance(item, Tensor) and item._a.size == 1:
+        return item._a.item()
+    if isinstance(item, Tensor | np.ndarray | str | bytes) or not _is_sequence(item):
+        return item
+    return [_listed(item[i]) for i in range(len(item))]
 
 
 def _check_mask(mask: Any, x: Tensor, dim: int) -> None:

@@ -22,14 +22,17 @@ from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write
 
 
-def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[Any, ...]) -> Tensor:
+def inplace(
+    t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[Any, ...], apart: bool = False
+) -> Tensor:
     """``t.name(*args)``: refused before any byte changes where PyTorch refuses it.
 
     The op runs on a twin of ``t`` that has its history; where the op saved its input, the twin keeps the old values.
+    ``apart``: the twin has memory of its own, since the function is made of ops any of which may save it or a view of it.
     """
     if overrides.seen and mode.overriding:  # whoever overrides was asked before
         with overrides.DisableTorchFunctionSubclass():
-            return inplace(t, name, function, args)
+            return inplace(t, name, function, args, apart)
     if name == "abs_" and t._a.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     if events.special & events.TRANSFORM:
@@ -39,6 +42,8 @@ def inplace(t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[A
     if events.special & events.STRICT:
         refuse(t, name)
     twin = _twin(t)
+    if apart:
+        twin._a = t._a.copy()
     if events.special & events.FORWARD:
         check_write(t)
         follow(twin, t)
@@ -142,17 +147,22 @@ def _check_result(t: Tensor, result: Tensor) -> None:
         )
 
 
-def method(name: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The method ``name_`` of an op."""
+def method(name: str, function: Callable[..., Tensor], composed: bool = False) -> Callable[..., Tensor]:
+    """The method ``name_`` of an op; ``composed`` where that may be several ones."""
 
     def write(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         asked = overrides.asked_by(self, args) if overrides.seen else ()
         if asked:
             return overrides.dispatch(overrides.canonical.get(write, write), asked, (self, *args), kwargs)
         if kwargs:
-            return inplace(self, name, lambda t, *a: function(t, *a, **kwargs), args)
-        return inplace(self, name, function, args)
+            return inplace(self, name, lambda t, *a: function(t, *a, **kwargs), args, composed and _wanted(self, *args, *kwargs.values()))
+        return inplace(self, name, function, args, composed and _wanted(self, *args))
 
     write.__name__ = write.__qualname__ = name
     write.__doc__ = f"In-place form of :func:`{function.__name__}`."
     return write
+
+
+def _wanted(*values: Any) -> bool:
+    """Whether an op of ``values`` may be recorded."""
+    return mode.grad and any(isinstance(x, Tensor) and bool(x._rg) for x in values)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import errors
 from ..current import current
+from ..storage import InferenceStorage
 from . import detached
 
 if TYPE_CHECKING:
@@ -228,7 +229,9 @@ def first_refusal(nodes: list[Node]) -> Refusal | None:
             storage = node.o_storage if is_output else value._storage
             if isinstance(storage, Packed):
                 storage = storage.real_storage if storage.certain else None
-            if storage is not None and not storage.version == getattr(node, version):  # noqa: SIM201 - see saved.detached
+            if storage is None or isinstance(storage, InferenceStorage):  # which has no version
+                continue
+            if not storage.version == getattr(node, version):  # noqa: SIM201 - see saved.detached
                 return Refusal(node, saved[2:], None)
         if node.op_name == "CopySlices":
             found = first_refusal([node.inner])

@@ -9,7 +9,9 @@ from .declare import INPLACE, OPS, PUBLIC
 __all__ = ["FAMILIES", "INPLACE", "OPS", "PUBLIC"]
 
 FAMILIES = (
-    "base", "special", "activations",
+    "base", "limits", "strides", "trigonometry", "exponents", "arithmetic", "choosing", "integers", "element_tests", "special", "gamma", "polynomials", "aliases", "operators",
+    "activations", "normalization",
+    "convolution", "pad", "pad_modes", "conv", "fold", "pixel", "linalg", "max_pool", "avg_pool", "pool",
 )  # fmt: skip
 
 for _family in FAMILIES:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ....dtype import scalar_type
 from ....random import generator
 from ....tensor import Tensor, wrap
 from ... import _generated as g
-from ... import graph, reduce
+from ... import reduce
 from ...explain import shape_error
 from ...inplace import inplace as written
 from ...shape import one_dim
@@ -114,8 +117,9 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 @public("nn.functional")
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 in [-lambd, lambd], elsewhere ``lambd`` nearer to 0."""
-    if not lambd >= 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    if input.dtype.kind == "f" and not 0 <= lambd <= np.finfo(input.dtype).max:
+        most, name = np.finfo(input.dtype).max, scalar_type(input.dtype)
+        raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {name}, but found {lambd:g}")
     return OPS["softshrink"](input, lambd)
 
 
@@ -126,6 +130,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
         raise NotImplementedError(f"\"threshold_cpu\" not implemented for '{scalar_type(input.dtype)}'")
     kept = OPS["threshold_of_result"] if value <= threshold else None
     return _form("threshold", inplace, input, OPS["threshold"], threshold, value, kept=kept)
+
+
+_threshold = threshold  # which is a parameter below
 
 
 @public("nn.functional")
@@ -196,7 +203,7 @@ def rrelu(
     noise = None
     if training:
         drawn = generator().uniform(lower, upper, input.shape).astype(input.dtype)
-        noise = graph.where(wrap(input._a <= 0), wrap(drawn), 1.0)  # type: ignore[attr-defined]  # a row
+        noise = g.where(wrap(input._a <= 0), wrap(drawn), 1.0)
     kept = OPS["rrelu_of_result"] if lower >= 0 else None
     return _form("rrelu", inplace, input, OPS["rrelu_with_noise"], noise, lower, upper, training, kept=kept)
 
@@ -224,8 +231,6 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 def _dim(name: str, x: Tensor, dim: int | None, stacklevel: int) -> int:
     if dim is None:
-        import warnings
-
         warnings.warn(
             f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
             stacklevel=stacklevel + 2,
@@ -276,9 +281,7 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
 @public("torch nn.functional")
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """In-place form of :func:`threshold`."""
-    from . import functions
-
-    return functions.threshold(input, threshold, value, True)
+    return _threshold(input, threshold, value, True)
 
 
 @public("torch nn.functional")

@@ -30,10 +30,10 @@ def gelu_backward(g: Any, x: Any) -> Any:
 def _distribution(x: Any) -> Any:
     from scipy import special
 
-    out = special.erf(x * math.sqrt(0.5))
-    out += 1
-    out *= 0.5
-    return out
+    scaled = x * math.sqrt(0.5)
+    if scaled.itemsize < 4:
+        scaled = scaled.astype(np.float32)
+    return ((special.erf(scaled) + 1) * 0.5).astype(x.dtype)
 
 
 @kernel

@@ -1,0 +1,47 @@
+"""PyTorch's other names for functions: by namespace what they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _generated as g
+from .. import compare, elementwise, reduce
+from .declare import public
+
+_OF_ARITHMETIC: dict[str, Any] = {
+    "absolute": g.abs, "negative": g.neg, "multiply": elementwise.mul, "subtract": elementwise.sub,
+    "divide": elementwise.div, "fix": g.trunc, "clip": elementwise.clamp,
+}  # fmt: skip
+_OF_COMPARISONS: dict[str, Any] = {
+    "greater": compare.PAIRWISE["gt"], "greater_equal": compare.PAIRWISE["ge"], "less": compare.PAIRWISE["lt"],
+    "less_equal": compare.PAIRWISE["le"], "not_equal": compare.PAIRWISE["ne"],
+}  # fmt: skip
+for _name, _function in _OF_ARITHMETIC.items():
+    public(f"torch.{_name} Tensor.{_name}", out=True, inplace=True)(_function)
+for _name, _function in _OF_COMPARISONS.items():
+    public(f"torch.{_name} Tensor.{_name}", out=True)(_function)
+
+
+@public("torch Tensor", out=True, inplace=True)
+def true_divide(self: Any, other: Any) -> Any:
+    """``self / other``; integers in the default dtype."""
+    return elementwise.div(self, other)
+
+
+public("special.expit", out=True)(g.sigmoid)
+public("special", out=True)(g.expm1)
+public("special", out=True)(g.log1p)
+public("special", out=True)(elementwise.round)
+public("special", out=True)(reduce.logsumexp)
+
+
+@public("special")
+def softmax(self: Any, dim: int, dtype: Any = None) -> Any:
+    """exp(x) / sum(exp(x)) along ``dim``."""
+    return reduce.softmax(self, dim, dtype)
+
+
+@public("special")
+def log_softmax(self: Any, dim: int, *, dtype: Any = None) -> Any:
+    """x - log(sum(exp(x))) along ``dim``."""
+    return reduce.log_softmax(self, dim, dtype)

@@ -1,0 +1,159 @@
+"""Means over windows, fixed and adaptive: sums along one dimension after the other, and their transposes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...device import array_module
+from .declare import op
+from .max_pool import adaptive_bounds, places
+from .windows import Ints
+
+
+def _bounds(n: int, k: int, s: int, p: int, m: int) -> tuple[Any, Any, Any]:
+    """Where windows begin and end inside the input, and how many elements each has with the padding."""
+    start = np.arange(m) * s - p
+    end = np.minimum(start + k, n + p)
+    return start.clip(0, None), end.clip(None, n), end - start
+
+
+def _all_bounds(size: Ints, kernel: Ints, stride: Ints, padding: Ints, ceil_mode: bool) -> list[Any]:
+    counts = places(size, kernel, stride, padding, (1,) * len(kernel), ceil_mode)
+    return [_bounds(*numbers) for numbers in zip(size, kernel, stride, padding, counts, strict=True)]
+
+
+def _runs(start: Any, end: Any) -> Any:
+    """By offset, which windows have an element there and where it lies: as slices where possible."""
+    for offset in range(int((end - start).max()) if len(start) else 0):
+        has = np.flatnonzero(start + offset < end)
+        at = start[has] + offset
+        yield _as_slice(has), _as_slice(at)
+
+
+def _as_slice(at: Any) -> Any:
+    step = int(at[1] - at[0]) if len(at) > 1 else 1
+    if step > 0 and (np.diff(at) == step).all():
+        return slice(int(at[0]), int(at[-1]) + 1, step)
+    return at
+
+
+def _sums(x: Any, axis: int, start: Any, end: Any) -> Any:
+    """The sum of every window along ``axis``."""
+    before, after = (slice(None),) * axis, x.shape[axis + 1 :]
+    out = array_module(x).zeros((*x.shape[:axis], len(start), *after), x.dtype)
+    for has, at in _runs(start, end):
+        out[(*before, has)] += x[(*before, at)]
+    return out
+
+
+def _spread(g: Any, axis: int, start: Any, end: Any, n: int) -> Any:
+    """The transpose of :func:`_sums`: ``g`` added to the ``n`` elements of its windows."""
+    before, after = (slice(None),) * axis, g.shape[axis + 1 :]
+    out = array_module(g).zeros((*g.shape[:axis], n, *after), g.dtype)
+    for has, at in _runs(start, end):
+        if isinstance(at, slice):
+            out[(*before, at)] += g[(*before, has)]
+        else:
+            array_module(g).add.at(out, (*before, at), g[(*before, has)])
+    return out
+
+
+def _mean(x: Any, bounds: list[Any], divisor: Any) -> Any:
+    dtype = x.dtype
+    if dtype == np.float16:
+        x = x.astype(np.float32)
+    for axis, (start, end, *_) in enumerate(bounds, x.ndim - len(bounds)):
+        x = _sums(x, axis, start, end)
+    if dtype.kind in "iu":
+        return (np.abs(x) // divisor * np.sign(x)).astype(dtype)
+    return (x / _like(divisor, x)).astype(dtype)
+
+
+def _mean_backward(g: Any, bounds: list[Any], divisor: Any, size: Ints) -> Any:
+    dtype = g.dtype
+    if dtype == np.float16:
+        g = g.astype(np.float32)
+    g = g / _like(divisor, g)
+    for axis, (start, end, *_), n in zip(range(g.ndim - len(bounds), g.ndim), bounds, size, strict=True):
+        g = _spread(g, axis, start, end, n)
+    return g.astype(dtype)
+
+
+def _like(divisor: Any, x: Any) -> Any:
+    """Divisors in the dtype and library of ``x``; one number where all are the same."""
+    if isinstance(divisor, int):
+        return x.dtype.type(divisor)
+    if divisor.size and (divisor == divisor.flat[0]).all():
+        return x.dtype.type(divisor.flat[0])
+    return array_module(x).asarray(divisor.astype(x.dtype))
+
+
+def _product(counts: list[Any]) -> Any:
+    """The outer product of the counts of every dimension."""
+    k = len(counts)
+    total: Any = 1
+    for axis, c in enumerate(counts):
+        total = total * c.reshape(-1, *(1,) * (k - 1 - axis))
+    return total
+
+
+# ----- fixed windows -----
+
+
+def _divisor(bounds: list[Any], count_include_pad: bool, divisor_override: int | None) -> Any:
+    if divisor_override is not None:
+        return divisor_override
+    return _product([whole if count_include_pad else end - start for start, end, whole in bounds])
+
+
+_Plan = tuple[list[Any], Any]
+
+
+def _plan(size: Ints, kernel_size: Ints, stride: Ints, padding: Ints, ceil_mode: bool, include: bool, override: Any) -> _Plan:
+    bounds = _all_bounds(size, kernel_size, stride, padding, ceil_mode)
+    return bounds, _divisor(bounds, include, override)
+
+
+def _adaptive_plan(size: Ints, output_size: Ints) -> _Plan:
+    bounds = [adaptive_bounds(n, m) for n, m in zip(size, output_size, strict=True)]
+    return bounds, _product([end - start for start, end in bounds])
+
+
+_HOW = "kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override"
+
+
+def _declare(k: int) -> None:
+    def value(self: Any, *how: Any) -> Any:
+        return _mean(self, *_plan(self.shape[-k:], *how))
+
+    def backward(grad_output: Any, self: Any, *how: Any) -> Any:
+        size = self.shape[-k:]
+        return _mean_backward(grad_output, *_plan(size, *how), size)
+
+    def adaptive(self: Any, output_size: Ints) -> Any:
+        return _mean(self, *_adaptive_plan(self.shape[-k:], output_size))
+
+    def adaptive_backward(grad_output: Any, self: Any) -> Any:
+        size = self.shape[-k:]
+        return _mean_backward(grad_output, *_adaptive_plan(size, grad_output.shape[-k:]), size)
+
+    name, node = f"avg_pool{k}d", f"AvgPool{k}DBackward"
+    op(f"{name}_raw(self, {_HOW})", f"{node}0", self=f"{name}_backward(g, self, {_HOW})", jvp="linear", value=value)
+    op(
+        f"{name}_backward(grad_output, self, {_HOW})", f"{node}Backward0", grad_output=f"{name}_raw(g, {_HOW})", self=None,
+        jvp="linear", value=backward,
+    )  # fmt: skip
+    op(
+        f"adaptive_{name}_raw(self, output_size)", f"Adaptive{node}0", self=f"adaptive_{name}_backward(g, self)", jvp="linear",
+        value=adaptive,
+    )  # fmt: skip
+    op(
+        f"adaptive_{name}_backward(grad_output, self)", f"Adaptive{node}Backward0",
+        grad_output=f"adaptive_{name}_raw(g, grad_output_shape[-{k}:])", self=None, jvp="linear", value=adaptive_backward,
+    )  # fmt: skip
+
+
+_declare(2)
+_declare(3)

@@ -1,0 +1,12 @@
+"""Linear algebra (``torch.linalg`` and its older names): one file a subject."""
+
+from __future__ import annotations
+
+import importlib
+
+PARTS = (
+    "parts", "solve", "triangular", "svd", "det", "cholesky", "qr", "eig",
+)  # fmt: skip
+
+for _part in PARTS:
+    importlib.import_module(f"{__name__}.{_part}")

@@ -1,0 +1,57 @@
+"""LAPACK routines for batches: one call a matrix, where neither NumPy nor SciPy has a batched routine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def routines(names: tuple[str, ...], *arrays: Any) -> Any:
+    """LAPACK's functions ``names`` for the dtype of ``arrays``."""
+    from scipy.linalg import get_lapack_funcs
+
+    return get_lapack_funcs(names, [np.empty((1, 1), a.dtype) for a in arrays])
+
+
+def each(function: Callable[..., Any], *arrays: Any, batch: tuple[int, ...] | None = None, core: int = 2) -> list[Any]:
+    """``function(*matrices)`` for every element of the batch, its results stacked; ``core`` dimensions are those of one."""
+    if batch is None:
+        batch = np.broadcast_shapes(*(a.shape[: a.ndim - core] for a in arrays))
+    n, cores = math.prod(batch), [a.shape[a.ndim - core :] for a in arrays]
+    flat = [np.broadcast_to(a, (*batch, *c)).reshape(n, *c) for a, c in zip(arrays, cores, strict=True)]
+    rows = [function(*(a[i] for a in flat)) for i in range(n)]
+    if not rows:  # shapes of the results as for zeros
+        one = function(*(np.zeros(a.shape[1:], a.dtype) for a in flat))
+        return [np.empty((*batch, *np.shape(r)), np.asarray(r).dtype) for r in one]
+    return [np.stack(column).reshape(*batch, *np.shape(column[0])) for column in zip(*rows, strict=True)]
+
+
+def factored(a: Any) -> tuple[Any, Any, Any]:
+    """LU factors with partial pivoting as LAPACK packs them, pivots from 1, and ``info``; one call a matrix."""
+    (getrf,) = routines(("getrf",), a)
+
+    def one(m: Any) -> tuple[Any, Any, Any]:
+        if m.size == 0:
+            return m.copy(), np.zeros(min(m.shape), np.int32), np.int32(0)
+        lu, pivots, info = getrf(m)
+        return lu, (pivots + 1).astype(np.int32), np.int32(info)
+
+    lu, pivots, info = each(one, a)
+    return lu, pivots, info
+
+
+def triangular(a: Any, b: Any, upper: bool, left: bool, unit: bool) -> Any:
+    """X of ``a X = b`` or ``X a = b`` for a triangular ``a``; infinite where it is singular. One BLAS call a matrix."""
+    from scipy.linalg import get_blas_funcs
+
+    trsm = get_blas_funcs("trsm", dtype=a.dtype)
+
+    def one(m: Any, r: Any) -> tuple[Any]:
+        if m.size == 0 or r.size == 0:
+            return (np.zeros_like(r),)
+        return (np.ascontiguousarray(trsm(1, m, r, side=0 if left else 1, lower=not upper, diag=unit)),)
+
+    return each(one, a, b)[0]

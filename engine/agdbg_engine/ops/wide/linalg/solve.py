@@ -1,0 +1,180 @@
+"""Inverses and linear systems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....tensor import Tensor
+from ...explain import shape_error
+from ..declare import formula, in_both, kernel, op, public
+from .checks import (
+    failures,
+    floating,
+    floating_square,
+    is_tensor,
+    matrices,
+    multiplied,
+    one_batch,
+    same_dtype,
+    square,
+)
+from .lapack import each, factored, routines
+
+SINGULAR = "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is singular."
+UNSOLVABLE = "The solver failed because the input matrix is singular."
+
+# ----- kernels -----
+
+
+@kernel
+def inv_raw(a: Any) -> tuple[Any, Any]:
+    """Inverses, and LAPACK's ``info``: 0, or which diagonal element is zero (that inverse is then meaningless)."""
+    try:
+        return np.linalg.inv(a), np.zeros(a.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        info = factored(a)[2]
+        safe = np.where((info != 0)[..., None, None], np.eye(a.shape[-1], dtype=a.dtype), a)
+        return np.where((info != 0)[..., None, None], np.asarray(np.inf, a.dtype), np.linalg.inv(safe)), info
+
+
+@kernel
+def solve_raw(a: Any, b: Any, left: bool = True) -> tuple[Any, Any]:
+    """X of ``a X = b`` or ``X a = b``, and LAPACK's ``info``; a vector or batch of vectors ``b`` as columns."""
+    vector = is_vector(a.shape, b.shape)
+    rhs = b[..., None] if vector else b
+    info = np.zeros(a.shape[:-2], np.int32)
+    try:
+        x = _solved(a, rhs, left)
+    except np.linalg.LinAlgError:
+        x, info = _solved_anyway(a, rhs, left)
+    return (x[..., 0] if vector else x), info
+
+
+def _solved(a: Any, b: Any, left: bool) -> Any:
+    if left:
+        return np.linalg.solve(a, b)
+    return np.swapaxes(np.linalg.solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)), -1, -2)
+
+
+def _solved_anyway(a: Any, b: Any, left: bool) -> tuple[Any, Any]:
+    """As :func:`_solved` with infinities or NaN for singular matrices; one LAPACK call a matrix."""
+    getrf, getrs = routines(("getrf", "getrs"), a)
+    if not left:
+        a, b = np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)
+
+    def one(m: Any, rhs: Any) -> tuple[Any, Any]:
+        lu, pivots, info = getrf(m)
+        return getrs(lu, pivots, rhs)[0], np.int32(info)
+
+    with np.errstate(all="ignore"):
+        x, info = each(one, a, b)
+    return (x if left else np.swapaxes(x, -1, -2)), info
+
+
+def is_vector(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether ``b`` in ``a x = b`` is a vector or a batch of vectors."""
+    return len(b) == 1 or (len(a) - 1 == len(b) and a[:-1] == b)
+
+
+# ----- rows -----
+
+INV = op("inv_raw(A)", "LinalgInvExBackward0", outputs="inverse *info", A="-matmul(matmul(mH(inverse), g), mH(inverse))",
+   jvp="(-matmul(matmul(inverse, A_t), inverse), None)", holomorphic=False)  # fmt: skip
+SOLVE = op("solve_raw(A, B, left=True)", "LinalgSolveExBackward0", outputs="result *info",
+   A="solve_matrix_grad(g, A, result, B_shape, left)", B="solve_rhs_grad(g, A, B_shape, left)",
+   jvp="(solve_tangent(A, B, result, A_t, B_t, left), None)", holomorphic=False)  # fmt: skip
+
+in_both("solve_only", lambda a, b, left: solve_raw(a, b, left)[0], lambda a, b, left: SOLVE(a, b, left)[0])
+
+
+@formula
+def solve_rhs_grad(F: Any, g: Any, a: Any, b_shape: Any, left: bool) -> Any:
+    """Gradient of the solution in B."""
+    return F.sum_to(_solve_adjoint(F, a, g, b_shape, left), b_shape)
+
+
+def _solve_adjoint(F: Any, a: Any, g: Any, b_shape: Any, left: bool) -> Any:
+    if is_vector(a.shape, b_shape):
+        return F.solve_only(F.mH(a), g[..., None], True)[..., 0]
+    return F.solve_only(F.mH(a), g, left)
+
+
+@formula
+def solve_matrix_grad(F: Any, g: Any, a: Any, x: Any, b_shape: Any, left: bool) -> Any:
+    """Gradient of the solution ``x`` in A."""
+    gb = _solve_adjoint(F, a, g, b_shape, left)
+    if is_vector(a.shape, b_shape):
+        gb, x = gb[..., None], x[..., None]
+    return F.sum_to(-(F.matmul(gb, F.mH(x)) if left else F.matmul(F.mH(x), gb)), a.shape)
+
+
+@formula
+def solve_tangent(F: Any, a: Any, b: Any, x: Any, a_t: Any, b_t: Any, left: bool) -> Any:
+    """Tangent of the solution."""
+    if is_vector(a.shape, b.shape):
+        return F.solve_only(a, b_t[..., None] - F.matmul(a_t, x[..., None]), True)[..., 0]
+    return F.solve_only(a, b_t - (F.matmul(a_t, x) if left else F.matmul(x, a_t)), left)
+
+
+# ----- functions -----
+
+
+@public("linalg", out=True)
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    """Inverses of square matrices (..., n, n), and LAPACK's ``info`` of each."""
+    floating_square("linalg.inv", A)
+    found = INV(A)
+    if check_errors:
+        failures("linalg.inv", found.info._a, SINGULAR)
+    return found
+
+
+@public("linalg", out=True)
+def inv(A: Tensor) -> Tensor:
+    """Inverses of square matrices (..., n, n); :class:`LinAlgError` for a singular one."""
+    x: Tensor = inv_ex(A, check_errors=True)[0]
+    return x
+
+
+@public("torch Tensor", out=True)
+def inverse(self: Tensor) -> Tensor:
+    """As :func:`linalg.inv`."""
+    return inv(self)
+
+
+@public("linalg", out=True)
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    """X of ``A X = B`` (or ``X A = B``) for square matrices, and LAPACK's ``info`` of each.
+
+    B holds matrices (..., n, k), or vectors (n,) or (..., n) where that is the shape of A without its last dimension.
+    """
+    is_tensor("linalg.solve", "A", A)
+    is_tensor("linalg.solve", "B", B, 2)
+    square("linalg.solve", A)
+    floating("linalg.solve", A)
+    vector = is_vector(A.shape, B.shape)
+    if vector and not left:
+        raise shape_error("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False")
+    same_dtype("linalg.solve", A, B)
+    if not vector:
+        matrices("linalg.solve", B, "B")
+        multiplied("linalg.solve", A, B, left)
+        one_batch("linalg.solve", A.shape[:-2], B.shape[:-2])
+    elif B.shape[-1] != A.shape[-1]:
+        raise shape_error(
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and "
+            f"{B.shape[-1]}x1)"
+        )
+    found = SOLVE(A, B, left)
+    if check_errors:
+        failures("torch.linalg.solve", found.info._a, UNSOLVABLE)
+    return found
+
+
+@public("linalg", out=True)
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """X of ``A X = B`` (or ``X A = B``), see :func:`solve_ex`; :class:`LinAlgError` for a singular A."""
+    x: Tensor = solve_ex(A, B, left=left, check_errors=True)[0]
+    return x

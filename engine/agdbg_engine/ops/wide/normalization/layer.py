@@ -1,0 +1,151 @@
+"""Layer and group normalisation as rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import kernels
+from ..declare import formula, kernel, op
+from .moments import Dims, scaled, single, standard, standard_grad
+
+Shape = tuple[int, ...]
+
+# ----- over the last dimensions -----
+
+
+@kernel
+def native_layer_norm(x: Any, shape: Shape, weight: Any, bias: Any, eps: float) -> tuple[Any, ...]:
+    """``x`` normalised over its last dimensions, of sizes ``shape``; their mean and 1 / std."""
+    wide = single(x)
+    mean, var = kernels.moments(wide, _last(x.shape, shape))  # type: ignore[attr-defined]  # a kernel of moments.py
+    rstd = 1 / np.sqrt(var + eps)
+    return tuple(a.astype(x.dtype, copy=False) for a in (scaled(wide, mean, rstd, weight, bias), mean, rstd))
+
+
+def _last(shape: Shape, normalized: Shape) -> Dims:
+    return tuple(range(len(shape) - len(normalized), len(shape)))
+
+
+@formula
+def layer_norm_grad(F: Any, g: Any, x: Any, mean: Any, rstd: Any, weight: Any, shape: Shape, eps: float) -> Any:
+    """Gradient of layer normalisation in its input."""
+    return standard_grad(F, g if weight is None else g * weight, x, mean, rstd, _last(x.shape, shape), eps)
+
+
+@formula
+def layer_norm_weight_grad(F: Any, g: Any, x: Any, mean: Any, rstd: Any, shape: Shape, eps: float) -> Any:
+    """Gradient of layer normalisation in its weight."""
+    return F.sum_to(g * standard(F, x, mean, rstd, _last(x.shape, shape), eps), shape)
+
+
+@formula
+def layer_norm_tangent(
+    F: Any, x_t: Any, weight_t: Any, bias_t: Any, x: Any, mean: Any, rstd: Any, weight: Any, shape: Shape, eps: float
+) -> Any:
+    """Tangent of layer normalisation."""
+    dims = _last(x.shape, shape)
+    out = standard_grad(F, x_t, x, mean, rstd, dims, eps)
+    if weight is not None:
+        out = out * weight + standard(F, x, mean, rstd, dims, eps) * weight_t
+    return out + bias_t
+
+
+op(
+    "native_layer_norm(input, normalized_shape, weight, bias, eps)", "NativeLayerNormBackward0",
+    outputs="result0 *result1 *result2", kinds="f",
+    input="layer_norm_grad(g, input, result1, result2, weight, normalized_shape, eps)",
+    weight="layer_norm_weight_grad(g, input, result1, result2, normalized_shape, eps)",
+    bias="sum_to(g, normalized_shape)",
+    jvp="(layer_norm_tangent(input_t, weight_t, bias_t, input, result1, result2, weight, normalized_shape, eps), None, None)",
+)  # fmt: skip
+
+# ----- over groups of channels -----
+
+
+@kernel
+def native_group_norm(
+    x: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[Any, ...]:
+    """``x`` (N, C, ...) normalised over each group of channels; mean and 1 / std by sample and group."""
+    wide = single(x).reshape(_grouped(N, C, HxW, group))
+    mean, var = kernels.moments(wide, (2,))  # type: ignore[attr-defined]  # a kernel of moments.py
+    rstd = 1 / np.sqrt(var + eps)
+    out = ((wide - mean) * rstd).reshape(x.shape)
+    if weight is not None:
+        out = out * of_channels(kernels, weight, x.ndim)
+    if bias is not None:
+        out = out + of_channels(kernels, bias, x.ndim)
+    return tuple(a.astype(x.dtype, copy=False) for a in (out, mean[:, :, 0], rstd[:, :, 0]))
+
+
+def _grouped(n: int, c: int, rest: int, group: int) -> Shape:
+    return n, group, c // group * rest
+
+
+@formula
+def of_channels(F: Any, values: Any, ndim: int) -> Any:
+    """One value for each channel in a shape that broadcasts with (N, C, ...)."""
+    return F.reshape(values, (1, values.shape[0], *(1,) * (ndim - 2)))
+
+
+@formula
+def over_channels(F: Any, x: Any) -> Any:
+    """The sum by channel of (N, C, ...)."""
+    return F.sum_dim(x, (0, *range(2, len(x.shape))), False)
+
+
+def _wide(F: Any, x: Any, sizes: tuple[int, ...], mean: Any, rstd: Any) -> tuple[Any, Any, Any]:
+    n, c, rest, group = sizes
+    return F.reshape(x, _grouped(n, c, rest, group)), F.unsqueeze(mean, 2), F.unsqueeze(rstd, 2)
+
+
+@formula
+def group_norm_grad(F: Any, g: Any, x: Any, mean: Any, rstd: Any, weight: Any, sizes: Any, eps: float) -> Any:
+    """Gradient of group normalisation in its input."""
+    if g is None:
+        return None
+    if weight is not None:
+        g = g * of_channels(F, weight, len(x.shape))
+    wide, mean, rstd = _wide(F, x, sizes, mean, rstd)
+    return F.reshape(standard_grad(F, F.reshape(g, wide.shape), wide, mean, rstd, (2,), eps), x.shape)
+
+
+@formula
+def group_norm_normal(F: Any, x: Any, mean: Any, rstd: Any, sizes: Any, eps: float) -> Any:
+    """``x`` normalised, without weight and bias."""
+    return F.reshape(standard(F, *_wide(F, x, sizes, mean, rstd), (2,), eps), x.shape)
+
+
+@formula
+def group_norm_weight_grad(F: Any, g: Any, x: Any, mean: Any, rstd: Any, sizes: Any, eps: float) -> Any:
+    """Gradient of group normalisation in its weight."""
+    return None if g is None else over_channels(F, g * group_norm_normal(F, x, mean, rstd, sizes, eps))
+
+
+@formula
+def group_norm_tangent(
+    F: Any, x_t: Any, weight_t: Any, bias_t: Any, x: Any, mean: Any, rstd: Any, weight: Any, sizes: Any, eps: float
+) -> tuple[Any, Any, Any]:
+    """Tangents of the three results of group normalisation."""
+    out = group_norm_grad(F, x_t, x, mean, rstd, None, sizes, eps)
+    if weight is not None:
+        scale = of_channels(F, weight, len(x.shape))
+        out = out * scale + group_norm_normal(F, x, mean, rstd, sizes, eps) * of_channels(F, weight_t, len(x.shape))
+    if bias_t.shape:
+        out = out + of_channels(F, bias_t, len(x.shape))
+    wide, mean_, rstd_ = _wide(F, x, sizes, mean, rstd)
+    t = F.reshape(x_t, wide.shape)
+    normal = standard(F, wide, mean_, rstd_, (2,), eps)
+    return out, F.mean_dim(t, 2, False), -F.mean_dim(t * normal, 2, False) * rstd * rstd
+
+
+op(
+    "native_group_norm(input, weight, bias, N, C, HxW, group, eps)", "NativeGroupNormBackward0",
+    outputs="result0 result1 result2", kinds="f",
+    input="group_norm_grad(g_result0, input, result1, result2, weight, (N, C, HxW, group), eps)",
+    weight="group_norm_weight_grad(g_result0, input, result1, result2, (N, C, HxW, group), eps)",
+    bias="over_channels(g_result0) if g_result0 is not None else None",
+    jvp="group_norm_tangent(input_t, weight_t, bias_t, input, result1, result2, weight, (N, C, HxW, group), eps)",
+)  # fmt: skip
