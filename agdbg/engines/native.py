@@ -100,7 +100,7 @@ class NativeSink(RareSink):
         """Notes of writes, while somebody wants them."""
         self.logs: list[RunLog] = []
         """What is noted of nodes that run now, in any thread; told before anything else is recorded."""
-        engine_events.guard(self, set(engine_events.METHODS) - {"node_born"}, self, self.catch_up)
+        engine_events.guard(self, set(engine_events.METHODS) - {"node_born"}, self, self.logs)
 
     def obey(self, driver: Driver) -> None:
         """Let ``driver`` run the passes, and stop at births and errors."""

@@ -24,7 +24,7 @@ from .grad_slot import as_wanted
 from .hooks import LeafHooks, firing
 from .node import NOWHERE, AccumulateGrad, Buffers, Node
 from .ready_queue import ready_order
-from .saved import Freed, FreedAccess
+from .saved import Freed, FreedAccess, unpack_all
 from .saved.fit import fitting
 
 QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
@@ -321,9 +321,9 @@ class BackwardPass:
             node.release(self.freed)
 
     def _asked_for(self, node: Node, grads: tuple[Any, ...]) -> list[Any]:
-        """The gradients of ``node`` without those that lead nowhere in this pass: PyTorch does not even compute them."""
+        """The gradients of ``node``, those that lead nowhere in this pass only of one that gives all: PyTorch computes no others."""
         wanted, captured = self._wanted, self._captured
-        if wanted is None:
+        if wanted is None or node.complete:
             return list(grads)
         return [g if n in wanted or n in captured else None for n, g in zip(node.next_nodes(), grads, strict=True)]
 
@@ -345,6 +345,7 @@ class BackwardPass:
             self._accumulate(node, gs[0], before)
             return ()
         if not node.user_code and all(g is None for g in gs):
+            unpack_all(node)
             return (None,) * len(node.next_nodes())
         g = gs if node.multi else gs[0]
         if node.hooks is not None and node.hooks.unpacks:
@@ -431,8 +432,10 @@ def _fast_runner(bp: BackwardPass) -> Callable[[Node], None]:
             g = pop(node, None)
             if g is not None:
                 node.run(g, buffers, shared, summed, freed)
-            elif freed is not None:
-                node.release(freed)
+            else:
+                unpack_all(node)
+                if freed is not None:
+                    node.release(freed)
         else:
             general(node)
 

@@ -96,7 +96,7 @@ def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
 
 def kept_modified(t: Tensor, storage: Storage, expected: int, what: str) -> Exception:
     """``t``, kept for backward by something else than a node, was written to after version ``expected``; ``what`` it is."""
-    origin = "" if t._fn is None else f", which is output {t._nr} of {forward_name(t._fn)},"
+    origin = "" if t._fn is None else _output_of(t._fn)
     return make(
         RuntimeError,
         Details("inplace-modified", storage=storage, expected=expected, current=storage.version),
@@ -133,9 +133,14 @@ def _describe(array: Any) -> str:
 def _origin(node: Node, index: int, value: Any) -> str:
     """``, which is output 0 of Exp,`` as PyTorch says it; nothing for a leaf."""
     if node.outputs_saved[index] or getattr(value, "is_output", False):
-        return f", which is output {getattr(value, '_nr', 0)} of {forward_name(node)},"
+        return _output_of(node, getattr(value, "_nr", 0))
     fn = value.grad_fn
-    return "" if fn is None else f", which is output {value._nr} of {forward_name(fn)},"
+    return "" if fn is None else _output_of(fn)
+
+
+def _output_of(node: Node, nr: int = 0) -> str:
+    """Whose result was written to; PyTorch notes the number only of what its own node saved, and calls all else output 0."""
+    return f", which is output {nr} of {forward_name(node)},"
 
 
 def forward_name(node: Node) -> str:

@@ -242,21 +242,21 @@ METHODS = tuple(n for n, f in vars(Sink).items() if callable(f) and not n.starts
 """The names of all events."""
 
 
-def guard(outer: Sink, names: Iterable[str], inner: Sink, before: Callable[[], None] | None = None) -> None:
+def guard(outer: Sink, names: Iterable[str], inner: Sink, logs: Sequence[RunLog] = ()) -> None:
     """Make the methods ``names`` of ``outer`` those of ``inner`` (which may be itself), none of which raises any more;
-    ``before`` is called before each."""
+    each tells the ``logs`` first."""
     failed: list[bool] = []
     for name in names:
-        setattr(outer, name, _guarded(getattr(inner, name), failed, before))
+        setattr(outer, name, _guarded(getattr(inner, name), failed, logs))
 
 
-def _guarded(method: Callable[..., None], failed: list[bool], before: Callable[[], None] | None) -> Callable[..., None]:
+def _guarded(method: Callable[..., None], failed: list[bool], logs: Sequence[RunLog] = ()) -> Callable[..., None]:
     def call(*args: Any) -> None:
         if failed:  # whoever is in the middle of telling may still hold the sink
             return
         try:
-            if before is not None:
-                before()
+            for log in logs:
+                log.tell()
             method(*args)
         except RecursionError:  # no fault of the instrument: the program is at its limit
             return

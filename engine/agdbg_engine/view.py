@@ -237,6 +237,11 @@ class CopySlices(NodeN):
         numbers = (base._nr, *_without(inner.nrs or (0,) * (1 + len(rest)), at))
         self.nrs = numbers if any(numbers) else None
 
+    @property
+    def blanks(self) -> tuple[int, ...]:  # type: ignore[override]  # of each node, not of the class
+        """As those of the inner node, whose first input is the one that was written."""
+        return self.inner.blanks
+
     def grads(self, g: Any) -> tuple[Any, ...]:
         from .ops import kernels as k
         from .tensor import check_memory

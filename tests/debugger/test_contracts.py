@@ -20,7 +20,7 @@ TORCH = "Only agdbg.engines.torch touches PyTorch"
 TEXTUAL = "The debugger has no Textual in it and never touches the GPU"
 TRACE = "The trace is in the middle: what reads it has no way to an engine"
 CLIENT = "The terminal UI is a client and never touches the engine"
-ENGINE = "The engine knows nothing but NumPy and CuPy"
+ENGINE = "The engine knows nothing but NumPy, SciPy and CuPy"
 
 VIOLATIONS = [
     ("agdbg/bad.py", "import agdbg_ui", DOWN),

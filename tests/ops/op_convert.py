@@ -71,7 +71,11 @@ def to_engine(x):
     """An engine's tensor on the memory of one of PyTorch."""
     if x.dtype is torch.bfloat16:  # NumPy gets the bits
         return engine.from_numpy(x.view(torch.int16).numpy().view(engine.bfloat16))
-    return engine.from_numpy(x.numpy())
+    if x.untyped_storage().nbytes() == x.numel() * x.element_size():
+        return engine.from_numpy(x.numpy())
+    whole = x.as_strided((x.untyped_storage().nbytes() // x.element_size(),), (1,), 0).numpy()  # what is around it too
+    first, steps = x.storage_offset() * x.element_size(), [s * x.element_size() for s in x.stride()]
+    return engine.from_numpy(np.ndarray(tuple(x.shape), whole.dtype, whole, first if x.numel() else 0, steps))
 
 
 def _copied(x, twisted):

@@ -25,7 +25,7 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
         "needs_input_grad", "non_differentiable", "saved_for_forward", "to_save",
     )  # fmt: skip
     multi = True
-    user_code = True
+    user_code = complete = True
     _forward_cls: ClassVar[Any]
     slots = PerNode(lambda node: names(len(node._kept)))  # of each node, not of the class
     outputs_saved = PerNode(lambda node: node._own)

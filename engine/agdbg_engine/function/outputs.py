@@ -166,13 +166,17 @@ class _Outputs:
     def _rewrite(self, i: int, t: Tensor, is_input: bool) -> None:
         """Make the node the history of ``t``, which was written."""
         node, view = self.node, None if t._meta is None else t._meta.view
-        if view is None and t._fn is None and t._rg:
+        if t._fn is None and t.requires_grad:
             name = "" if t._meta is None else t._meta.name
             more = [f"the leaf is '{name}'"] if name else []
             raise errors.make(
                 RuntimeError, errors.Details("leaf-inplace", node, storage=t._storage), _DIRTY_LEAF, *more
             )
         if not is_input:
+            if view is not None:
+                raise errors.make(
+                    RuntimeError, errors.Details("view-inplace", node, storage=t._storage), _DIRTY_NO_INPUT
+                )
             warnings.warn(_DIRTY_NO_INPUT, UserWarning, stacklevel=5)
         if view is None:
             self.rewritten.append((t, t._fn))
@@ -182,7 +186,7 @@ class _Outputs:
         if self.count > 1:
             raise errors.make(RuntimeError, errors.Details("view-inplace", node, storage=t._storage), _DIRTY_VIEW)
         view.check_inplace(t)
-        rebase_history(t, node, node.op_name, node.code, node.lasti, self.inputs.get(id(t), 0))
+        rebase_history(t, node, node.op_name, node.code, node.lasti, self.inputs[id(t)])
 
     def finish(self) -> None:
         """Checks that need all outputs."""

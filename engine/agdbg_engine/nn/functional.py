@@ -11,7 +11,7 @@ import numpy as np
 from ..ops import _generated as g
 from ..ops import functions
 from ..ops.explain import not_a_tensor
-from ..ops.matrix import matmul
+from ..ops.matrix import check_dtypes, matmul
 from ..overrides import overridable
 from ..random import generator
 from ..tensor import Tensor, wrap
@@ -32,6 +32,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     transposed = g.t(weight)
     if bias is None:
         return matmul(input, transposed)
+    if not (input._a.dtype is weight._a.dtype is bias._a.dtype):
+        check_dtypes(bias, input, weight)
     if input.ndim == 2:
         return g.addmm(bias, input, transposed)
     return matmul(input, transposed) + bias

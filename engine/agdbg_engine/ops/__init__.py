@@ -128,7 +128,9 @@ _OPERATORS["__rdiv__"] = elementwise.rdiv_by_hand
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _OPERATORS[f"__{_name}__"] = compare.OPERATORS[_name]
 for _name in ("and", "or", "xor"):
-    _OPERATORS[f"__{_name}__"] = _OPERATORS[f"__r{_name}__"] = compare.OPERATORS[f"bitwise_{_name}"]
+    _OPERATORS[f"__{_name}__"] = compare.OPERATORS[f"bitwise_{_name}"]
+    _OPERATORS[f"__r{_name}__"] = compare.reflected(compare.OPERATORS[f"bitwise_{_name}"])
+    _OPERATORS[f"__i{_name}__"] = METHODS[f"bitwise_{_name}_"]
 
 for _name, _function in {**METHODS, **_OPERATORS}.items():
     setattr(Tensor, _name, _function)

@@ -12191,6 +12191,7 @@ class IndexBackward0(Node1):
     slots = ()
     outputs_saved = ()
     consts = ('indices', 'self_shape')
+    spent = ('c_indices',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -12201,6 +12202,8 @@ class IndexBackward0(Node1):
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
+        if freed is not None:
+            self.c_indices = freed
 
     def grads(self, g):
         g0 = k_index_backward(g, self.c_self_shape, self.c_indices)
@@ -12209,6 +12212,9 @@ class IndexBackward0(Node1):
     def grads_graph(self, g):
         g0 = o_.index_backward(g, self.c_self_shape, self.c_indices)
         return (g0,)
+
+    def release(self, freed):
+        self.c_indices = freed
 
 
 def index(self: Tensor, indices: Any) -> Tensor:
@@ -12276,6 +12282,7 @@ class IndexBackwardBackward0(Node1):
     slots = ()
     outputs_saved = ()
     consts = ('indices',)
+    spent = ('c_indices',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
@@ -12286,6 +12293,8 @@ class IndexBackwardBackward0(Node1):
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
+        if freed is not None:
+            self.c_indices = freed
 
     def grads(self, g):
         g0 = k_index(g, self.c_indices)
@@ -12294,6 +12303,9 @@ class IndexBackwardBackward0(Node1):
     def grads_graph(self, g):
         g0 = o_.index(g, self.c_indices)
         return (g0,)
+
+    def release(self, freed):
+        self.c_indices = freed
 
 
 def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
@@ -12360,13 +12372,14 @@ class IndexPutBackward0(Node2):
     slots = ()
     outputs_saved = ()
     consts = ('accumulate', 'indices', 'values_shape')
+    spent = ('c_indices',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
         if n is not None:
-            gi = g if self.c_accumulate else k_index_put(g, self.c_indices, 0.0)
+            gi = f_.index_put_grad(k_, g, self.c_indices, self.c_accumulate)
             if n in buffers:
                 b_add(buffers, n, gi, shared, summed)
             else:
@@ -12380,11 +12393,13 @@ class IndexPutBackward0(Node2):
                 b_add(buffers, n, gi, shared, summed)
             else:
                 buffers[n] = gi
+        if freed is not None:
+            self.c_indices = freed
 
     def grads(self, g):
         g0 = g1 = None
         if self.n0 is not None:
-            g0 = g if self.c_accumulate else k_index_put(g, self.c_indices, 0.0)
+            g0 = f_.index_put_grad(k_, g, self.c_indices, self.c_accumulate)
         if self.n1 is not None:
             g1 = k_sum_to(k_index(g, self.c_indices), self.c_values_shape)
         return (g0, g1,)
@@ -12392,10 +12407,13 @@ class IndexPutBackward0(Node2):
     def grads_graph(self, g):
         g0 = g1 = None
         if self.n0 is not None:
-            g0 = g if self.c_accumulate else o_.index_put(g, self.c_indices, 0.0)
+            g0 = f_.index_put_grad(o_, g, self.c_indices, self.c_accumulate)
         if self.n1 is not None:
             g1 = o_.sum_to(o_.index(g, self.c_indices), self.c_values_shape)
         return (g0, g1,)
+
+    def release(self, freed):
+        self.c_indices = freed
 
 
 class IndexPutBackward0_values(Node1):
@@ -12405,26 +12423,32 @@ class IndexPutBackward0_values(Node1):
     outputs_saved = ()
     consts = ('accumulate', 'indices')
     blanks = (1,)
+    spent = ('c_indices',)
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = g if self.c_accumulate else k_index_put(g, self.c_indices, 0.0)
+        gi = f_.index_put_grad(k_, g, self.c_indices, self.c_accumulate)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
             buffers[n] = gi
             if n.keeps:
                 shared.add(n)
+        if freed is not None:
+            self.c_indices = freed
 
     def grads(self, g):
-        g0 = g if self.c_accumulate else k_index_put(g, self.c_indices, 0.0)
+        g0 = f_.index_put_grad(k_, g, self.c_indices, self.c_accumulate)
         return (g0,)
 
     def grads_graph(self, g):
-        g0 = g if self.c_accumulate else o_.index_put(g, self.c_indices, 0.0)
+        g0 = f_.index_put_grad(o_, g, self.c_indices, self.c_accumulate)
         return (g0,)
+
+    def release(self, freed):
+        self.c_indices = freed
 
 
 def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) -> Tensor:

@@ -70,13 +70,29 @@ def _operator(name: str, ufunc: Any) -> Operator:
     return compare
 
 
+def reflected(operator: Operator) -> Operator:
+    """The form for Python's reflected operators, which people also call by hand."""
+
+    def compare(self: Any, other: Any) -> Tensor:
+        if not isinstance(self, Tensor):
+            raise TypeError(f"descriptor of 'Tensor' objects doesn't apply to a '{type(self).__name__}' object")
+        return operator(self, other)
+
+    compare.__name__ = compare.__qualname__ = operator.__name__
+    compare.__doc__ = operator.__doc__
+    return compare
+
+
 def _function(name: str, operator: Operator) -> Operator:
-    """The form for calls: an error where the operator says ``NotImplemented``."""
+    """The form for calls: an error where the operator says ``NotImplemented``; logic takes no numbers."""
+    logical = name.startswith("logical")
 
     def compare(self: Any, other: Any) -> Tensor:
         if not isinstance(self, Tensor):
             kinds = f"{type(self).__name__}, {type(other).__name__}"
             raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
+        if logical and not isinstance(other, Tensor):
+            raise not_a_tensor(name, "other", other, 2)
         out = operator(self, other)
         if out is NotImplemented:
             raise not_a_tensor(name, "other", other, 2)

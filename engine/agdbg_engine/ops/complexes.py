@@ -153,5 +153,5 @@ def angle(self: Tensor) -> Tensor:
 
 
 def sgn(self: Tensor) -> Tensor:
-    """``x / abs(x)``, and 0 at 0; the sign of real numbers."""
-    return g.sgn(self)
+    """``x / abs(x)``, and 0 at 0; the sign of real numbers, bools as they are."""
+    return g.sgn(self) if self._a.dtype.kind != "b" else g.clone(self)

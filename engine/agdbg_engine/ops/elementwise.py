@@ -157,6 +157,8 @@ def fitting(op: str, x: Tensor, value: Any) -> Any:
     """``value`` in the dtype of ``x``, which it takes on."""
     if isinstance(value, Tensor):
         if value.ndim == 0:
+            if value._a.dtype.kind == "c" != x._a.dtype.kind:
+                written(value._a.item(), x._a.dtype)
             return value.to(x.dtype)
         dims = value.ndim
         raise shape_error(

@@ -37,6 +37,12 @@ def gelu_tanh_grad(F: Any, g: Any, x: Any) -> Any:
     return g * (0.5 * (1 + t) + x * (1 - t * t) * (0.5 * GELU * (1 + 3 * 0.044715 * (x * x))))
 
 
+def index_put_grad(F: Any, g: Any, indices: Any, accumulate: bool) -> Any:
+    """Gradient of ``x`` with something put, or added with ``accumulate``, at ``indices``."""
+    at = tuple(indices)  # refused if it was freed, also where it does not matter
+    return g if accumulate else F.index_put(g, at, 0.0)
+
+
 def inside(F: Any, x: Any, low: Any, high: Any) -> Any:
     """Where x lies in [low, high], bounds included; nowhere for NaN."""
     if low is None:

@@ -69,8 +69,9 @@ class Variant:
 
     @property
     def spent(self) -> tuple[str, ...]:
-        """Slots of numbers that a backward call frees, since they are tensors in PyTorch."""
-        return tuple(f"c_{n}" for n in self.numbers if self.wrapped and n in self.consts)
+        """Slots of numbers and indices that a backward call frees, since they are saved tensors in PyTorch."""
+        names = (*(self.numbers if self.wrapped else ()), "indices")
+        return tuple(f"c_{n}" for n in names if n in self.consts)
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -178,8 +179,8 @@ def node_class(v: Variant) -> Iterator[str]:
         yield "    keeps = True"
     if v.wrapped:
         yield f"    blanks = {tuple(v.row.differentiable.index(n) for n in v.numbers)!r}"
-        if v.spent:
-            yield f"    spent = {v.spent!r}"
+    if v.spent:
+        yield f"    spent = {v.spent!r}"
     yield ""
     yield from _run(v)
     yield from _grads(v, "grads", on_tensors=False)

@@ -200,13 +200,13 @@ def slice_backward(g: Any, shape: _Shape, dim: int, start: int | None, end: int 
 
 def index(x: Any, indices: Any) -> Any:
     """``x[indices]`` by integer or bool arrays: a copy."""
-    return x[indices]
+    return x[tuple(indices)]  # refused where they have been freed
 
 
 def index_backward(g: Any, shape: _Shape, indices: Any) -> Any:
     """Zeros of ``shape`` with ``g`` added at ``indices``, repeats included."""
     out = array_module(g).zeros(shape, g.dtype)
-    array_module(g).add.at(out, indices, g)
+    array_module(g).add.at(out, tuple(indices), g)
     return out
 
 

@@ -31,38 +31,40 @@ class _Joined(NodeN):
     """Gradient of joining tensors: every input's part of the incoming gradient."""
 
     __slots__ = ()
+    complete = True
 
     def part(self, ops: Any, grad: Any, i: int) -> Any:
         """The part of input ``i``, with the functions of ``ops`` (kernels or recorded ops)."""
         raise NotImplementedError
 
-    def _parts(self, ops: Any, grad: Any) -> tuple[Any, ...]:
-        return tuple(None if n is None else self.part(ops, grad, i) for i, n in enumerate(self.next))
-
     def grads(self, g_: Any) -> tuple[Any, ...]:
-        return self._parts(k, g_)
+        return tuple(self.part(k, g_, i) for i in range(len(self.next)))
 
     def grads_graph(self, g_: Any) -> tuple[Any, ...]:
-        return self._parts(g, g_)
+        return tuple(self.part(g, g_, i) for i in range(len(self.next)))
 
     def run(self, g_: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Any) -> None:
         from ..backward import route
 
-        route(self, self.grads(g_), buffers, shared, summed)
+        parts = tuple(None if n is None else self.part(k, g_, i) for i, n in enumerate(self.next))
+        route(self, parts, buffers, shared, summed)
 
 
 class CatBackward0(_Joined):
     """Gradient of :func:`cat`: slices."""
 
-    __slots__ = ("c_dim", "c_starts")
+    __slots__ = ("c_dim", "c_starts", "empty")
     op_name = "CatBackward0"
     consts = ("dim", "starts")
     c_dim: int
     c_starts: tuple[int, ...]
+    empty: tuple[int, ...]
+    """The inputs of shape (0,) beside others of more dimensions."""
 
     def part(self, ops: Any, grad: Any, i: int) -> Any:
         start, end = self.c_starts[i : i + 2]
-        return ops.slice(grad, self.c_dim, start, end, 1)
+        part = ops.slice(grad, self.c_dim, start, end, 1)
+        return ops.view(part, (0,)) if i in self.empty else part
 
 
 class StackBackward0(_Joined):
@@ -97,6 +99,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     if node is not None:
         node.c_dim = dim
         node.c_starts = (0, *itertools.accumulate(0 if t.shape == (0,) else t.shape[dim] for t in ts))
+        node.empty = tuple(i for i, t in enumerate(ts) if t.ndim < out.ndim)
     return out
 
 

@@ -81,8 +81,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     return g.bmm(input, mat2)
 
 
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
-    """``input + mat1 @ mat2``, the first broadcast to the product."""
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta * input + alpha * mat1 @ mat2``, the first broadcast to the product (and ignored when ``beta`` is 0)."""
     _tensors("addmm", input, mat1=mat1, mat2=mat2)
     for i, t in enumerate((mat1, mat2), 1):
         if t.ndim != 2:
@@ -92,11 +92,20 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
     )
     if error is not None:
         raise error
-    for name, t in (("mat1", mat1), ("mat2", mat2)):
-        if t.dtype != input.dtype:
-            a, b = scalar_type(input.dtype), scalar_type(t.dtype)
-            raise RuntimeError(f"self and {name} must have the same dtype, but got {a} and {b}")
+    check_dtypes(input, mat1, mat2)
+    if beta != 1 or alpha != 1:
+        from .wide.products import addmm_scaled
+
+        return addmm_scaled(input, mat1, mat2, beta, alpha)
     return g.addmm(input, mat1, mat2)
+
+
+def check_dtypes(input: Tensor, mat1: Tensor, mat2: Tensor) -> None:
+    """Refuse to add a product to ``input`` where the three have not one dtype."""
+    for name, t in (("self", input), ("mat1", mat1)):
+        if t.dtype != mat2.dtype:
+            a, b = scalar_type(t.dtype), scalar_type(mat2.dtype)
+            raise RuntimeError(f"{name} and mat2 must have the same dtype, but got {a} and {b}")
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:

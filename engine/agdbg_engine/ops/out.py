@@ -161,6 +161,11 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) 
         raise RuntimeError(
             f"Expected out tensor to have dtype {cpp_type(result.dtype)}, but got {cpp_type(out.dtype)} instead"
         )
+    if name in ("complex", "polar") and out.dtype != result.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {scalar_type(result.dtype)} but got scalar type {scalar_type(out.dtype)} for argument "
+            "'out'"
+        )
     if category(result.dtype) > category(out.dtype):
         if name in ("cat", "stack"):
             raise TypeError(

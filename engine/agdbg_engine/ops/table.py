@@ -214,7 +214,7 @@ linear("slice_backward(self, shape, dim, start, end, step)", "SliceBackwardBackw
 linear("index(self, indices)", "IndexBackward0", "index_backward(g, self_shape, indices)")
 linear("index_backward(self, shape, indices)", "IndexBackwardBackward0", "index(g, indices)")
 op("index_put(self, indices, values, accumulate=False)", "IndexPutBackward0", alias="self",
-   self="g if accumulate else index_put(g, indices, 0.0)",
+   self="index_put_grad(g, indices, accumulate)",
    values="sum_to(index(g, indices), values_shape)", scalars={"values": "IndexPutBackward0"},
    jvp="index_put(self_t, indices, values_t, accumulate)", inplace=True)
 linear("gather(self, dim, index)", "GatherBackward0", "gather_backward(g, self_shape, dim, index)", index=None)

@@ -7,6 +7,7 @@ cycle; the node is found again at unpack because the node itself does it (PyTorc
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -59,6 +60,10 @@ class Freed:
 
     __rmul__ = __rtruediv__ = _read
     """A number that was freed is a factor or a divisor in the formula that reads it."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Never: raises :class:`FreedAccess`. Index tensors are freed too."""
+        raise FreedAccess(self)
 
 
 class Packed:
@@ -186,6 +191,17 @@ def saved_slots(node: Node) -> tuple[SavedTensor, ...]:
 def seen(value: Any) -> Any:
     """What an inspector shows for ``value``, which stands in a slot."""
     return value.seen() if isinstance(value, Packed) else value
+
+
+def unpack_all(node: Node) -> None:
+    """Unpack what ``node`` saved and forget it: no gradient has come, but PyTorch sees that only after unpacking."""
+    for name in node.slots:
+        if getattr(node, "s_" + name) is not None:
+            saved_tensor(node, name).unpack()
+    for name in node.spent:
+        value = getattr(node, name)
+        if isinstance(value, Freed):
+            raise FreedAccess(value)
 
 
 def saved_tensor(node: Node, slot: str) -> SavedTensor:

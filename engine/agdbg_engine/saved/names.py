@@ -40,6 +40,8 @@ def saved_attribute(node: Node, name: str) -> Any:
     if name in node.slots:
         return None if getattr(node, "s_" + name) is None else saved_tensor(node, name).unpack()
     values = dict(_constants(node))
+    if isinstance(values.get(name), Freed):
+        raise errors.backward_twice(node, values[name])
     if name in values:
         return values[name]
     raise AttributeError(f"'{node.op_name}' object has no attribute '_saved_{name}'")
@@ -48,17 +50,13 @@ def saved_attribute(node: Node, name: str) -> Any:
 def attribute_names(node: Node) -> list[str]:
     """The names of all ``_saved_*`` and ``_raw_saved_*`` of ``node``."""
     raw = [f"_raw_saved_{slot}" for slot in node.slots]
-    freed = any(isinstance(getattr(node, name), Freed) for name in node.spent)
-    names = [name for name, _ in _constants(node)] if not freed else list(node.consts)
-    return [*raw, *(f"_saved_{slot}" for slot in node.slots), *(f"_saved_{name}" for name in names)]
+    return [*raw, *(f"_saved_{slot}" for slot in node.slots), *(f"_saved_{name}" for name, _ in _constants(node))]
 
 
 def _constants(node: Node) -> Iterator[tuple[str, Any]]:
     for name in node.consts:
         value = getattr(node, "c_" + name)
-        if isinstance(value, Freed):
-            raise errors.backward_twice(node, value)
-        yield name, _in_form(node, name, value)
+        yield name, value if isinstance(value, Freed) else _in_form(node, name, value)
         if name.endswith("_shape"):
             yield name.removesuffix("_shape") + "_sym_sizes", tuple(value)
             if node.op_name.startswith("Mean"):
@@ -74,7 +72,7 @@ def _in_form(node: Node, name: str, value: Any) -> Any:
     if name == "dim" and node.op_name in _SEVERAL_DIMS:
         return value or None if isinstance(value, tuple) else (value,)
     if name == "indices":
-        return tuple(wrap(i) if hasattr(i, "dtype") else None for i in value)
+        return tuple(wrap(i.copy()) if hasattr(i, "dtype") else None for i in value)
     if name in ("self", "other") and node.op_name in _NUMBERS_AS_TENSORS:
         return wrap(np.asarray(value))
     return value

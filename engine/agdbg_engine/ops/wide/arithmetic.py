@@ -56,7 +56,7 @@ def _remainder(x: Any, y: Any) -> Any:
 
 
 def _refuse_zero(x: Any, y: Any) -> None:
-    if x.dtype.kind in "iub" and bool((y == 0).any()):
+    if type(x) is np.ndarray and x.dtype.kind in "iub" and (y == 0).any():
         raise RuntimeError("ZeroDivisionError")
 
 

@@ -67,7 +67,7 @@ def _mean(x: Any, bounds: list[Any], divisor: Any) -> Any:
     for axis, (start, end, *_) in enumerate(bounds, x.ndim - len(bounds)):
         x = _sums(x, axis, start, end)
     if dtype.kind in "iu":
-        return (np.abs(x) // divisor * np.sign(x)).astype(dtype)
+        return (np.abs(x) // np.abs(divisor) * np.sign(x) * np.sign(divisor)).astype(dtype)
     return (x / _like(divisor, x)).astype(dtype)
 
 

@@ -67,8 +67,8 @@ op("nextafter(self, other)", "NextafterBackward0", self="drop(g, self == other)"
 heaviside_row = op("heaviside(self, values)", "NotImplemented", elementwise=True, kinds="fiub", value=_at_zero,
    self="not_implemented('derivative for aten::heaviside is not implemented')",
    values="not_implemented('derivative for aten::heaviside is not implemented')")
-filled_with = op("filled_with(self, value)", "FillBackward1", self="zeros_of(self_shape, g)", value="sum_all(g)",
-   scalars={"value": "FillBackward0"}, jvp="fill(self_t, value_t)", forward="fill(self, value)")
+filled_with = op("filled_with(self, number)", "FillBackward1", self="zeros_of(self_shape, g)", number="sum_all(g)",
+   scalars={"number": "FillBackward0"}, jvp="fill(self_t, number_t)", forward="fill(self, number)")
 # fmt: on
 
 

@@ -15,6 +15,12 @@ from .scipy_values import by_scipy, functions_of
 # ----- values -----
 
 
+def _lgamma(x: Any) -> Any:
+    """Log of the absolute value of the gamma function."""
+    found = functions_of(x).gammaln(x).astype(x.dtype)
+    return np.where(x == -np.inf, x.dtype.type(np.inf), found)
+
+
 def _digamma(x: Any) -> Any:
     """Derivative of log gamma; at 0 an infinity of the other sign, NaN at negative integers."""
     found = functions_of(x).digamma(x).astype(x.dtype)
@@ -25,14 +31,16 @@ def _polygamma(n: int, x: Any) -> Any:
     """Derivative of order ``n`` of :func:`_digamma`; by reflection for the first at negative numbers."""
     if n == 0:
         return _digamma(x)
-    zeta = functions_of(x).zeta
+    zeta, dtype = functions_of(x).zeta, x.dtype
+    if dtype == np.float16:
+        x = x.astype(np.float32)
     if n == 1:
         right = np.where(x < 0.5, 1 - x, x)
         value = zeta(2.0, right)
         value = np.where(x < 0.5, (np.pi / np.sin(np.pi * x)) ** 2 - value, value)
     else:
         value = (-1.0) ** (n + 1) * math.gamma(n + 1) * zeta(n + 1.0, x)
-    return value.astype(x.dtype)
+    return value.astype(dtype)
 
 
 def _mvlgamma(x: Any, p: int) -> Any:
@@ -49,7 +57,7 @@ def mvlgamma_grad(F: Any, g: Any, x: Any, p: int) -> Any:
 
 
 # fmt: off
-unary("lgamma(self)", "LgammaBackward0", "g * digamma(self)", kinds="f", value=by_scipy("gammaln"),
+unary("lgamma(self)", "LgammaBackward0", "g * digamma(self)", kinds="f", value=_lgamma,
       where="torch Tensor special.gammaln")
 unary("digamma(self)", "DigammaBackward0", "g * polygamma(1, self)", kinds="f", value=_digamma,
       where="torch Tensor special special.psi")

@@ -68,7 +68,7 @@ class Op:
     def __repr__(self) -> str:
         return f"<op {self.row.signature}>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """A tensor, or a named tuple of them."""
         if kwargs or len(args) != len(self.row.args):
             bound = self.__signature__.bind(*args, **kwargs)
@@ -107,6 +107,8 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
                 numbers += (name,)
             elif x is not None:
                 raise AttributeError(name)  # which failed() puts into words
+        if len(numbers) > 1 and not any(isinstance(args[i], Tensor) for _, i in op.places):
+            raise AttributeError(numbers[0])
         cast = op.casts and _to_common(op, args, buffers)
         if row.kinds:
             _check_kind(row, next(buffers[i].dtype for _, i in op.places if hasattr(buffers[i], "dtype")))

@@ -125,19 +125,15 @@ def pooled_at(F: Any, x: Any, indices: Any, k: int) -> Any:
     return F.reshape(picked, shape)
 
 
-def _declare(name: str, node: str, k: int, how: str, windows: Any) -> None:
-    """One kind of max pooling over ``k`` dimensions; ``how`` are its other arguments, ``windows`` makes positions of them."""
-
-    def value(self: Any, *arguments: Any) -> Any:
-        return _maxima(self, windows(self.shape[-k:], *arguments))
+def declare(name: str, node: str, k: int, how: str, value: Any, again: str = "") -> None:
+    """One kind of max pooling over ``k`` dimensions: ``how`` are its other arguments, ``again`` those of its backward op."""
 
     def backward(grad_output: Any, self: Any, *arguments: Any) -> Any:
         return _put_back(grad_output, arguments[-1], self.shape[-k:], add=True)
 
-    again = how if "kernel" in how else ""
     more = f"{again}, indices" if again else "indices"
     op(
-        f"{name}(self, {how})", f"{node}Backward0", self=f"{name}_backward(g, self, {more})", jvp=f"pooled_at(self_t, indices, {k})",
+        f"{name}(self, {how})", f"{node}Backward0", self=f"{name}_backward(g, self, {more})", jvp=f"(pooled_at(self_t, indices, {k}), None)",
         outputs="values *indices", kinds="iuf", value=value,
     )  # fmt: skip
     op(
@@ -146,15 +142,19 @@ def _declare(name: str, node: str, k: int, how: str, windows: Any) -> None:
     )  # fmt: skip
 
 
-def _fractional(size: Ints, kernel_size: Ints, output_size: Ints, starts: Any) -> list[Any]:
-    return [s + np.arange(k)[:, None] for s, k in zip(starts, kernel_size, strict=True)]
+def _over(windows: Any, k: int) -> Any:
+    """The kernel for windows that are the same in all planes."""
+
+    def value(self: Any, *arguments: Any) -> Any:
+        return _maxima(self, windows(self.shape[-k:], *arguments))
+
+    return value
 
 
 _REGULAR = "kernel_size, stride, padding, dilation, ceil_mode"
-_declare("max_pool2d_with_indices", "MaxPool2DWithIndices", 2, _REGULAR, _regular)
-_declare("max_pool3d_with_indices", "MaxPool3DWithIndices", 3, _REGULAR, _regular)
-_declare("adaptive_max_pool2d_raw", "AdaptiveMaxPool2D", 2, "output_size", _adaptive)
-_declare("adaptive_max_pool3d_raw", "AdaptiveMaxPool3D", 3, "output_size", _adaptive)
+for _k in (2, 3):
+    declare(f"max_pool{_k}d_with_indices", f"MaxPool{_k}DWithIndices", _k, _REGULAR, _over(_regular, _k), _REGULAR)
+    declare(f"adaptive_max_pool{_k}d_raw", f"AdaptiveMaxPool{_k}D", _k, "output_size", _over(_adaptive, _k))
 
 
 @kernel

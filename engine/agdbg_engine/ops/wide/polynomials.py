@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...backward import QUIET
 from ...dtype import get_default_dtype, result_type
 from ...tensor import Tensor, wrap
 from ..compare import no_gradient
 from ..explain import explain, no_tensor
+from ..prepare import as_array
 from .declare import public
 from .scipy_values import functions_of
 
@@ -42,7 +44,8 @@ def _function(name: str, value: Callable[[Any], Any]) -> None:
     def function(self: Tensor) -> Tensor:
         no_gradient((self,))
         x = _floating(name, self._a)
-        return wrap(np.asanyarray(value(x), dtype=x.dtype))
+        with np.errstate(**QUIET):
+            return wrap(as_array(value(x).astype(x.dtype)))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"The function {name.replace('_', ' ')} of every element; no gradient."
@@ -99,10 +102,12 @@ def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> None:
             raise no_tensor(f"special_{name}", self, n)
         x, degree, dtype = _operands(name, self, n)
         try:
-            found = value(x.astype(np.float64), degree.astype(np.int64))
+            with np.errstate(**QUIET):
+                degree = degree.astype(np.int64)
+                found = np.where(degree < 0, 0.0, value(x.astype(np.float64), degree))
+                return wrap(as_array(found.astype(dtype)))
         except ValueError as error:
             raise explain(name, error, self=self, n=n) from None
-        return wrap(np.asanyarray(np.where(degree.astype(np.int64) < 0, 0.0, found), dtype=dtype))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"The {name.replace('_', ' ')} of degree ``n`` at every element; 0 for n < 0; no gradient."

@@ -21,9 +21,9 @@ _ROOT = math.sqrt(math.pi)
 
 
 @formula
-def log_ndtr_slope(F: Any, x: Any) -> Any:
-    """The normal density over its distribution function."""
-    return math.sqrt(2 / math.pi) / F.erfcx(x * -math.sqrt(0.5))
+def log_ndtr_slope(F: Any, x: Any, result: Any) -> Any:
+    """The normal density over its distribution function, whose logarithm is ``result``."""
+    return F.exp(-(x * x / 2 + result)) / math.sqrt(2 * math.pi)
 
 
 # fmt: off
@@ -35,7 +35,7 @@ unary("erfinv(self)", "ErfinvBackward0", f"g * {_ROOT / 2} * exp(square_of(erfin
       where="torch Tensor special")
 unary("erfcx(self)", "SpecialErfcxBackward0", f"g * (2 * self * result - {2 / _ROOT})", kinds="f", value=by_scipy("erfcx"),
       where="special", inplace=False)
-unary("log_ndtr(self)", "SpecialLogNdtrBackward0", "g * log_ndtr_slope(self)", kinds="f", value=by_scipy("log_ndtr"),
+unary("log_ndtr(self)", "SpecialLogNdtrBackward0", "g * log_ndtr_slope(self, result)", kinds="f", value=by_scipy("log_ndtr"),
       where="special", inplace=False)
 unary("ndtri(self)", "SpecialNdtriBackward0", f"g * {math.sqrt(2 * math.pi)} * exp(result * result / 2)", kinds="f",
       value=by_scipy("ndtri"), where="special", inplace=False)

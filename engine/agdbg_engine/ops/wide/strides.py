@@ -11,7 +11,7 @@ import numpy as np
 from ...device import array_module
 from ...tensor import Tensor
 from ..explain import not_a_tensor, shape_error
-from .declare import formula, op, public, view
+from .declare import formula, op, public
 
 Shape = tuple[int, ...]
 
@@ -22,11 +22,12 @@ def _memory(x: Any) -> Any:
     """All bytes of the memory that ``x`` is a part of, as one row."""
     while isinstance(x.base, type(x)):
         x = x.base
-    order = sorted(range(x.ndim), key=lambda d: -x.strides[d])
-    row = x.transpose(order)
-    if not row.flags.c_contiguous:  # memory of somebody else, not all of which is shown
-        raise shape_error("as_strided: the memory of this tensor has gaps, which belong to no tensor")
-    return row.reshape(-1).view(np.uint8)
+    row = x.transpose(sorted(range(x.ndim), key=lambda d: -x.strides[d]))
+    if row.flags.c_contiguous:
+        return row.reshape(-1).view(np.uint8)
+    first = x[(slice(0, 1),) * x.ndim].reshape(-1).view(np.uint8)  # memory of somebody else, not all of which is shown
+    span = sum((n - 1) * s for n, s in zip(x.shape, x.strides, strict=True)) + x.itemsize
+    return np.lib.stride_tricks.as_strided(first, (span if x.size else 0,), (1,))
 
 
 def _address(x: Any) -> int:
@@ -125,15 +126,31 @@ def scattered_grad(
     return F.index(F.index_backward(g, (n,), (whole,)), (part,))
 
 
+@formula
+def as_strided_tangent(
+    F: Any, x_t: Any, steps: Shape, size: Shape, stride: Shape, storage_offset: int, self_offset: int
+) -> Any:
+    """Tangent of :func:`as_strided`: the same view of ``x_t`` where that lies as its tensor does and is all that is seen."""
+    a, shift = x_t._a, storage_offset - self_offset
+    reach = sum((n - 1) * s for n, s in zip(a.shape, steps, strict=True)) // a.itemsize
+    last = shift + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if a.strides == steps and 0 <= shift and last <= reach:
+        return F.as_strided(x_t, size, stride, storage_offset, self_offset)
+    whole, part, n = _places(a.shape, steps, a.itemsize, size, stride, shift, x_t)
+    return F.index(F.index_backward(x_t, (n,), (whole,)), (part,))
+
+
 _GEOMETRY = "self_shape, self_strides, self_itemsize, size, stride, storage_offset - self_offset"
 
-_as_strided = view(
-    "as_strided(self, size, stride, storage_offset, self_offset)", "AsStridedBackward0",
-    f"as_strided_grad(g, {_GEOMETRY})", value=_seen,
+_TANGENT = "as_strided_tangent(self_t, self_strides, size, stride, storage_offset, self_offset)"
+
+_as_strided = op(
+    "as_strided(self, size, stride, storage_offset, self_offset)", "AsStridedBackward0", view=True, jvp=_TANGENT,
+    self=f"as_strided_grad(g, {_GEOMETRY})", value=_seen,
 )  # fmt: skip
 _as_strided_copy = op(
     "as_strided_copy(self, size, stride, storage_offset, self_offset)", "AsStridedBackward0_copy", value=_seen,
-    self=f"as_strided_grad(g, {_GEOMETRY})", jvp="linear",
+    self=f"as_strided_grad(g, {_GEOMETRY})", jvp=_TANGENT,
 )  # fmt: skip
 _as_strided_scatter = op(
     "as_strided_scatter(self, src, size, stride, storage_offset, self_offset)", "AsStridedScatterBackward0",
@@ -170,11 +187,11 @@ def _checked(x: Tensor, size: Any, stride: Any, storage_offset: int | None) -> t
 
 
 def offset_of(x: Tensor) -> int:
-    """Where the first element of ``x`` lies in its memory: 0 of a tensor that shares it with nobody.
+    """Where the first element of ``x`` lies in its memory: 0 of the result of an op, shared with nobody.
 
-    (The result of an op may lie somewhere in a larger array that nobody else sees.)
+    (It may lie somewhere in a larger array that nobody else sees.)
     """
-    return 0 if x._storage is None else x.storage_offset()
+    return 0 if x._storage is None and x._fn is not None else x.storage_offset()
 
 
 @public("torch Tensor")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 PARTS = (
-    "parts", "solve", "triangular", "svd", "det", "cholesky", "qr", "eig",
+    "parts", "solve", "triangular", "svd", "det", "cholesky", "qr", "eig", "norms", "tensors",
 )  # fmt: skip
 
 for _part in PARTS:

@@ -32,11 +32,16 @@ UNSOLVABLE = "The solver failed because the input matrix is singular."
 def inv_raw(a: Any) -> tuple[Any, Any]:
     """Inverses, and LAPACK's ``info``: 0, or which diagonal element is zero (that inverse is then meaningless)."""
     try:
-        return np.linalg.inv(a), np.zeros(a.shape[:-2], np.int32)
+        return _column_major(np.linalg.inv, a), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         info = factored(a)[2]
         safe = np.where((info != 0)[..., None, None], np.eye(a.shape[-1], dtype=a.dtype), a)
         return np.where((info != 0)[..., None, None], np.asarray(np.inf, a.dtype), np.linalg.inv(safe)), info
+
+
+def _column_major(inverse: Any, a: Any) -> Any:
+    """The inverse, laid out column by column as LAPACK leaves it and so PyTorch."""
+    return np.swapaxes(inverse(np.swapaxes(a, -1, -2)), -1, -2)
 
 
 @kernel

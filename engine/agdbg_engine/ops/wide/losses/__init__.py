@@ -1,0 +1,5 @@
+"""Losses."""
+
+from . import classes, classification, ctc, elements, embedding, margins, reduction, regression
+
+__all__ = ["classes", "classification", "ctc", "elements", "embedding", "margins", "reduction", "regression"]

@@ -1,0 +1,216 @@
+"""Losses of classes and of yes or no, as users call them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dtype import scalar_type
+from ....tensor import Tensor
+from ... import _generated as g
+from ...explain import not_a_tensor, shape_error
+from ...reduce import log_softmax
+from ..declare import OPS, public
+from .reduction import constant, reduction_of, same_dtype
+
+Legacy = bool | None
+
+# ----- classes -----
+
+
+@public("nn.functional")
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Legacy = None, ignore_index: int = -100,
+    reduce: Legacy = None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """Negative log likelihood: log-probabilities (N, C), (C,) or (N, C, ...) and classes (N,), () or (N, ...).
+
+    Targets that are ``ignore_index`` count for nothing, in the mean neither; ``weight`` is what each class counts.
+    """
+    if not isinstance(target, Tensor):
+        raise not_a_tensor("nll_loss_nd", "target", target, 2)
+    return likelihood(input, target, weight, reduction_of(size_average, reduce, reduction), ignore_index)
+
+
+def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int) -> Tensor:
+    """:func:`nll_loss` with the reduction known."""
+    _check_classes(x, target, weight, ignore_index)
+    constant("nll_loss", weight=weight)
+    if x.ndim == 2 and weight is None and target._a.size and not (target._a == ignore_index).any():
+        return g.nll_loss_raw(x, target, reduction)
+    if x.ndim <= 2:
+        return OPS["nll_loss_forward"](x, target, weight, reduction, ignore_index)[0]
+    if x.ndim == 4:
+        return OPS["nll_loss2d_forward"](x, target, weight, reduction, ignore_index)[0]
+    n, c = x.shape[:2]
+    rest = int(np.prod(x.shape[2:], dtype=int))
+    flat, flat_target = x.contiguous().view(n, c, 1, rest), target.contiguous().view(n, 1, rest)
+    out = OPS["nll_loss2d_forward"](flat, flat_target, weight, reduction, ignore_index)[0]
+    return out.view(target.shape) if reduction == "none" else out
+
+
+def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> None:
+    classes = x.shape[min(1, x.ndim - 1)] if x.ndim else 1
+    if x.ndim == 0:
+        raise shape_error("Expected 1 or more dimensions (got 0)", ValueError)
+    if x.ndim > 1 and target.ndim and x.shape[0] != target.shape[0]:
+        raise shape_error(
+            f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({target.shape[0]}).", ValueError
+        )
+    if x.ndim <= 2:
+        if target.ndim > 1:
+            raise shape_error("0D or 1D target tensor expected, multi-target not supported")
+        if (x.ndim == 2) != (target.ndim == 1) and not (x.ndim == 1 and target.shape == (1,)):
+            raise shape_error(
+                f"size mismatch (got input: {list(x.shape)}, target: {list(target.shape)})"
+            )
+    elif (target.shape[0], *target.shape[1:]) != (x.shape[0], *x.shape[2:]):
+        if x.ndim == 4 and target.ndim != 3:
+            raise shape_error(
+                f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.ndim}"
+            )
+        expected = [x.shape[0], *x.shape[2:]]
+        raise shape_error(f"Expected target size {expected}, got {list(target.shape)}")
+    if target.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_type(target.dtype)}")
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise shape_error(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
+            f"{list(weight.shape)}"
+        )
+    if weight is not None and weight.dtype != x.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_type(x.dtype)} but found {scalar_type(weight.dtype)}")
+    wrong = ((target._a < 0) | (target._a >= classes)) & (target._a != ignore_index)
+    if wrong.any():
+        raise IndexError(f"Target {int(target._a[wrong].flat[0])} is out of bounds.")
+
+
+@public("nn.functional")
+def cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Legacy = None, ignore_index: int = -100,
+    reduce: Legacy = None, reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """``nll_loss(log_softmax(input))`` of scores (N, C), (C,) or (N, C, ...).
+
+    ``target`` has classes as in :func:`nll_loss`, or probabilities of the classes in the shape of ``input``.
+    ``label_smoothing`` is the part of the probability that is spread over all classes.
+    """
+    if not isinstance(target, Tensor):
+        raise not_a_tensor("cross_entropy_loss", "target", target, 2)
+    reduction = reduction_of(size_average, reduce, reduction)
+    dim = 0 if input.ndim == 1 else 1
+    if input.shape == target.shape and target.dtype.kind == "f":
+        return _of_probabilities(input, target, weight, reduction, ignore_index, label_smoothing, dim)
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    logs = log_softmax(input, dim)
+    if label_smoothing == 0:
+        return likelihood(logs, target, weight, reduction, ignore_index)
+    return _smoothed(logs, target, weight, reduction, ignore_index, label_smoothing, dim)
+
+
+def _smoothed(
+    logs: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int, smoothing: float, dim: int
+) -> Tensor:
+    sharp = likelihood(logs, target, weight, reduction, ignore_index)
+    evenly = -(logs if weight is None else logs * _of_classes(weight, logs, dim)).sum(dim)
+    ignored = target == ignore_index
+    evenly = evenly.masked_fill(ignored, 0.0)
+    if reduction == "mean" and weight is not None:
+        evenly = evenly.sum() / weight[target[~ignored]].sum()
+    elif reduction == "mean":
+        evenly = evenly.sum() / int((~ignored._a).sum()) if not ignored._a.all() else evenly.sum() * np.nan
+    elif reduction == "sum":
+        evenly = evenly.sum()
+    return sharp * (1 - smoothing) + evenly * (smoothing / logs.shape[dim])
+
+
+def _of_probabilities(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int, smoothing: float, dim: int
+) -> Tensor:
+    classes = input.shape[dim]
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    if not 0 <= smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {smoothing:g}")
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise shape_error(
+            f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but got weight "
+            f"tensor of shape: {list(weight.shape)}"
+        )
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes
+    each = log_softmax(input, dim) * target
+    if weight is not None:
+        each = each * _of_classes(weight, input, dim)
+    if reduction == "none":
+        return -each.sum(dim)
+    total = -each.sum()
+    if reduction == "sum":
+        return total
+    n = input.numel() // classes if classes else 0
+    return total / n if n else total * np.nan
+
+
+def _of_classes(weight: Tensor, x: Tensor, dim: int) -> Tensor:
+    return weight.view([-1 if i == dim else 1 for i in range(x.ndim)])
+
+
+# ----- yes or no -----
+
+
+@public("nn.functional")
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Legacy = None, reduce: Legacy = None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """``-target log(input) - (1 - target) log(1 - input)`` of probabilities ``input``, the logarithms no less than -100."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    if target.shape != input.shape:
+        raise shape_error(
+            f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size "
+            f"(torch.Size({list(input.shape)})) is deprecated. Please ensure they have the same size.",
+            ValueError,
+        )
+    if not ((input._a >= 0) & (input._a <= 1)).all():
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    if weight is not None:
+        constant("binary_cross_entropy", weight=weight)
+        weight = weight.expand(np.broadcast_shapes(tuple(target.shape), tuple(weight.shape)))
+    if target.dtype != input.dtype:
+        raise RuntimeError(f"Found dtype {scalar_type(target.dtype)} but expected {scalar_type(input.dtype)}")
+    return OPS["binary_cross_entropy"](input, target, weight, reduction)
+
+
+@public("nn.functional")
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Legacy = None, reduce: Legacy = None,
+    reduction: str = "mean", pos_weight: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """:func:`binary_cross_entropy` of ``sigmoid(input)``, exact for large scores; ``pos_weight`` multiplies the first term."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    if target.shape != input.shape:
+        raise shape_error(
+            f"Target size (torch.Size({list(target.shape)})) must be the same as input size "
+            f"(torch.Size({list(input.shape)}))",
+            ValueError,
+        )
+    if target.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead."
+        )
+    if target.dtype.kind in "iu" and input.dtype.kind == "f":
+        raise RuntimeError(
+            f"result type {scalar_type(input.dtype)} can't be cast to the desired output type {scalar_type(target.dtype)}"
+        )
+    constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    x, y = same_dtype(input, target)
+    rows: Any = OPS["binary_cross_entropy_with_logits"]
+    if any(w is not None and np.broadcast_shapes(tuple(w.shape), tuple(x.shape)) != tuple(x.shape) for w in (weight, pos_weight)):
+        shape = np.broadcast_shapes(*(tuple(w.shape) for w in (x, weight, pos_weight) if w is not None))
+        x, y = x.expand(shape), y.expand(shape)
+    return rows(x, y, weight, pos_weight, reduction)
+
+

@@ -1,0 +1,177 @@
+"""Connectionist temporal classification: all alignments of a target with the time steps, summed by dynamic programming."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....device import array_module
+from ....tensor import Tensor, wrap
+from ...explain import shape_error
+from ..declare import OPS, kernel, op, public
+from .reduction import finish, reduction_of
+
+
+def _states(x: Any, targets: Any, blank: int) -> tuple[Any, Any]:
+    """The classes of the states (blank, first label, blank, ...) by sample, and where a state may skip the blank before it."""
+    n, s = targets.shape
+    classes = np.full_like(targets, blank, shape=(n, 2 * s + 1))
+    classes[:, 1::2] = targets
+    skips = np.zeros_like(classes, dtype=bool)
+    skips[:, 3::2] = targets[:, 1:] != targets[:, :-1]
+    return classes, skips
+
+
+def _later(a: Any, steps: int) -> Any:
+    """``a`` shifted to later states; nothing comes into the first ones."""
+    out = np.full_like(a, -np.inf)
+    out[:, steps:] = a[:, : a.shape[1] - steps]
+    return out
+
+
+def _forward(probabilities: Any, skips: Any, lengths: Any) -> Any:
+    """Log-probabilities (T, N, states) of all beginnings of alignments; after its end a sample keeps its last ones."""
+    alpha = np.full_like(probabilities, -np.inf)
+    alpha[0, :, :2] = probabilities[0, :, :2]
+    for t in range(1, len(alpha)):
+        a = alpha[t - 1]
+        came = np.logaddexp(np.logaddexp(a, _later(a, 1)), np.where(skips, _later(a, 2), -np.inf))
+        alpha[t] = np.where((t < lengths)[:, None], came + probabilities[t], a)
+    return alpha
+
+
+def _at_end(alpha: Any, target_lengths: Any) -> Any:
+    """The log-probability of the last blank or the last label of each sample."""
+    last = 2 * target_lengths[:, None]
+    ends = np.take_along_axis(alpha[-1], last, 1)[:, 0]
+    labels = np.take_along_axis(alpha[-1], np.maximum(last - 1, 0), 1)[:, 0]
+    return np.where(target_lengths > 0, np.logaddexp(ends, labels), ends)
+
+
+def _gathered(log_probs: Any, classes: Any) -> Any:
+    return np.take_along_axis(log_probs, np.broadcast_to(classes, (len(log_probs), *classes.shape)), 2)
+
+
+@kernel
+def ctc_loss_raw(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int, zero_infinity: bool
+) -> tuple[Any, Any]:
+    """Minus the log-likelihood by sample, and the forward variables."""
+    classes, skips = _states(log_probs, targets, blank)
+    alpha = _forward(_gathered(log_probs, classes), skips, input_lengths)
+    return np.where(input_lengths > 0, -_at_end(alpha, target_lengths), np.where(target_lengths > 0, np.inf, 0)).astype(log_probs.dtype), alpha
+
+
+@kernel
+def ctc_loss_backward(
+    g: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, loss: Any, alpha: Any, blank: int,
+    zero_infinity: bool,
+) -> Any:  # fmt: skip
+    """The gradient in ``log_probs``, of which is taken that they are those of a log_softmax."""
+    xp = array_module(log_probs)
+    steps, n = log_probs.shape[:2]
+    classes, skips = _states(log_probs, targets, blank)
+    probabilities = _gathered(log_probs, classes)
+    beta = _backward(probabilities, skips, input_lengths, target_lengths)
+    log_both = alpha + beta - probabilities
+    joint = np.exp(log_both + loss[:, None])
+    running = (xp.arange(steps)[:, None] < input_lengths)[:, :, None]
+    joint = np.where(running & np.isfinite(log_both), joint, 0)
+    share = np.zeros_like(log_probs)
+    rows = np.broadcast_to(xp.arange(n)[:, None], classes.shape)
+    times = xp.arange(steps)[:, None, None]
+    np.add.at(share, (times, rows[None], classes[None]), joint)
+    out = np.where(running, (np.exp(log_probs) - share) * g[:, None], 0)
+    lost = np.isinf(loss)[:, None]
+    return np.where(lost, log_probs.dtype.type(0), out) if zero_infinity else np.where(lost & running, np.nan, out).astype(log_probs.dtype)
+
+
+def _backward(probabilities: Any, skips: Any, lengths: Any, target_lengths: Any) -> Any:
+    """Log-probabilities (T, N, states) of all ends of alignments."""
+    steps, _, states = probabilities.shape
+    places = array_module(probabilities).arange(states)
+    last = 2 * target_lengths[:, None]
+    ends = (places == last) | ((places == last - 1) & (last > 0))
+    start = np.where(ends, 0.0, -np.inf).astype(probabilities.dtype)
+    beta = np.full_like(probabilities, -np.inf)
+    going = np.full_like(probabilities[0], -np.inf)
+    flipped = np.concatenate((skips[:, 2:], np.zeros_like(skips[:, :2])), 1)
+    for t in range(steps - 1, -1, -1):
+        stays = np.full_like(going, -np.inf)
+        stays[:, :-1] = going[:, 1:]
+        jumps = np.full_like(going, -np.inf)
+        jumps[:, :-2] = going[:, 2:]
+        come = np.logaddexp(np.logaddexp(going, stays), np.where(flipped, jumps, -np.inf))
+        come = np.where((t == lengths - 1)[:, None], start, come)
+        going = np.where((t < lengths)[:, None], come + probabilities[t], -np.inf)
+        beta[t] = going
+    return beta
+
+
+_LENGTHS = "targets, input_lengths, target_lengths"
+op(
+    f"ctc_loss_raw(log_probs, {_LENGTHS}, blank, zero_infinity)", "CtcLossBackward0", outputs="result0 *result1", kinds="f",
+    targets=None, input_lengths=None, target_lengths=None,
+    log_probs=f"ctc_loss_backward(g, log_probs, {_LENGTHS}, result0, result1, blank, zero_infinity)",
+)  # fmt: skip
+op(
+    f"ctc_loss_backward(grad, log_probs, {_LENGTHS}, loss, alpha, blank, zero_infinity)", "NotImplemented",
+    grad="no_second('_ctc_loss_backward')", log_probs="no_second('_ctc_loss_backward')", targets=None, input_lengths=None,
+    target_lengths=None, loss=None, alpha=None,
+)  # fmt: skip
+
+
+@public("nn.functional")
+def ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    """Minus the log-likelihood of label sequences, summed over all alignments with the time steps.
+
+    log_probs (T, N, C) or (T, C); targets (N, S), or all labels one after the other (sum of the lengths,). The mean is over
+    the samples, each divided by the length of its target. With ``zero_infinity`` impossible targets count as nothing.
+    """
+    reduction = reduction_of(None, None, reduction)
+    batched = log_probs.ndim == 3
+    x = log_probs if batched else log_probs.unsqueeze(1)
+    lengths, target_lengths = (_lengths(v, x.shape[1]) for v in (input_lengths, target_lengths))
+    labels = targets._a.astype(np.int64)
+    if not 0 <= blank < x.shape[2]:
+        raise RuntimeError("blank must be in label range")
+    if lengths.size != x.shape[1]:
+        raise shape_error("input_lengths must be of size batch_size")
+    if target_lengths.size != x.shape[1]:
+        raise shape_error("target_lengths must be of size batch_size")
+    if lengths.size and lengths.max() > x.shape[0]:
+        at = int(np.argmax(lengths > x.shape[0]))
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {x.shape[0]}, but got value {int(lengths[at])} (while checking arguments "
+            "for ctc_loss_cpu)"
+        )
+    padded = _padded(labels, target_lengths, batched)
+    row: Any = OPS["ctc_loss_raw"]
+    out: Tensor = row(x, *(wrap(a) for a in (padded, lengths, target_lengths)), blank, zero_infinity)[0]
+    if zero_infinity:
+        out = out.masked_fill(wrap(np.isinf(out._a)), 0.0)
+    if reduction == "mean":
+        return (out / wrap(np.maximum(target_lengths, 1)).to(out.dtype)).mean()
+    return finish(out if batched or reduction != "none" else out.squeeze(0), reduction)
+
+
+def _lengths(value: Any, n: int) -> Any:
+    """Lengths given as a tensor, a sequence or one number."""
+    return np.asarray(value._a if isinstance(value, Tensor) else value, dtype=np.int64).reshape(-1)
+
+
+def _padded(labels: Any, lengths: Any, batched: bool) -> Any:
+    """Labels (N, longest), made of those that lie one after the other where they do."""
+    longest = int(lengths.max()) if lengths.size else 0
+    if labels.ndim == 2:
+        return np.where(np.arange(longest) < lengths[:, None], labels[:, :longest], 0)
+    starts = np.cumsum(lengths) - lengths
+    places = starts[:, None] + np.arange(longest)
+    inside = np.arange(longest) < lengths[:, None]
+    return np.where(inside, labels[np.where(inside, places, 0)], 0) if labels.size else np.zeros((len(lengths), longest), np.int64)
+
+

@@ -1,0 +1,124 @@
+"""Losses of single elements as rows: the reduction is part of the op, as in PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declare import formula, kernel, op
+from .reduction import reduced, shared
+
+
+def _row(name: str, node: str, options: str = "", constants: str = "", target: bool = True) -> None:
+    """A loss of ``self`` and ``target`` whose slopes are the formula ``name_slopes``, a pair of them."""
+    given = "".join(f", {o}" for o in f"{constants} {options}".split())
+    slope = f"{name}_slope(self, target{given}, %d) * shared(g, self_shape, reduction)"
+    tangent = f"self_t * {name}_slope(self, target{given}, 0)"
+    if target:
+        tangent += f" + target_t * {name}_slope(self, target{given}, 1)"
+    op(
+        f"{name}(self, target{given}, reduction)", node, kinds="f", self=slope % 0, target=slope % 1 if target else None,
+        jvp=f"reduced({tangent}, reduction)", **dict.fromkeys(constants.split()),
+    )  # fmt: skip
+
+
+def _reduced(values: Any, reduction: str) -> Any:
+    from ... import kernels
+
+    return reduced(kernels, values, reduction)
+
+
+# ----- distances -----
+
+
+@kernel
+def smooth_l1_loss(x: Any, target: Any, beta: float, reduction: str) -> Any:
+    """The square of the difference over ``2 beta`` where it is below ``beta``, else its size less ``beta / 2``."""
+    d = np.abs(x - target)
+    return _reduced(np.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta), reduction)
+
+
+@formula
+def smooth_l1_loss_slope(F: Any, x: Any, target: Any, beta: float, which: int) -> Any:
+    """Its derivative in ``x`` (0) or ``target`` (1)."""
+    d = x - target if which == 0 else target - x
+    return F.where(F.abs(d) >= beta, F.sgn(d), d / beta)
+
+
+@kernel
+def huber_loss(x: Any, target: Any, delta: float, reduction: str) -> Any:
+    """Half the square of the difference where it is below ``delta``, else ``delta`` times its size less ``delta / 2``."""
+    d = np.abs(x - target)
+    return _reduced(np.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta)), reduction)
+
+
+@formula
+def huber_loss_slope(F: Any, x: Any, target: Any, delta: float, which: int) -> Any:
+    """Its derivative in ``x`` (0) or ``target`` (1)."""
+    d = x - target if which == 0 else target - x
+    return F.where(F.abs(d) >= delta, F.sgn(d) * delta, d)
+
+
+_row("smooth_l1_loss", "SmoothL1LossBackward0", "beta")
+_row("huber_loss", "HuberLossBackward0", "delta")
+
+# ----- of labels 1 and -1 -----
+
+
+@kernel
+def soft_margin_loss(x: Any, target: Any, reduction: str) -> Any:
+    """log(1 + exp(-target * x))."""
+    return _reduced(np.logaddexp(x.dtype.type(0), -target * x), reduction)
+
+
+@formula
+def soft_margin_loss_slope(F: Any, x: Any, target: Any, which: int) -> Any:
+    """Its derivative in ``x``."""
+    return -target * F.sigmoid(-target * x)
+
+
+_row("soft_margin_loss", "SoftMarginLossBackward0", target=False)
+
+# ----- of probabilities -----
+
+
+@kernel
+def binary_cross_entropy(x: Any, target: Any, weight: Any, reduction: str) -> Any:
+    """``-target log(x) - (1 - target) log(1 - x)``, the logarithms no less than -100."""
+    out = (target - 1) * np.maximum(np.log1p(-x), -100) - target * np.maximum(np.log(x), -100)
+    return _reduced(out if weight is None else out * weight, reduction)
+
+
+@formula
+def binary_cross_entropy_slope(F: Any, x: Any, target: Any, weight: Any, which: int) -> Any:
+    """Its derivative in ``x`` (0) or ``target`` (1)."""
+    out = (x - target) / F.clamp_min((1 - x) * x, 1e-12) if which == 0 else F.log1p(-x) - F.log(x)
+    return out if weight is None else out * weight
+
+
+_row("binary_cross_entropy", "BinaryCrossEntropyBackward0", constants="weight")
+
+
+@kernel
+def binary_cross_entropy_with_logits(x: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+    """:func:`binary_cross_entropy` of ``sigmoid(x)``, computed so that nothing overflows."""
+    rest = np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0)
+    out = (1 - target) * x + (rest if pos_weight is None else (1 + (pos_weight - 1) * target) * rest)
+    return _reduced(out if weight is None else out * weight, reduction)
+
+
+@formula
+def binary_cross_entropy_with_logits_slope(
+    F: Any, x: Any, target: Any, weight: Any, pos_weight: Any, which: int
+) -> Any:
+    """Its derivative in ``x`` (0) or ``target`` (1)."""
+    if which == 0:
+        hit = target if pos_weight is None else target * pos_weight
+        out = F.sigmoid(x) - target if pos_weight is None else (hit + 1 - target) * F.sigmoid(x) - hit
+    else:
+        out = -x if pos_weight is None else F.log_sigmoid(-x) - pos_weight * F.log_sigmoid(x)
+    return out if weight is None else out * weight
+
+
+_row("binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0", constants="weight pos_weight")
