@@ -34,11 +34,19 @@ def op_words(node: NodeFact) -> str:
     return node.op.name or f"node {node.id}"
 
 
+_RESULTS = frozenset(
+    "result0 result1 result2 U S Vh Q R L LU inverse solution eigenvalues eigenvectors sign logabsdet mantissa".split()
+)
+"""What PyTorch calls the results of ops that have several."""
+
+
 def slot_words(slot: str) -> str:
     """What a node saved in a slot: ``its result``, or ``its argument `other` ``."""
     name = slot.removeprefix("_saved_")
     if name in ("result", "output"):
         return "its result"
+    if name in _RESULTS:
+        return f"its result `{name}`"
     if name.startswith("saved_tensors["):  # of a custom Function: an argument, an output or neither
         return f"a tensor (`{name}`)"
     if not name or name.startswith("saved["):
@@ -48,7 +56,7 @@ def slot_words(slot: str) -> str:
 
 def is_result(slot: str) -> bool:
     """Whether a slot holds what the op made and not what it was given."""
-    return slot.removeprefix("_saved_") in ("result", "output")
+    return slot.removeprefix("_saved_") in {"result", "output", *_RESULTS}
 
 
 def listed(words: Iterable[str], limit: int = 3) -> str:

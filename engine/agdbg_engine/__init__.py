@@ -17,7 +17,6 @@ from .anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anoma
 from .autograd import grad
 from .collector import tune_gc
 from .creation import (
-    arange,
     as_tensor,
     empty,
     empty_like,
@@ -25,7 +24,6 @@ from .creation import (
     from_numpy,
     full,
     full_like,
-    linspace,
     ones,
     ones_like,
     tensor,
@@ -57,7 +55,9 @@ from .grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from .memory_format import contiguous_format, memory_format, preserve_format
 from .random import manual_seed, rand, rand_like, randint, randn, randn_like, randperm
+from .ranges import arange, linspace, logspace
 from .tensor import Parameter, Tensor
 
 __version__ = "0.1.0"
@@ -80,11 +80,11 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "device", "empty",
+    "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "contiguous_format", "device", "empty",
     "empty_like", "enable_grad", "eye", "float16", "float32", "float64", "from_numpy", "full", "full_like",
     "get_default_dtype", "grad", "inference_mode", "int8", "int16", "int32", "int64", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_grad_enabled",
-    "is_inference_mode_enabled", "linspace", "manual_seed",
+    "is_inference_mode_enabled", "linspace", "logspace", "manual_seed",
     "no_grad", "ones", "ones_like", "ops", "rand", "rand_like", "randint", "randn", "randn_like", "randperm",
     "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "tensor", "tune_gc", "uint8", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from .memory_format import contiguous_format, preserve_format
+
 __all__ = ["check_options", "checked", "explained", "renamed"]
 
 Keywords = dict[str, Any]
 
 _OTHER_NAMES = {"axis": "dim"}
-_SIZES = ("size", "shape", "dims")
+_SIZES = ("size", "shape", "dims", "repeats")
 _IDLE: dict[str, tuple[Any, ...]] = {
-    "memory_format": (None,), "generator": (None,), "layout": (None,), "pin_memory": (None, False), "out": (None,),
+    "memory_format": (None, preserve_format, contiguous_format), "generator": (None,), "layout": (None,), "pin_memory": (None, False), "out": (None,),
     "non_blocking": (False, True), "device": (None, "cpu"),
 }  # fmt: skip
 """Keywords of PyTorch that ask for nothing when they have these values."""

@@ -124,7 +124,7 @@ class Attributes:
 
     # ----- layout -----
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether elements lie in row-major order without gaps."""
         return bool(self._a.flags.c_contiguous)
 

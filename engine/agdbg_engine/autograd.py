@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from . import errors, forward_ad, function, graph, inside
+from . import anomaly as anomaly_mode
+from . import errors, forward_ad, function, grad_mode, graph, inside
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .backward import BackwardPass, Capture
 from .creation import zeros_like
@@ -31,9 +32,9 @@ from .tensor import Tensor, wrap
 from .variable import Variable
 
 __all__ = [
-    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "function", "grad", "graph",
-    "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
-    "set_multithreading_enabled",
+    "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad", "function", "grad",
+    "grad_mode", "graph", "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
+    "set_multithreading_enabled", "variable",
 ]  # fmt: skip
 
 Roots = Root | Sequence[Root]
@@ -55,6 +56,14 @@ def __getattr__(name: str) -> Any:
 
     found = importlib.import_module(f"agdbg_engine.{module}")
     return found if name == "functional" else getattr(found, name)
+
+
+def variable(*args: Any, **kwargs: Any) -> None:
+    """Not how a tensor is made any more: raises :class:`RuntimeError`."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
+
+variable.Variable = Variable  # type: ignore[attr-defined]  # the name of a module in PyTorch, too
 
 
 _CYCLE = (

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import cmath
+import numbers
+import warnings
 from typing import Any
 
 from . import events
-from .sites import caller
+from .sites import caller, user_stacklevel
+
+
+_SCALAR = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() "
+    "first."
+)
+_warned = False
+"""Whether that has been said: once in a process, as in PyTorch."""
 
 
 class Conversions:
@@ -28,13 +38,26 @@ class Conversions:
         return self._a.tolist()
 
     def __float__(self) -> float:
-        return float(_real(self.item(), "double"))
+        self._warn_of_scalar()
+        return float(_real(self._number(), "double"))
 
     def __int__(self) -> int:
-        return int(_real(self.item(), "int64_t"))
+        return int(_real(self._number(), "int64_t"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        self._warn_of_scalar()
+        return complex(self._number())
+
+    def _warn_of_scalar(self: Any) -> None:
+        global _warned
+        if self._rg and self.requires_grad and not _warned:
+            _warned = True
+            warnings.warn(_SCALAR, UserWarning, stacklevel=user_stacklevel())
+
+    def _number(self) -> Any:
+        if self._a.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
 
     def __index__(self) -> int:
         if self._a.dtype.kind not in "iub" or self._a.size != 1:
@@ -56,7 +79,12 @@ class Conversions:
         return len(self._a)
 
     def __contains__(self, element: Any) -> bool:
-        return bool((self._a == (element._a if isinstance(element, Conversions) else element)).any())
+        if not isinstance(element, Conversions | numbers.Number):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+            )
+        given: Any = element
+        return bool((given == self if isinstance(given, Conversions) else self == given).any())
 
     def __repr__(self: Any) -> str:
         from .printing import tensor_repr
@@ -64,7 +92,13 @@ class Conversions:
         return tensor_repr(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self._a.item(), spec) if spec and self._a.ndim == 0 else format(repr(self), spec)
+        from .tensor import Tensor
+
+        return (
+            format(self._a.item(), spec)
+            if self._a.ndim == 0 and type(self) is Tensor
+            else object.__format__(self, spec)
+        )
 
 
 def _real(value: Any, kind: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ from . import events
 from .arguments import checked
 from .backward import QUIET
 from .device import device as Device
-from .dtype import get_default_dtype, is_differentiable
+from .dtype import get_default_dtype, is_differentiable, scalar_type
+from .memory_format import order
 from .numpy_interop import from_array
 from .overrides import overridable
 from .scalars import check_data, too_big, written
@@ -146,6 +149,29 @@ def _misfit(data: Any, sizes: list[int], dim: int) -> Exception | None:
 # ----- from nothing -----
 
 
+def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function that makes a tensor of nothing, with PyTorch's words for its arguments, and with an ``out``."""
+    call = checked(function)
+
+    @functools.wraps(function)
+    def make(*args: Any, out: Any = None, **kwargs: Any) -> Tensor:
+        if out is None:
+            return call(*args, **kwargs)
+        if not isinstance(out, Tensor):
+            raise TypeError(f"{function.__name__}(): argument 'out' must be Tensor, not {type(out).__name__}")
+        dtype = kwargs.get("dtype")
+        if dtype is not None and np.dtype(dtype) != out.dtype:
+            given = scalar_type(np.dtype(dtype))
+            raise RuntimeError(f"dtype {given} does not match dtype of out parameter ({scalar_type(out.dtype)})")
+        from .ops.out import into
+
+        made: Tensor = into(call, args, {**kwargs, "dtype": out.dtype, "out": out})
+        return made
+
+    return make
+
+
+
 def shape_of(op: str, size: Any) -> tuple[int, ...]:
     """Sizes given one by one or as one sequence; PyTorch's errors for what are none."""
     if len(size) == 1 and isinstance(size[0], tuple | list):
@@ -162,25 +188,25 @@ def shape_of(op: str, size: Any) -> tuple[int, ...]:
     return tuple(size)
 
 
-@checked
+@factory
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros."""
     return leaf(np.zeros(shape_of("zeros", size), dtype or get_default_dtype()), device, requires_grad)
 
 
-@checked
+@factory
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
     return leaf(np.ones(shape_of("ones", size), dtype or get_default_dtype()), device, requires_grad)
 
 
-@checked
+@factory
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor with unspecified content."""
     return leaf(np.empty(shape_of("empty", size), dtype or get_default_dtype()), device, requires_grad)
 
 
-@checked
+@factory
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of one value."""
     if not isinstance(size, tuple | list):
@@ -204,50 +230,7 @@ def _number(op: str, value: Any) -> Any:
     return value
 
 
-@checked
-def arange(
-    start: Any = None,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Numbers from ``start`` (0 when only one is given) to before ``end``."""
-    if end is None:
-        start, end = 0, start
-    if start is None:
-        start = 0
-    for name, value in (("end", end), ("start", start), ("step", step)):
-        if not isinstance(value, int | float | Tensor | np.generic):
-            raise TypeError(f"arange(): argument '{name}' (position 1) must be Number, not {type(value).__name__}")
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if dtype is None and any(isinstance(v, float) for v in (start, end, step)):
-        dtype = get_default_dtype()
-    return leaf(np.arange(start, end, step, dtype=dtype), device, requires_grad)
-
-
-@checked
-def linspace(
-    start: float, end: float, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """``steps`` evenly spaced numbers, both ends included."""
-    kinds = [type(v) for v in (start, end, steps)]
-    if not (all(issubclass(k, int | float | Tensor | np.number) for k in kinds) and hasattr(steps, "__index__")):
-        names = ", ".join(k.__name__ for k in kinds)
-        raise TypeError(
-            f"linspace() received an invalid combination of arguments - got ({names}), but expected one of:"
-        )
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    return leaf(np.linspace(start, end, steps, dtype=dtype or get_default_dtype()), device, requires_grad)
-
-
-@checked
+@factory
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A matrix with ones on the diagonal."""
     for name, size in (("n", n), ("m", n if m is None else m)):
@@ -260,26 +243,28 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, 
 
 
 @overridable
-def zeros_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
     """Zeros in the shape and dtype of ``t``."""
-    return leaf(np.zeros_like(t._a, dtype), None, requires_grad)
+    return leaf(np.zeros_like(t._a, dtype, order(memory_format)), None, requires_grad)
 
 
 @overridable
-def ones_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
     """Ones in the shape and dtype of ``t``."""
-    return leaf(np.ones_like(t._a, dtype), None, requires_grad)
+    return leaf(np.ones_like(t._a, dtype, order(memory_format)), None, requires_grad)
 
 
 @overridable
-def full_like(t: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(
+    t: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, memory_format: Any = None
+) -> Tensor:
     """One value in the shape and dtype of ``t``."""
     target = np.dtype(dtype or t._a.dtype)
     value = written(_number("full_like", fill_value), target)
-    return leaf(np.full_like(t._a, value, target), None, requires_grad)
+    return leaf(np.full_like(t._a, value, target, order(memory_format)), None, requires_grad)
 
 
 @overridable
-def empty_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def empty_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
     """Unspecified content in the shape and dtype of ``t``."""
-    return leaf(np.empty_like(t._a, dtype), None, requires_grad)
+    return leaf(np.empty_like(t._a, dtype, order(memory_format)), None, requires_grad)

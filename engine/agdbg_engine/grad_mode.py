@@ -47,6 +47,8 @@ class _Mode(threading.local):
     """The innermost function transform that runs (``inside.Inside``)."""
     custom: Any = None
     """The custom Function (its node) whose forward runs: that nothing is recorded in it cuts no gradient path."""
+    random_refused = False
+    """Whether random ops are refused, as while a Jacobian is computed column by column."""
     op_log: Any = None
     """Where the ops of a checkpointed function are written down (``op_log.OpLog``)."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable
 from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -129,6 +130,16 @@ class Node:
         """Call ``hook(grad_outputs)`` before the node runs; a tuple it returns replaces them."""
         return RemovableHandle(node_hooks(self).pre, hook, self, "pre")
 
+    def _register_hook_dict(self, tensor: Tensor) -> None:
+        """Let the hooks that ``tensor`` has, or gets, fire on the gradient of the output that it is; :class:`TypeError` for no tensor."""
+        from .tensor import Tensor
+
+        if not isinstance(tensor, Tensor):
+            raise TypeError("_register_hook_dict expected a variable")
+        if tensor._backward_hooks is None:
+            tensor._backward_hooks = OrderedDict()
+        node_hooks(self).tensor.append((tensor._nr, tensor._backward_hooks))
+
     @property
     def metadata(self) -> dict[str, Any]:
         """Anything that is to be remembered about this node; anomaly mode puts ``traceback_`` and ``parent_`` here."""
@@ -168,8 +179,16 @@ class Node:
 
         return [*super().__dir__(), *attribute_names(self)]
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
+
     def __repr__(self) -> str:
         return f"<{self.op_name} object at {id(self):#x}>"
+
+
+def no_instances(cls: type[Node], *args: Any, **kwargs: Any) -> Node:
+    """``__new__`` of the nodes that only ops make (which they do without asking it)."""
+    raise TypeError(f"cannot create '{cls.__name__}' instances")
 
 
 class Node1(Node):

@@ -22,6 +22,7 @@ _OPS = {
     "subtract": "sub", "multiply": "mul", "divide": "div", "power": "pow", "negative": "neg", "absolute": "abs",
     "fabs": "abs", "rint": "round", "conjugate": "conj_physical", "equal": "eq", "not_equal": "ne", "less": "lt",
     "less_equal": "le", "greater": "gt", "greater_equal": "ge", "invert": "bitwise_not",
+    "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
 }  # fmt: skip
 """NumPy's names of ops where they are not PyTorch's."""
 
@@ -31,7 +32,10 @@ _REDUCTIONS = {
 }  # fmt: skip
 _NUMBERS_FIRST = frozenset(("add", "sub", "mul", "div", "pow"))
 """Ops whose first operand may be a number."""
-_NO_NUMBERS = frozenset(("maximum", "minimum", "matmul"))
+_NO_NUMBERS = frozenset((
+    "maximum", "minimum", "matmul", "hypot", "atan2", "logaddexp", "logaddexp2", "fmax", "fmin", "nextafter", "ldexp", "heaviside",
+    "logical_and", "logical_or", "logical_xor",
+))  # fmt: skip
 
 
 class NumpyInterop:

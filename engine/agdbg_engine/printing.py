@@ -26,12 +26,14 @@ def tensor_repr(t: Tensor) -> str:
     from .tensor import Parameter, Tensor
 
     array = t._a.get() if hasattr(t._a, "get") else t._a
-    start = "tensor(" if type(t) is Tensor or isinstance(t, Parameter) else type(t).__name__ + "("
+    plain = type(t) is Tensor or type(t) is Parameter
+    start = "tensor(" if plain else type(t).__name__ + "("
     text = start + (_values(array, len(start)) if array.size else "[]")
     for note in _notes(t):
         wraps = len(text) - text.rfind("\n") + len(note) + 2 >= LINE
         text += (",\n" + " " * len(start) if wraps else ", ") + note
-    return f"Parameter containing:\n{text})" if isinstance(t, Parameter) else f"{text})"
+    text = f"Parameter({text}))" if isinstance(t, Parameter) and not plain else f"{text})"
+    return f"Parameter containing:\n{text}" if issubclass(type(t), Parameter) else text
 
 
 def _notes(t: Tensor) -> list[str]:

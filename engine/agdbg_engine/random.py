@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import checked
-from .creation import leaf, shape_of
+from .creation import factory, leaf, shape_of
 from .dtype import get_default_dtype
+from .grad_mode import mode
 from .overrides import overridable
 from .tensor import Tensor
 
@@ -24,7 +24,12 @@ def manual_seed(seed: int) -> None:
 
 
 def generator() -> np.random.Generator:
-    """The generator behind everything here and the initialisation of modules."""
+    """The generator behind everything here and the initialisation of modules; refused where nothing random may happen."""
+    if mode.random_refused:
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
+            "flags on vmap or perform the randomness operation out of vmap"
+        )
     return _generator
 
 
@@ -52,36 +57,36 @@ def drawing_from(state: Any) -> Iterator[None]:
         set_rng_state(before)
 
 
-@checked
+@factory
 def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform random numbers in [0, 1)."""
-    numbers = _generator.random(shape_of("rand", size))
+    numbers = generator().random(shape_of("rand", size))
     return leaf(np.asarray(numbers, dtype or get_default_dtype()), device, requires_grad)
 
 
-@checked
+@factory
 def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Standard normal random numbers."""
-    numbers = _generator.standard_normal(shape_of("randn", size))
+    numbers = generator().standard_normal(shape_of("randn", size))
     return leaf(np.asarray(numbers, dtype or get_default_dtype()), device, requires_grad)
 
 
-@checked
+@factory
 def randint(low: int, high: Any, size: Any = None, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
     """Random integers in [low, high), or below ``low`` when called as ``randint(high, size)``."""
     if size is None:
         low, high, size = 0, low, high
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    numbers = _generator.integers(low, high, shape_of("randint", (size,)))
+    numbers = generator().integers(low, high, shape_of("randint", (size,)))
     return leaf(np.asarray(numbers, dtype), device, False)
 
 
-@checked
-def randperm(n: int) -> Tensor:
+@factory
+def randperm(n: int, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
     """A random order of 0 .. n - 1."""
     shape_of("randperm", (n,))
-    return leaf(_generator.permutation(n), None, False)
+    return leaf(generator().permutation(n).astype(dtype), device, False)
 
 
 @overridable

@@ -122,6 +122,26 @@ def _unwrapped() -> list[Any]:
     return [getattr(overrides._plain[0], name).__get__ for name in _UNWRAPPED_RESULTS]
 
 
+def parameter_of(data: Any, requires_grad: bool) -> Any:
+    """A parameter of the class of ``data``, which its own methods make; on the same memory if they are the usual ones."""
+    made = _by_user(_by_user(data, "detach"), "requires_grad_", requires_grad)
+    if type(made) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance of "
+            f"the same type, but return type {type(made).__name__} was found instead. To use the type as a Parameter, please "
+            "correct the detach() semantics defined by its __torch_dispatch__() implementation."
+        )
+    made._is_param = True
+    return made
+
+
+def _by_user(t: Any, name: str, *args: Any) -> Any:
+    """``t.name(*args)`` as if the user had called it, so that the class of ``t`` is asked."""
+    method, inherited = getattr(type(t), name), getattr(overrides._plain[0], name)
+    asked = overloaded((t,)) if mode.overriding and getattr(method, "__wrapped__", None) is inherited else []
+    return dispatch(inherited, asked, (t, *args), {}) if asked else method(t, *args)
+
+
 # ----- wrapping what is inherited -----
 
 
@@ -183,16 +203,21 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _COMPARISONS = frozenset(f"__{n}__" for n in ["eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor"])
-_REFLECTED = {f"__r{n}__": f"__{n}__" for n in ["truediv", "pow", "and", "or", "xor"]}
+_REFLECTED = {
+    f"__r{n}__": f"__{n}__"
+    for n in ["truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor"]
+}
 
 
 def _reflected(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """An operator of a right operand: Python asks it first where the left one is of a base class, which is not meant."""
-    ask = _method(name, function)
 
     @functools.wraps(function)
     def call(self: Any, other: Any) -> Any:
-        return getattr(other, _REFLECTED[name])(self) if isinstance(other, Subclassing) else ask(self, other)
+        if isinstance(other, Subclassing):
+            return getattr(other, _REFLECTED[name])(self)
+        asked = _asked((self, other))
+        return ask(function, asked, (self, other), {}) if asked else function(self, other)
 
     return call
 

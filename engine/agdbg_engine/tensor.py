@@ -24,7 +24,7 @@ from .overrides import disabled
 from .saved.detached import mark as mark_detached
 from .sites import caller
 from .storage import InferenceStorage, Storage, TwinStorage
-from .subclass import Subclassing
+from .subclass import Subclassing, parameter_of
 
 if TYPE_CHECKING:
     from .ops._methods import Methods as _Base
@@ -328,17 +328,31 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
 Tensor._in = Tensor._a  # type: ignore[attr-defined]  # the same slot, by the name under which ops read their inputs
 
 
-class Parameter(Tensor):
-    """A leaf tensor that a module owns: assigned to a module's attribute it is listed by ``parameters()``."""
+class _ParameterKind(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        marked = cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+        return bool(marked) or super().__instancecheck__(instance)
+
+
+class Parameter(Tensor, metaclass=_ParameterKind):
+    """A leaf tensor that a module owns: assigned to a module's attribute it is listed by ``parameters()``.
+
+    Made of a tensor of another class it is of that class, and marked by its attribute ``_is_param``.
+    """
 
     __slots__ = ()
     _is_parameter = True
     __torch_function__ = staticmethod(disabled)  # what is computed from it is a plain tensor
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
-        """Share the memory of ``data`` (empty if ``None``)."""
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
+        """Share the memory of ``data`` (empty if ``None``).
+
+        :class:`RuntimeError` where the ``detach()`` of another class gives something else than an object of it.
+        """
         if data is not None and not isinstance(data, Tensor):
             raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
+        if data is not None and type(data) is not Tensor and type(data) is not Parameter:
+            return parameter_of(data, requires_grad)
         if requires_grad and data is not None and not is_differentiable(data._a.dtype):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         made = object.__new__(cls)
@@ -398,7 +412,7 @@ def check_inplace(t: Tensor, args: tuple[Any, ...], repeating: bool = False) -> 
     if not repeating:
         check_memory(t._a)
     if any(isinstance(x, Tensor) and x._storage is not None and _overlaps_partly(t, x) for x in args):
-        raise _overlap("some elements of the input tensor and the written-to tensor refer")
+        raise overlap("some elements of the input tensor and the written-to tensor refer")
 
 
 _CONJUGATE = (
@@ -431,7 +445,7 @@ def _before_write(t: Tensor, op: str) -> None:
 def check_memory(a: Any) -> None:
     """Refuse a write into a buffer that shows one place of memory as several elements."""
     if repeats(a):
-        raise _overlap("more than one element of the written-to tensor refers")
+        raise overlap("more than one element of the written-to tensor refers")
 
 
 def repeats(a: Any) -> bool:
@@ -439,7 +453,8 @@ def repeats(a: Any) -> bool:
     return bool(0 in a.strides and a.size and 0 in [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1])
 
 
-def _overlap(what: str) -> Exception:
+def overlap(what: str) -> Exception:
+    """Two tensors, or elements of one, share memory that is to be written."""
     return errors.make(
         RuntimeError,
         errors.Details("view-inplace"),

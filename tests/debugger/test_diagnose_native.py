@@ -187,7 +187,19 @@ with ag.no_grad(): w -= 0.1 * w.grad
 loss.backward()
 """
 
+ONE_OF_SEVERAL = """
+x = ag.tensor([[2., 1.], [0., 3.]], requires_grad=True)
+u, s, vh = ag.linalg.svd(x)
+u.mul_(2)
+s.sum().backward()
+"""
+
 CASES = {
+    "1 of several": (
+        ONE_OF_SEVERAL,
+        ["`u`, saved by LinalgSvdBackward0 at line 4, was changed by `u.mul_(2)` at line 5 before"],
+        "`u = u.mul(2)`",
+    ),
     "13": (SAME_LOSS, ["line 6 goes", "`loss.backward()` at line 5 freed", "made at line 4"], "first call, line 5"),
     "14": (CARRIED, ["previous iteration through `h`, made at line 6", "at line 8"], "`h = h.detach()`"),
     "14 kept": (
@@ -319,6 +331,11 @@ def test_what_goes_wrong(tmp_path, name):
     assert fix in found.fix
     for evidence in found.evidence:
         assert evidence.site.file.endswith("script.py") and evidence.site.text in HEAD + source
+
+
+def test_a_result_is_not_called_an_argument(tmp_path):
+    (found,), _ = recorded(tmp_path, ONE_OF_SEVERAL)
+    assert "saved its result `U`" in next(e.note for e in found.evidence if e.role == "saved")
 
 
 @pytest.mark.parametrize("name", LEGAL)

@@ -300,6 +300,19 @@ def threads_over_one_graph(t):
 
 
 @add
+def nodes_of_another_thread(t):
+    """Recorded later than ``y``, in a thread whose own count of nodes has only begun."""
+    x, order, made = x2(t), [], []
+    y = x * 1
+    thread = threading.Thread(target=lambda: made.append(x * 2))
+    thread.start(), thread.join()
+    for name, v in (("y", y), ("other", made[0])):
+        v.register_hook(lambda g, name=name: order.append(name))
+    (y + made[0]).sum().backward()
+    return order
+
+
+@add
 def anomaly_finds_nan(t):
     x = leaf(t, 0.0, 1.0)
     with t.autograd.detect_anomaly():

@@ -114,7 +114,8 @@ for _name, _allowed in {
 
 FUNCTIONS = {
     "where", "zeros_like", "ones_like", "full_like", "broadcast_to", "broadcast_arrays", "concatenate", "stack",
-    "take_along_axis", "expand_dims", "argmax", "argmin", "nonzero", "copyto", "allclose", "sum", "amax", "squeeze", "angle",
+    "take_along_axis", "expand_dims", "argmax", "argmin", "nonzero", "copyto", "allclose", "sum", "amax", "squeeze", "angle", "sinc",
+    "nan_to_num",
 }  # fmt: skip
 """Functions of NumPy that CuPy has too (those that anybody here calls)."""
 

@@ -26,6 +26,7 @@ DIFFERENT = {
     "modes/a_refused_write_to_an_inference_tensor": "PyTorch refuses after it has written; here the data is unchanged",
     "forward/tangent_of_softmax": "PyTorch overwrites what it saved itself when a tangent of log_softmax is differentiated",
     "forward/a_jvp_that_returns_nothing": "the message has no place in PyTorch's sources in it",
+    "backward/nodes_of_another_thread": "PyTorch counts nodes per thread; the engine counts them all, which orders a graph whoever made it",
     "higher/checkpoint_of_a_function_with_state": "the engine warns that the recomputation ran other ops",
     "mixed/a_gradient_is_a_view_of_another": "PyTorch steals a part of the gradient that the user gave; here gradients never share memory with it",
 }

@@ -197,8 +197,8 @@ def test_bad_input_names_the_thing():
         F.cross_entropy(ag.ones(1, 3), ag.tensor([5]))
     with pytest.raises(ValueError, match="dropout probability has to be between 0 and 1, but got 2"):
         F.dropout(ag.ones(1), 2)
-    with pytest.raises(AttributeError, match="has no 'conv2d' yet"):
-        F.conv2d
+    with pytest.raises(AttributeError, match="has no 'conv4d' yet"):
+        F.conv4d
     with pytest.raises(AttributeError, match=r"before Module\.__init__"):
 
         class Early(nn.Module):

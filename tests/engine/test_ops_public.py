@@ -9,7 +9,7 @@ from agdbg_tests_differential import facts, graph_of
 from agdbg_tests_op_samples import normal, odd, positive, spread
 
 import agdbg_engine as ag
-from agdbg_engine.ops import FUNCTIONS, INPLACE, METHODS, PUBLIC
+from agdbg_engine.ops import FUNCTIONS, IN_PLACE_FUNCTIONS, INPLACE, METHODS, PUBLIC
 
 
 @pytest.fixture(scope="session")
@@ -183,7 +183,6 @@ PROGRAMS = {
 }  # fmt: skip
 
 OTHER_GRAPH = {
-    "vector @ matrix": "PyTorch ends in a SqueezeBackward4, which is the squeeze that its matmul does in place",
     "mixed dtypes": "PyTorch casts inside the op, the engine by a node of its own",
     "number - tensor by name": "torch.sub(2, x) is a SubBackward0 there",
     "alpha": "PyTorch scales inside the op",
@@ -331,12 +330,22 @@ def test_fractions_are_numbers():
     assert (ag.ones(2) * Fraction(1, 2)).tolist() == [0.5, 0.5]
 
 
+def test_methods_that_are_functions_too():
+    import agdbg_engine as t
+
+    x = t.ones(2, requires_grad=True)
+    assert not t.detach(x).requires_grad and t.resolve_neg(x) is x
+    assert [y.dtype for y in (x.byte(), x.char(), x.short())] == [t.uint8, t.int8, t.int16]
+    assert t.is_signed(x) and not t.is_neg(x) and t.detach_(x * 2).grad_fn is None
+
+
 # ----- completeness -----
 
 
 def test_every_public_function_and_method_is_called_here():
     source = Path(__file__).read_text()
     proved_elsewhere = {*PUBLIC["torch"], *PUBLIC["Tensor"], *INPLACE}  # ops of families: tests/ops
+    proved_elsewhere |= {f"{n}_" for n in IN_PLACE_FUNCTIONS}  # the methods of these names
     assert set(FUNCTIONS) - proved_elsewhere - set(re.findall(r"\bt\.(\w+)\(", source)) == set()
     assert set(METHODS) - proved_elsewhere - set(re.findall(r"\.(\w+)\(", source)) == set()
 

@@ -71,7 +71,7 @@ def _partial() -> bool:
     """Whether a pass that runs in this thread wants some gradients only, so that the leaves must not get theirs."""
     bp = current.bp
     while bp is not None:
-        if bp.call == "grad" or bp._wanted is not None:
+        if bp._wanted is not None:
             return True
         bp = bp.parent
     return False

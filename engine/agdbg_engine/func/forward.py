@@ -12,6 +12,7 @@ from ..inside import Inside
 from ..pytree import flatten, unflatten
 from ..tensor import Tensor
 from .args import Argnums, check_outputs, replaced, sliced, with_aux
+from .level import counted
 
 _JVP = "jvp(f, primals, tangents)"
 
@@ -33,7 +34,7 @@ def jvp_of(
         raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     primals, directions, structure = _checked(args if argnums is None else sliced(args, argnums), tangents)
     with ordinary(), forward_ad.nested_level() as level, Inside() as inside:
-        duals = [forward_ad.make_dual(p, t, level=level) for p, t in zip(primals, directions, strict=True)]
+        duals = [forward_ad.make_dual(counted(p), t, level=level) for p, t in zip(primals, directions, strict=True)]
         for dual in duals:
             inside.add(dual)
         nest = unflatten(duals, structure)

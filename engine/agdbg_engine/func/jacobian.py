@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..creation import zeros
-from ..grad_mode import ordinary
 from ..functional.matrix import together, unit_vectors
+from ..grad_mode import mode, ordinary
 from ..ops.lists import stack
 from ..pytree import flatten, unflatten
+from ..random import drawing_from, get_rng_state
 from ..tensor import Tensor
 from .args import Argnums, check_real, sliced
 from .reverse import vjp_of
@@ -59,7 +61,7 @@ def _joined(rows: list[list[Tensor]], outs: list[Tensor], primals: list[Tensor])
 def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:
     """As :func:`jacrev` by forward mode, one run of ``func`` a column.
 
-    ``randomness`` is accepted as in PyTorch; every run draws its own random numbers.
+    ``randomness`` is what random ops do in ``func``: ``"error"``, the ``"same"`` in every run, or ``"different"``.
     """
 
     @functools.wraps(func)
@@ -67,13 +69,19 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
     def wrapper(*args: Any) -> Any:
         from .forward import jvp_of
 
+        if randomness not in _RANDOMNESS:
+            raise RuntimeError(
+                f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+            )
         check_real("jacfwd", args, "inputs")
         primals, in_structure = flatten(sliced(args, argnums))
         columns: list[list[Tensor]] = []
         aux: list[Any] = []
         structure = None
+        start = get_rng_state()
         for unit in unit_vectors(tuple(primals)):
-            value, product, *extra = jvp_of(func, args, unflatten(unit, in_structure), argnums, False, has_aux)
+            with _drawing(randomness, start if columns else None):
+                value, product, *extra = jvp_of(func, args, unflatten(unit, in_structure), argnums, False, has_aux)
             check_real("jacfwd", value, "outputs")
             column, structure = flatten(product)
             columns.append(column)
@@ -83,6 +91,20 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
         return (found, *aux) if has_aux else found
 
     return wrapper
+
+
+_RANDOMNESS = ("error", "different", "same")
+
+
+@contextlib.contextmanager
+def _drawing(randomness: str, start: Any) -> Iterator[None]:
+    """A context in which random ops do what ``randomness`` says; ``start`` is the first run's state for all but that."""
+    before, mode.random_refused = mode.random_refused, mode.random_refused or randomness == "error"
+    try:
+        with drawing_from(start if randomness == "same" else None):
+            yield
+    finally:
+        mode.random_refused = before
 
 
 def _split(columns: tuple[Tensor, ...], primals: list[Tensor], structure: Any) -> Any:

@@ -56,7 +56,7 @@ class Level:
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         recorded = self._outer and x.requires_grad and not x.is_inference()
-        inner = _alias(x) if recorded else _bare(x, tangents_of(x), as_input=True)._set_requires_grad(True)
+        inner = _alias(x) if recorded else _bare(counted(x), tangents_of(x))._set_requires_grad(True)
         self._inside.add(inner)
         self._pairs.append((x, inner))
         return inner
@@ -108,10 +108,19 @@ def _pruned(t: Tensor, recorded: bool) -> Tensor:
     return _bare(t, kept)
 
 
-def _bare(t: Tensor, tangents: dict[int, Tensor], as_input: bool = False) -> Tensor:
-    """The memory of ``t`` without history, with ``tangents``; an input is an ordinary tensor, whatever ``t`` is."""
+def counted(t: Tensor) -> Tensor:
+    """``t``; for an inference tensor an ordinary one on its memory."""
+    if not t.is_inference():
+        return t
+    ordinary = wrap(t._a)
+    ordinary._storage = Storage()
+    return ordinary
+
+
+def _bare(t: Tensor, tangents: dict[int, Tensor]) -> Tensor:
+    """The memory of ``t`` without history, with ``tangents``."""
     bare = wrap(t._a)
-    bare._storage = Storage() if as_input and t.is_inference() else t._shared_storage()
+    bare._storage = t._shared_storage()
     for level, tangent in tangents.items():
         forward_grad(bare).set(level, tangent)
     return bare

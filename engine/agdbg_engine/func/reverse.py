@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .. import autograd, events
+from .. import autograd
 from ..creation import zeros_like
 from ..dtype import is_differentiable
 from ..grad_mode import mode, ordinary
@@ -129,7 +129,6 @@ class Pull:
         if not pairs or not targets:
             return [zeros_like(x) for x in self._inputs]
         roots, given = zip(*pairs, strict=True)
-        recorded = create_graph or bool(events.special & events.FORWARD)  # what is not recorded has no tangents
-        found = iter(autograd.grad(roots, targets, given, retain_graph, recorded, allow_unused=True))
+        found = iter(autograd.grad(roots, targets, given, retain_graph, create_graph, allow_unused=True))
         gradients = [None if x is None else next(found) for x in self._targets]
         return [zeros_like(x) if g is None else g for g, x in zip(gradients, self._inputs, strict=True)]

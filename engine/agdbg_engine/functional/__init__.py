@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..creation import zeros_like
-from ..grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from ..grad_mode import enable_grad
 from ..tensor import Tensor
 from .args import (
     BACK,
@@ -54,7 +54,6 @@ def vjp(
                 "The vector v can only be None if the user-provided function returns a single Tensor with a single element.",
             )
         vs = None if v is None else vector(v, outputs, several, create_graph, "vjp")
-    with _recording(create_graph):
         found = filled(gradients(outputs, xs, vs, create_graph), xs, strict, create_graph, BACK)
     return unpacked(finished(outputs, create_graph), several), unpacked(finished(found, create_graph), is_tuple)
 
@@ -75,7 +74,6 @@ def jvp(
         weights = tuple(zeros_like(o, requires_grad=True) for o in outputs)
         back = gradients(outputs, xs, weights, create_graph=True)
         check_dependent(back, strict, CONSTANT_GRADIENT)
-    with _recording(create_graph):
         found = filled(gradients(back, weights, vs, create_graph), outputs, strict, create_graph, BACK_TRICK)
     return unpacked(finished(outputs, create_graph), several), unpacked(finished(found, create_graph), several)
 
@@ -91,7 +89,6 @@ def vhp(
         outputs = scalar_output(func(*xs), strict, "vhp")
         jac = gradients(outputs, xs, create_graph=True)
         check_dependent(jac, strict, CONSTANT_JACOBIAN)
-    with _recording(create_graph):
         found = filled(gradients(jac, xs, vs, create_graph), xs, strict, create_graph, DOUBLE_BACK)
     return finished(outputs, create_graph)[0], unpacked(finished(found, create_graph), is_tuple)
 
@@ -111,13 +108,8 @@ def hvp(
         check_dependent(jac, strict, CONSTANT_JACOBIAN)
         weights = tuple(zeros_like(x, requires_grad=True) for x in xs)
         back = gradients(jac, xs, weights, create_graph=True)
-    with _recording(create_graph):
         found = filled(gradients(back, weights, vs, create_graph), xs, strict, create_graph, DOUBLE_BACK_TRICK)
     return finished(outputs, create_graph)[0], unpacked(finished(found, create_graph), is_tuple)
-
-
-def _recording(create_graph: bool) -> set_grad_enabled:
-    return set_grad_enabled(create_graph or is_grad_enabled())
 
 
 def _input_vector(

@@ -78,8 +78,8 @@ def _undefined(t: Tensor) -> Tensor:
 
 def check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[Tensor]) -> None:
     """Gradients may be missing for all outputs, and for each in turn; what comes of that must be missing or zero."""
-    count = len(differentiable_outputs(func(*inputs)))
-    for missing in [set(range(count))] + ([{i} for i in range(count)] if count > 1 else []):
+    every = range(len(differentiable_outputs(func(*inputs))))
+    for missing in dict.fromkeys([tuple(every), *((i,) for i in every)]):  # of one output all are each: once is enough
         outs = differentiable_outputs(func(*inputs))
         given = [_undefined(o) if i in missing else o for i, o in enumerate(outs)]
         _check_undefined(given, wanted)

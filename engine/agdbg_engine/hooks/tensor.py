@@ -94,7 +94,7 @@ def register(t: Any, hook: Hook, kind: str) -> RemovableHandle:
         node = t.grad_fn
         t._backward_hooks = OrderedDict()
         if node is not None:
-            node_hooks(node).tensor.append((t._nr, t._backward_hooks))
+            node._register_hook_dict(t)
     return RemovableHandle(t._backward_hooks, hook, t._fn or live_accumulator(t), kind)
 
 

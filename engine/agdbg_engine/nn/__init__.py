@@ -1,26 +1,35 @@
-"""Modules, layers and losses: enough of ``torch.nn`` to write real training scripts."""
+"""Modules, layers and losses of ``torch.nn``."""
 
 from ..tensor import Parameter
-from . import functional, modules
-from .layers import (
-    Dropout,
-    Embedding,
-    Flatten,
-    Identity,
-    LeakyReLU,
-    Linear,
-    LogSoftmax,
-    ReLU,
-    Sigmoid,
-    SiLU,
-    Softmax,
-    Softplus,
-    Tanh,
+from . import (
+    activations,
+    attention,
+    convolution,
+    dropout,
+    functional,
+    init,
+    layers,
+    losses,
+    modules,
+    normalization,
+    padding,
+    pooling,
+    resizing,
+    transformer,
 )
-from .losses import CrossEntropyLoss, MSELoss, NLLLoss
+from .activations import *  # noqa: F403 - what it names in __all__, as the next ones
+from .attention import *  # noqa: F403
+from .convolution import *  # noqa: F403
+from .dropout import *  # noqa: F403
+from .layers import *  # noqa: F403
+from .losses import *  # noqa: F403
 from .module import Module, ModuleList, Sequential
+from .normalization import *  # noqa: F403
+from .padding import *  # noqa: F403
+from .pooling import *  # noqa: F403
+from .resizing import *  # noqa: F403
+from .transformer import *  # noqa: F403
 
-__all__ = [
-    "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "Identity", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "Module",
-    "ModuleList", "NLLLoss", "Parameter", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "functional", "modules",
-]  # fmt: skip
+__all__ = ["Module", "ModuleList", "Parameter", "Sequential", "functional", "init", "modules"]
+__all__ += activations.__all__ + attention.__all__ + convolution.__all__ + dropout.__all__ + layers.__all__ + losses.__all__
+__all__ += normalization.__all__ + padding.__all__ + pooling.__all__ + resizing.__all__ + transformer.__all__

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from ..random import rand, randn
 from ..tensor import Parameter, Tensor
 from . import functional as F
+from . import init
 from .module import Module
+
+__all__ = ["Bilinear", "CosineSimilarity", "Embedding", "Flatten", "Identity", "Linear", "PairwiseDistance"]
 
 
 class Linear(Module):
     """``x @ weight.T + bias`` with weight (out, in), both uniform in +-1/sqrt(in) at first."""
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         bound = 1 / math.sqrt(in_features) if in_features else 0.0
-        self.weight = Parameter((rand(out_features, in_features) * 2 - 1) * bound)
-        self.bias = Parameter((rand(out_features) * 2 - 1) * bound) if bias else None
-        if not bias:
-            self.register_parameter("bias", None)
+        self.weight = Parameter((rand(out_features, in_features, device=device, dtype=dtype) * 2 - 1) * bound)
+        made = Parameter((rand(out_features, device=device, dtype=dtype) * 2 - 1) * bound) if bias else None
+        self.register_parameter("bias", made)
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew."""
+        bound = 1 / math.sqrt(self.in_features) if self.in_features else 0.0
+        for p in self._parameters.values():
+            if p is not None:
+                init.uniform_(p, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
@@ -31,26 +41,92 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class Bilinear(Module):
+    """``x1 @ weight[o] @ x2 + bias[o]`` for every o; weight (out, in1, in2), uniform in +-1/sqrt(in1) at first."""
+
+    def __init__(
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        self.weight = Parameter(rand(out_features, in1_features, in2_features, device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(rand(out_features, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew."""
+        bound = 1 / math.sqrt(self.in1_features)
+        for p in self._parameters.values():
+            if p is not None:
+                init.uniform_(p, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.bilinear(input1, input2, self.weight, self.bias)  # type: ignore[no-any-return]  # found by name
+
+    def extra_repr(self) -> str:
+        sizes = f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
+
+
 class Embedding(Module):
-    """Rows of a table (num_embeddings, embedding_dim) by integer index; normal at first."""
+    """Rows of a table (num_embeddings, embedding_dim) by integer index; normal at first, the row ``padding_idx`` zero."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int) -> None:
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
+        _freeze: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
-        self.weight = Parameter(randn(num_embeddings, embedding_dim))
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
+        if _weight is None:
+            self.weight = Parameter(randn(num_embeddings, embedding_dim, device=device, dtype=dtype), not _freeze)
+            self._clear_padding()
+        else:
+            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = Parameter(_weight, not _freeze)
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+    ) -> Self:  # fmt: skip
+        """A module around a table."""
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        return cls(rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew."""
+        init.normal_(self.weight)
+        self._clear_padding()
+
+    def _clear_padding(self) -> None:
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.detach()[self.padding_idx])
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.embedding(input, self.weight)
+        return F.embedding(  # type: ignore[no-any-return]  # found by name
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
+        )
 
-
-class Dropout(Module):
-    """Zeroes elements with probability ``p`` while training."""
-
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        self.p = p
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training)
+    def extra_repr(self) -> str:
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        for name, value in usual.items():
+            given = getattr(self, name)
+            if given is not value and given != value:
+                parts.append(f"{name}={given}")
+        return ", ".join(parts)
 
 
 class Flatten(Module):
@@ -63,58 +139,37 @@ class Flatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
 
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
 
 class Identity(Module):
-    """Its input."""
+    """Its input, whatever it was made with."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
         return input
 
 
-def _activation(name: str, function: Callable[[Any], Tensor]) -> type[Module]:
-    """A module class without parameters around one function."""
+class CosineSimilarity(Module):
+    """:func:`cosine_similarity` along ``dim``."""
 
-    def forward(self: Module, input: Tensor) -> Tensor:
-        return function(input)
-
-    return type(
-        name,
-        (Module,),
-        {"forward": forward, "__doc__": f"Applies :func:`{function.__name__}`.", "__module__": __name__},
-    )
-
-
-ReLU = _activation("ReLU", F.relu)
-Tanh = _activation("Tanh", F.tanh)
-Sigmoid = _activation("Sigmoid", F.sigmoid)
-SiLU = _activation("SiLU", F.silu)
-Softplus = _activation("Softplus", F.softplus)
-
-
-class LeakyReLU(Module):
-    """x where positive, else ``negative_slope * x``."""
-
-    def __init__(self, negative_slope: float = 0.01) -> None:
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
-        self.negative_slope = negative_slope
+        self.dim, self.eps = dim, eps
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.leaky_relu(input, self.negative_slope)
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)  # type: ignore[no-any-return]  # found by name
 
 
-class Softmax(Module):
-    """Softmax along ``dim``."""
+class PairwiseDistance(Module):
+    """:func:`pairwise_distance` along the last dimension."""
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()
-        self.dim = dim
+        self.norm, self.eps, self.keepdim = p, eps, keepdim
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softmax(input, self.dim)
-
-
-class LogSoftmax(Softmax):
-    """Logarithm of softmax along ``dim``."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.log_softmax(input, self.dim)
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)  # type: ignore[no-any-return]  # found by name

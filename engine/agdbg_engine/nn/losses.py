@@ -1,34 +1,96 @@
-"""Losses as modules."""
+"""Losses as modules, from one table: name, function, arguments as PyTorch has them."""
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
+from ..ops.wide.losses.reduction import reduction_of
 from ..tensor import Tensor
 from . import functional as F
 from .module import Module
 
+_OLD = ("size_average", "reduce")
+
 
 class _Loss(Module):
-    def __init__(self, reduction: str = "mean") -> None:
+    """A loss with options, which are attributes; weights are buffers."""
+
+    function: str
+    options: tuple[str, ...]
+    __signature__: inspect.Signature
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        self.reduction = reduction
+        try:
+            bound = type(self).__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}.__init__() {error}") from None
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        old = [given.pop(name, None) for name in _OLD]
+        if any(value is not None for value in old):
+            given["reduction"] = reduction_of(*old, given["reduction"])
+        for name, value in given.items():
+            if name in ("weight", "pos_weight"):
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, value)
+
+    def forward(self, *inputs: Tensor, **kwargs: Tensor) -> Tensor:
+        options = {name: getattr(self, name) for name in self.options}
+        return getattr(F, self.function)(*inputs, **kwargs, **options)  # type: ignore[no-any-return]  # found by name
 
 
-class CrossEntropyLoss(_Loss):
-    """Cross entropy of scores (N, C) and class indices (N,)."""
+def _loss(name: str, function: str, arguments: str = "size_average=None, reduce=None, reduction='mean'") -> Any:
+    """A module class whose ``__init__`` has these arguments."""
+    space: dict[str, Any] = {}
+    exec(f"def signature({arguments}): pass", space)  # noqa: S102 - the texts below
+    signature = inspect.signature(space["signature"])
+    options = tuple(n for n in signature.parameters if n not in _OLD)
+    body = {
+        "function": function, "options": options, "__doc__": f"Computes :func:`{function}`.", "__signature__": signature,
+        "__module__": __name__,
+    }  # fmt: skip
+    return type(name, (_Loss,), body)
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.cross_entropy(input, target, self.reduction)
 
+_USUAL = "size_average=None, reduce=None, reduction='mean'"
+_CLASSES = "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'"
 
-class NLLLoss(_Loss):
-    """Negative log likelihood of log-probabilities (N, C) and class indices (N,)."""
+L1Loss = _loss("L1Loss", "l1_loss")
+MSELoss = _loss("MSELoss", "mse_loss")
+SmoothL1Loss = _loss("SmoothL1Loss", "smooth_l1_loss", f"{_USUAL}, beta=1.0")
+HuberLoss = _loss("HuberLoss", "huber_loss", "reduction='mean', delta=1.0")
+KLDivLoss = _loss("KLDivLoss", "kl_div", f"{_USUAL}, log_target=False")
+PoissonNLLLoss = _loss(
+    "PoissonNLLLoss", "poisson_nll_loss",
+    "log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction='mean'",
+)  # fmt: skip
+GaussianNLLLoss = _loss("GaussianNLLLoss", "gaussian_nll_loss", "*, full=False, eps=1e-6, reduction='mean'")
+NLLLoss = _loss("NLLLoss", "nll_loss", _CLASSES)
+CrossEntropyLoss = _loss("CrossEntropyLoss", "cross_entropy", f"{_CLASSES}, label_smoothing=0.0")
+BCELoss = _loss("BCELoss", "binary_cross_entropy", f"weight=None, {_USUAL}")
+BCEWithLogitsLoss = _loss(
+    "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", f"weight=None, {_USUAL}, pos_weight=None"
+)
+HingeEmbeddingLoss = _loss("HingeEmbeddingLoss", "hinge_embedding_loss", f"margin=1.0, {_USUAL}")
+MarginRankingLoss = _loss("MarginRankingLoss", "margin_ranking_loss", f"margin=0.0, {_USUAL}")
+CosineEmbeddingLoss = _loss("CosineEmbeddingLoss", "cosine_embedding_loss", f"margin=0.0, {_USUAL}")
+MultiMarginLoss = _loss("MultiMarginLoss", "multi_margin_loss", f"p=1, margin=1.0, weight=None, {_USUAL}")
+MultiLabelMarginLoss = _loss("MultiLabelMarginLoss", "multilabel_margin_loss")
+MultiLabelSoftMarginLoss = _loss("MultiLabelSoftMarginLoss", "multilabel_soft_margin_loss", f"weight=None, {_USUAL}")
+SoftMarginLoss = _loss("SoftMarginLoss", "soft_margin_loss")
+TripletMarginLoss = _loss("TripletMarginLoss", "triplet_margin_loss", f"margin=1.0, p=2.0, eps=1e-6, swap=False, {_USUAL}")
+TripletMarginWithDistanceLoss = _loss(
+    "TripletMarginWithDistanceLoss", "triplet_margin_with_distance_loss",
+    "*, distance_function=None, margin=1.0, swap=False, reduction='mean'",
+)  # fmt: skip
+CTCLoss = _loss("CTCLoss", "ctc_loss", "blank=0, reduction='mean', zero_infinity=False")
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.nll_loss(input, target, self.reduction)
-
-
-class MSELoss(_Loss):
-    """Squared error."""
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.mse_loss(input, target, self.reduction)
+__all__ = [
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
+    "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss",
+    "TripletMarginLoss", "TripletMarginWithDistanceLoss",
+]  # fmt: skip

@@ -21,8 +21,9 @@ for _name, _function in ROWS.items():
     if not hasattr(graph, _name):
         setattr(graph, _name, _function)
 
-from .wide import INPLACE, OPS, PUBLIC  # noqa: E402 - families declare themselves on top of the ops above
+from .wide import INPLACE, OPS, PUBLIC, RESHAPING  # noqa: E402 - families declare themselves on top of the ops above
 from .wide import operators as operators_of_families  # noqa: E402
+from .wide.aliases import IN_PLACE_FUNCTIONS  # noqa: E402
 
 ROWS.update(OPS)
 
@@ -43,7 +44,7 @@ def _named(module: Any, names: str) -> dict[str, Any]:
 _WRITTEN: dict[str, Any] = {
     **_named(elementwise, "add sub mul div pow square sign round masked_fill clamp clamp_min clamp_max"),
     **_named(shape, "reshape clone flatten permute transpose t unsqueeze squeeze select narrow"),
-    **_named(reduce, "sum mean var std norm logsumexp softmax log_softmax amax amin max min"),
+    **_named(reduce, "sum mean var std logsumexp softmax log_softmax amax amin max min"),
     **_named(matrix, "mm mv dot bmm addmm outer matmul"),
     **_named(lists, "unbind split chunk unsafe_split unsafe_split_with_sizes unsafe_chunk"),
     **_named(indexing, "gather index_put"),
@@ -54,7 +55,7 @@ _WRITTEN: dict[str, Any] = {
 _ONLY_FUNCTIONS: dict[str, Any] = {
     **_named(elementwise, "where rsub"),
     **_named(complexes, "real imag complex polar view_as_real view_as_complex"),
-    **_named(Tensor, "is_complex is_conj is_floating_point is_inference is_same_size numel"),
+    **_named(Tensor, "is_complex is_conj is_floating_point is_inference is_neg is_same_size is_signed numel resolve_neg detach detach_"),
     **_named(lists, "cat stack"),
 }
 _ONLY_METHODS: dict[str, Any] = {
@@ -90,6 +91,7 @@ METHODS: dict[str, Any] = {
 
 FUNCTIONS.update({n: overridable(p.function, into=into if p.out else None) for n, p in PUBLIC["torch"].items()})
 METHODS.update({n: checked(p.function, method=True) for n, p in PUBLIC["Tensor"].items()})
+METHODS.update({n: checked(f, method=True) for n, f in RESHAPING.items()})
 METHODS.update({n: _inplace(n, f, composed=f not in OPS.values()) for n, f in INPLACE.items()})
 
 _FORMS = {**ROWS, **_WRITTEN, "fill": elementwise.fill, "copy": elementwise.copy}
@@ -100,6 +102,8 @@ METHODS.update(
         if row.inplace and row.name not in {*_OF_NN, "gelu_tanh", "index_put"}
     }
 )
+
+FUNCTIONS.update({f"{n}_": METHODS[f"{n}_"] for n in IN_PLACE_FUNCTIONS})
 
 _OPERATORS: dict[str, Any] = {
     "__neg__": _generated.neg, "__abs__": _generated.abs, "__invert__": compare.bitwise_not, "__matmul__": _generated.mm,
@@ -124,7 +128,10 @@ for _name, (_method, _function) in operators_of_families.FUNCTIONS.items():
     _OPERATORS[f"__r{_name}__"] = operators_of_families.REFLECTED[f"__r{_name}__"]
     _OPERATORS[f"__i{_name}__"] = METHODS[f"{_method}_"]
     canonical[_OPERATORS[f"__{_name}__"]] = METHODS[_method]
-_OPERATORS["__rdiv__"] = elementwise.rdiv_by_hand
+_OPERATORS.update({
+    "__div__": _OPERATORS["__truediv__"], "__rdiv__": elementwise.rdiv_by_hand, "__idiv__": _OPERATORS["__itruediv__"],
+    "__pos__": METHODS["positive"], "__rmatmul__": matrix.rmatmul,
+})  # fmt: skip
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _OPERATORS[f"__{_name}__"] = compare.OPERATORS[_name]
 for _name in ("and", "or", "xor"):
@@ -134,6 +141,9 @@ for _name in ("and", "or", "xor"):
 
 for _name, _function in {**METHODS, **_OPERATORS}.items():
     setattr(Tensor, _name, _function)
+for _name in ("__getitem__", "__setitem__", "__rpow__", "__rdiv__", "__rmatmul__"):
+    _OPERATORS[_name].__name__ = _name  # what ``__torch_function__`` sees: they stand for no method with a name of its own
+elementwise.rdiv.__name__ = "__rdiv__"
 make_read_only(Tensor)
 
 

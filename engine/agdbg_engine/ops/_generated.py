@@ -11,7 +11,7 @@ from ..backward import add as b_add
 from ..backward import route_run as b_route_run
 from ..device import array_module
 from ..grad_mode import mode
-from ..node import Node1, Node2, NodeN, edge, next_seq, nowhere
+from ..node import Node1, Node2, NodeN, edge, next_seq, no_instances, nowhere
 from ..saved import late_storage, unpacked
 from ..sites import INTERNAL, _getframe, user_frame
 from ..tensor import Tensor
@@ -123,10 +123,12 @@ from .kernels import zeros_of as k_zeros_of
 
 new = object.__new__
 NUMBERS = frozenset((float, int, bool))
+BUT_BOOLS = frozenset((float, int))
 
 
 class AddBackward0(Node2):
     __slots__ = ('fit',)
+    __new__ = no_instances
     op_name = 'AddBackward0'
     slots = ()
     outputs_saved = ()
@@ -185,6 +187,7 @@ class AddBackward0(Node2):
 
 class AddBackward0_other(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'AddBackward0'
     slots = ()
     outputs_saved = ()
@@ -305,6 +308,8 @@ def add(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('add', r, a_self)
                     if events.special:
                         p_.after('add', out, (self, other,))
             else:
@@ -329,6 +334,7 @@ def jvp_add(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> A
 
 class SubBackward0(Node2):
     __slots__ = ('fit',)
+    __new__ = no_instances
     op_name = 'SubBackward0'
     slots = ()
     outputs_saved = ()
@@ -385,6 +391,7 @@ class SubBackward0(Node2):
 
 class SubBackward0_other(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'SubBackward0'
     slots = ()
     outputs_saved = ()
@@ -468,7 +475,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
                     if events.special:
                         p_.after('sub', out, (self, other,))
             return out
-        if type(other) in NUMBERS:
+        if type(other) in BUT_BOOLS:
             a_self = self._in
             r = k_sub(a_self, other)
             if type(r) is not ndarray:
@@ -505,6 +512,8 @@ def sub(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('sub', r, a_self)
                     if events.special:
                         p_.after('sub', out, (self, other,))
             else:
@@ -529,6 +538,7 @@ def jvp_sub(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> A
 
 class RsubBackward0(Node2):
     __slots__ = ('fit',)
+    __new__ = no_instances
     op_name = 'RsubBackward0'
     slots = ()
     outputs_saved = ()
@@ -585,6 +595,7 @@ class RsubBackward0(Node2):
 
 class RsubBackward1_other(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'RsubBackward1'
     slots = ()
     outputs_saved = ()
@@ -665,7 +676,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                     if events.special:
                         p_.after('rsub', out, (self, other,))
             return out
-        if type(other) in NUMBERS:
+        if type(other) in BUT_BOOLS:
             a_self = self._in
             r = other - a_self
             if type(r) is not ndarray:
@@ -702,6 +713,8 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('rsub', r, a_self)
                     if events.special:
                         p_.after('rsub', out, (self, other,))
             else:
@@ -726,6 +739,7 @@ def jvp_rsub(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> 
 
 class MulBackward0(Node2):
     __slots__ = ('s_self', 's_other', 'v_self', 'v_other', 'fit')
+    __new__ = no_instances
     op_name = 'MulBackward0'
     slots = ('self', 'other')
     outputs_saved = (False, False)
@@ -825,6 +839,7 @@ class MulBackward0(Node2):
 
 class MulBackward0_other(Node1):
     __slots__ = ('c_other',)
+    __new__ = no_instances
     op_name = 'MulBackward0'
     slots = ()
     outputs_saved = ()
@@ -964,6 +979,8 @@ def mul(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('mul', r, a_self)
                     if events.special:
                         p_.after('mul', out, (self, other,))
             else:
@@ -988,6 +1005,7 @@ def jvp_mul(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> A
 
 class DivBackward0(Node2):
     __slots__ = ('s_self', 's_other', 'v_self', 'v_other', 'fit')
+    __new__ = no_instances
     op_name = 'DivBackward0'
     slots = ('self', 'other')
     outputs_saved = (False, False)
@@ -1107,6 +1125,7 @@ class DivBackward0(Node2):
 
 class DivBackward0_other(Node1):
     __slots__ = ('c_other',)
+    __new__ = no_instances
     op_name = 'DivBackward0'
     slots = ()
     outputs_saved = ()
@@ -1193,6 +1212,8 @@ def div(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('div', r, a_self)
                     if events.special:
                         p_.after('div', out, (self, other,))
             else:
@@ -1244,6 +1265,8 @@ def div(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('div', r, a_self)
                     if events.special:
                         p_.after('div', out, (self, other,))
             else:
@@ -1268,6 +1291,7 @@ def jvp_div(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) -> A
 
 class PowBackward1(Node2):
     __slots__ = ('s_self', 's_exponent', 's_result', 'v_self', 'v_exponent', 'v_result', 'fit', 'o_storage')
+    __new__ = no_instances
     op_name = 'PowBackward1'
     slots = ('self', 'exponent', 'result')
     outputs_saved = (False, False, True)
@@ -1432,6 +1456,7 @@ class PowBackward1(Node2):
 
 class PowBackward0_exponent(Node1):
     __slots__ = ('s_self', 'v_self', 'c_exponent')
+    __new__ = no_instances
     op_name = 'PowBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -1483,6 +1508,7 @@ class PowBackward0_exponent(Node1):
 
 class PowBackward2_self(Node1):
     __slots__ = ('s_exponent', 's_result', 'v_exponent', 'v_result', 'c_self', 'o_storage')
+    __new__ = no_instances
     op_name = 'PowBackward2'
     slots = ('exponent', 'result')
     outputs_saved = (False, True)
@@ -1663,6 +1689,8 @@ def pow(self: Any, exponent: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('pow', r, a_self)
                     if events.special:
                         p_.after('pow', out, (self, exponent,))
             else:
@@ -1720,6 +1748,8 @@ def pow(self: Any, exponent: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_exponent.dtype:
+                        out._a = p_.weak('pow', r, a_exponent)
                     if events.special:
                         p_.after('pow', out, (self, exponent,))
             else:
@@ -1744,6 +1774,7 @@ def jvp_pow(self_: Any, exponent: Any, result: Any, self_t: Any, exponent_t: Any
 
 class MaximumBackward0(Node2):
     __slots__ = ('s_self', 's_other', 'v_self', 'v_other', 'fit')
+    __new__ = no_instances
     op_name = 'MaximumBackward0'
     slots = ('self', 'other')
     outputs_saved = (False, False)
@@ -1952,6 +1983,7 @@ def jvp_maximum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) 
 
 class MinimumBackward0(Node2):
     __slots__ = ('s_self', 's_other', 'v_self', 'v_other', 'fit')
+    __new__ = no_instances
     op_name = 'MinimumBackward0'
     slots = ('self', 'other')
     outputs_saved = (False, False)
@@ -2160,6 +2192,7 @@ def jvp_minimum(self_: Any, other: Any, result: Any, self_t: Any, other_t: Any) 
 
 class NegBackward0(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'NegBackward0'
     slots = ()
     outputs_saved = ()
@@ -2243,6 +2276,7 @@ def jvp_neg(self_: Any, result: Any, self_t: Any) -> Any:
 
 class ExpBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'ExpBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -2361,6 +2395,7 @@ def jvp_exp(self_: Any, result: Any, self_t: Any) -> Any:
 
 class Expm1Backward0(Node1):
     __slots__ = ('s_result', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'Expm1Backward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -2479,6 +2514,7 @@ def jvp_expm1(self_: Any, result: Any, self_t: Any) -> Any:
 
 class LogBackward0(Node1):
     __slots__ = ('s_self', 'v_self')
+    __new__ = no_instances
     op_name = 'LogBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -2592,6 +2628,7 @@ def jvp_log(self_: Any, result: Any, self_t: Any) -> Any:
 
 class Log1PBackward0(Node1):
     __slots__ = ('s_self', 'v_self')
+    __new__ = no_instances
     op_name = 'Log1PBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -2705,6 +2742,7 @@ def jvp_log1p(self_: Any, result: Any, self_t: Any) -> Any:
 
 class SqrtBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'SqrtBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -2823,6 +2861,7 @@ def jvp_sqrt(self_: Any, result: Any, self_t: Any) -> Any:
 
 class RsqrtBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'RsqrtBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -2941,6 +2980,7 @@ def jvp_rsqrt(self_: Any, result: Any, self_t: Any) -> Any:
 
 class ReciprocalBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'ReciprocalBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -3059,6 +3099,7 @@ def jvp_reciprocal(self_: Any, result: Any, self_t: Any) -> Any:
 
 class AbsBackward0(Node1):
     __slots__ = ('s_self', 'v_self')
+    __new__ = no_instances
     op_name = 'AbsBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -3166,6 +3207,7 @@ def jvp_abs(self_: Any, result: Any, self_t: Any) -> Any:
 
 class SgnBackward0(Node1):
     __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'SgnBackward0'
     slots = ('self', 'result')
     outputs_saved = (False, True)
@@ -3297,6 +3339,7 @@ def jvp_sgn(self_: Any, result: Any, self_t: Any) -> Any:
 
 class AngleBackward0(Node1):
     __slots__ = ('s_self', 'v_self')
+    __new__ = no_instances
     op_name = 'AngleBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -3406,6 +3449,7 @@ def jvp_angle(self_: Any, result: Any, self_t: Any) -> Any:
 
 class SignBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'SignBackward0'
     slots = ()
     outputs_saved = ()
@@ -3491,6 +3535,7 @@ def jvp_sign(self_: Any, result: Any, self_t: Any) -> Any:
 
 class FloorBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'FloorBackward0'
     slots = ()
     outputs_saved = ()
@@ -3576,6 +3621,7 @@ def jvp_floor(self_: Any, result: Any, self_t: Any) -> Any:
 
 class CeilBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'CeilBackward0'
     slots = ()
     outputs_saved = ()
@@ -3661,6 +3707,7 @@ def jvp_ceil(self_: Any, result: Any, self_t: Any) -> Any:
 
 class RoundBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'RoundBackward0'
     slots = ()
     outputs_saved = ()
@@ -3746,6 +3793,7 @@ def jvp_round(self_: Any, result: Any, self_t: Any) -> Any:
 
 class TruncBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'TruncBackward0'
     slots = ()
     outputs_saved = ()
@@ -3831,6 +3879,7 @@ def jvp_trunc(self_: Any, result: Any, self_t: Any) -> Any:
 
 class SinBackward0(Node1):
     __slots__ = ('s_self', 'v_self')
+    __new__ = no_instances
     op_name = 'SinBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -3944,6 +3993,7 @@ def jvp_sin(self_: Any, result: Any, self_t: Any) -> Any:
 
 class CosBackward0(Node1):
     __slots__ = ('s_self', 'v_self')
+    __new__ = no_instances
     op_name = 'CosBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -4057,6 +4107,7 @@ def jvp_cos(self_: Any, result: Any, self_t: Any) -> Any:
 
 class TanhBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'TanhBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -4175,6 +4226,7 @@ def jvp_tanh(self_: Any, result: Any, self_t: Any) -> Any:
 
 class SigmoidBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'SigmoidBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -4293,6 +4345,7 @@ def jvp_sigmoid(self_: Any, result: Any, self_t: Any) -> Any:
 
 class ReluBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'ReluBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -4409,6 +4462,7 @@ def jvp_relu(self_: Any, result: Any, self_t: Any) -> Any:
 
 class LeakyReluBackward0(Node1):
     __slots__ = ('s_self', 'v_self', 'c_negative_slope')
+    __new__ = no_instances
     op_name = 'LeakyReluBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -4521,6 +4575,7 @@ def jvp_leaky_relu(self_: Any, negative_slope: Any, result: Any, self_t: Any) ->
 
 class ThresholdBackwardBackward0(Node2):
     __slots__ = ('s_self', 'v_self', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'ThresholdBackwardBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -4656,6 +4711,7 @@ def jvp_threshold_backward(grad_output: Any, self_: Any, result: Any, grad_outpu
 
 class LeakyReluBackwardBackward0(Node2):
     __slots__ = ('s_self', 'v_self', 'c_negative_slope', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'LeakyReluBackwardBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -4792,6 +4848,7 @@ def jvp_leaky_relu_backward(grad_output: Any, self_: Any, negative_slope: Any, r
 
 class SoftplusBackward0(Node1):
     __slots__ = ('s_self', 'v_self', 'c_beta', 'c_threshold')
+    __new__ = no_instances
     op_name = 'SoftplusBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -4907,6 +4964,7 @@ def jvp_softplus(self_: Any, beta: Any, threshold: Any, result: Any, self_t: Any
 
 class SiluBackward0(Node1):
     __slots__ = ('s_self', 'v_self')
+    __new__ = no_instances
     op_name = 'SiluBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -5020,6 +5078,7 @@ def jvp_silu(self_: Any, result: Any, self_t: Any) -> Any:
 
 class GeluBackward0(Node1):
     __slots__ = ('s_self', 'v_self')
+    __new__ = no_instances
     op_name = 'GeluBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -5133,6 +5192,7 @@ def jvp_gelu_tanh(self_: Any, result: Any, self_t: Any) -> Any:
 
 class ClampBackward1(Node1):
     __slots__ = ('s_self', 'v_self', 'c_max', 'c_min')
+    __new__ = no_instances
     op_name = 'ClampBackward1'
     slots = ('self',)
     outputs_saved = (False,)
@@ -5246,6 +5306,7 @@ def jvp_clamp(self_: Any, min: Any, max: Any, result: Any, self_t: Any) -> Any:
 
 class ClampMinBackward0(Node1):
     __slots__ = ('s_self', 'v_self', 'c_min')
+    __new__ = no_instances
     op_name = 'ClampMinBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -5358,6 +5419,7 @@ def jvp_clamp_min(self_: Any, min: Any, result: Any, self_t: Any) -> Any:
 
 class ClampMaxBackward0(Node1):
     __slots__ = ('s_self', 'v_self', 'c_max')
+    __new__ = no_instances
     op_name = 'ClampMaxBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -5470,6 +5532,7 @@ def jvp_clamp_max(self_: Any, max: Any, result: Any, self_t: Any) -> Any:
 
 class ClampMinBackward1(Node2):
     __slots__ = ('s_self', 's_min', 'v_self', 'v_min', 'fit')
+    __new__ = no_instances
     op_name = 'ClampMinBackward1'
     slots = ('self', 'min')
     outputs_saved = (False, False)
@@ -5678,6 +5741,7 @@ def jvp_clamp_min_tensor(self_: Any, min: Any, result: Any, self_t: Any, min_t: 
 
 class ClampMaxBackward1(Node2):
     __slots__ = ('s_self', 's_max', 'v_self', 'v_max', 'fit')
+    __new__ = no_instances
     op_name = 'ClampMaxBackward1'
     slots = ('self', 'max')
     outputs_saved = (False, False)
@@ -5886,6 +5950,7 @@ def jvp_clamp_max_tensor(self_: Any, max: Any, result: Any, self_t: Any, max_t: 
 
 class WhereBackward0(Node2):
     __slots__ = ('s_condition', 'v_condition', 'fit')
+    __new__ = no_instances
     op_name = 'WhereBackward0'
     slots = ('condition',)
     outputs_saved = (False,)
@@ -5981,6 +6046,7 @@ class WhereBackward0(Node2):
 
 class WhereBackward0_self(Node1):
     __slots__ = ('s_condition', 'v_condition', 'fit')
+    __new__ = no_instances
     op_name = 'WhereBackward0'
     slots = ('condition',)
     outputs_saved = (False,)
@@ -6037,6 +6103,7 @@ class WhereBackward0_self(Node1):
 
 class WhereBackward0_other(Node1):
     __slots__ = ('s_condition', 'v_condition', 'fit')
+    __new__ = no_instances
     op_name = 'WhereBackward0'
     slots = ('condition',)
     outputs_saved = (False,)
@@ -6193,6 +6260,8 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_other.dtype:
+                        out._a = p_.weak('where', r, a_other)
                     if events.special:
                         p_.after('where', out, (condition, self, other,))
             else:
@@ -6248,6 +6317,8 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('where', r, a_self)
                     if events.special:
                         p_.after('where', out, (condition, self, other,))
             else:
@@ -6272,6 +6343,7 @@ def jvp_where(condition: Any, self_: Any, other: Any, result: Any, self_t: Any, 
 
 class MaskedFillBackward1(Node2):
     __slots__ = ('s_mask', 'v_mask', 'fit')
+    __new__ = no_instances
     op_name = 'MaskedFillBackward1'
     slots = ('mask',)
     outputs_saved = (False,)
@@ -6367,6 +6439,7 @@ class MaskedFillBackward1(Node2):
 
 class MaskedFillBackward0_value(Node1):
     __slots__ = ('s_mask', 'v_mask', 'fit')
+    __new__ = no_instances
     op_name = 'MaskedFillBackward0'
     slots = ('mask',)
     outputs_saved = (False,)
@@ -6522,6 +6595,8 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('masked_fill', r, a_self)
                     if events.special:
                         p_.after('masked_fill', out, (self, mask, value,))
             else:
@@ -6546,6 +6621,7 @@ def jvp_masked_fill(self_: Any, mask: Any, value: Any, result: Any, self_t: Any,
 
 class CopyBackwards(Node2):
     __slots__ = ('c_self_shape', 'c_src_dtype', 'c_src_shape')
+    __new__ = no_instances
     op_name = 'CopyBackwards'
     slots = ()
     outputs_saved = ()
@@ -6653,6 +6729,7 @@ def jvp_copy(self_: Any, src: Any, result: Any, self_t: Any, src_t: Any) -> Any:
 
 class FillBackward3(Node2):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'FillBackward3'
     slots = ()
     outputs_saved = ()
@@ -6695,6 +6772,7 @@ class FillBackward3(Node2):
 
 class FillBackward2_value(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'FillBackward2'
     slots = ()
     outputs_saved = ()
@@ -6811,6 +6889,8 @@ def fill(self: Tensor, value: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('fill', r, a_self)
                     if events.special:
                         p_.after('fill', out, (self, value,))
             else:
@@ -6835,6 +6915,7 @@ def jvp_fill(self_: Any, value: Any, result: Any, self_t: Any, value_t: Any) -> 
 
 class ZeroBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'ZeroBackward0'
     slots = ()
     outputs_saved = ()
@@ -6920,6 +7001,7 @@ def jvp_zero(self_: Any, result: Any, self_t: Any) -> Any:
 
 class CloneBackward0(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'CloneBackward0'
     slots = ()
     outputs_saved = ()
@@ -7005,6 +7087,7 @@ def jvp_clone(self_: Any, order: Any, result: Any, self_t: Any) -> Any:
 
 class ToCopyBackward0(Node1):
     __slots__ = ('c_self_dtype',)
+    __new__ = no_instances
     op_name = 'ToCopyBackward0'
     slots = ()
     outputs_saved = ()
@@ -7089,6 +7172,7 @@ def jvp_to_copy(self_: Any, dtype: Any, result: Any, self_t: Any) -> Any:
 
 class SumBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'SumBackward0'
     slots = ()
     outputs_saved = ()
@@ -7175,6 +7259,7 @@ def jvp_sum_all(self_: Any, result: Any, self_t: Any) -> Any:
 
 class SumBackward1(Node1):
     __slots__ = ('c_dim', 'c_keepdim', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'SumBackward1'
     slots = ()
     outputs_saved = ()
@@ -7263,6 +7348,7 @@ def jvp_sum_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) ->
 
 class MeanBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'MeanBackward0'
     slots = ()
     outputs_saved = ()
@@ -7349,6 +7435,7 @@ def jvp_mean_all(self_: Any, result: Any, self_t: Any) -> Any:
 
 class MeanBackward1(Node1):
     __slots__ = ('c_dim', 'c_keepdim', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'MeanBackward1'
     slots = ()
     outputs_saved = ()
@@ -7437,6 +7524,7 @@ def jvp_mean_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -
 
 class AmaxBackward0(Node1):
     __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'o_storage')
+    __new__ = no_instances
     op_name = 'AmaxBackward0'
     slots = ('self', 'result')
     outputs_saved = (False, True)
@@ -7578,6 +7666,7 @@ def jvp_amax(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> An
 
 class AminBackward0(Node1):
     __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'o_storage')
+    __new__ = no_instances
     op_name = 'AminBackward0'
     slots = ('self', 'result')
     outputs_saved = (False, True)
@@ -7719,6 +7808,7 @@ def jvp_amin(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -> An
 
 class MaxBackward1(Node1):
     __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'MaxBackward1'
     slots = ('self', 'result')
     outputs_saved = (False, True)
@@ -7858,6 +7948,7 @@ def jvp_max_all(self_: Any, result: Any, self_t: Any) -> Any:
 
 class MinBackward1(Node1):
     __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'o_storage')
+    __new__ = no_instances
     op_name = 'MinBackward1'
     slots = ('self', 'result')
     outputs_saved = (False, True)
@@ -7997,6 +8088,7 @@ def jvp_min_all(self_: Any, result: Any, self_t: Any) -> Any:
 
 class MaxBackward0(Node1):
     __slots__ = ('s_indices', 'v_indices', 'c_dim', 'c_keepdim', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'MaxBackward0'
     slots = ('indices',)
     outputs_saved = (False,)
@@ -8110,6 +8202,7 @@ def jvp_max_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, s
 
 class MinBackward0(Node1):
     __slots__ = ('s_indices', 'v_indices', 'c_dim', 'c_keepdim', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'MinBackward0'
     slots = ('indices',)
     outputs_saved = (False,)
@@ -8223,6 +8316,7 @@ def jvp_min_dim(self_: Any, indices: Any, dim: Any, keepdim: Any, result: Any, s
 
 class VarBackward0(Node1):
     __slots__ = ('s_self', 'v_self', 'c_correction', 'c_dim', 'c_keepdim')
+    __new__ = no_instances
     op_name = 'VarBackward0'
     slots = ('self',)
     outputs_saved = (False,)
@@ -8333,6 +8427,7 @@ def jvp_var_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any
 
 class StdBackward0(Node1):
     __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_correction', 'c_dim', 'c_keepdim', 'o_storage')
+    __new__ = no_instances
     op_name = 'StdBackward0'
     slots = ('self', 'result')
     outputs_saved = (False, True)
@@ -8467,6 +8562,7 @@ def jvp_std_dim(self_: Any, dim: Any, correction: Any, keepdim: Any, result: Any
 
 class LinalgVectorNormBackward0(Node1):
     __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'o_storage')
+    __new__ = no_instances
     op_name = 'LinalgVectorNormBackward0'
     slots = ('self', 'result')
     outputs_saved = (False, True)
@@ -8600,6 +8696,7 @@ def jvp_norm_dim(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) -
 
 class LogsumexpBackward0(Node1):
     __slots__ = ('s_self', 's_result', 'v_self', 'v_result', 'c_dim', 'c_keepdim', 'c_self_shape', 'o_storage')
+    __new__ = no_instances
     op_name = 'LogsumexpBackward0'
     slots = ('self', 'result')
     outputs_saved = (False, True)
@@ -8743,6 +8840,7 @@ def jvp_logsumexp(self_: Any, dim: Any, keepdim: Any, result: Any, self_t: Any) 
 
 class SoftmaxBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'c_dim', 'o_storage')
+    __new__ = no_instances
     op_name = 'SoftmaxBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -8860,6 +8958,7 @@ def jvp_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
 
 class LogSoftmaxBackward0(Node1):
     __slots__ = ('s_result', 'v_result', 'c_dim', 'o_storage')
+    __new__ = no_instances
     op_name = 'LogSoftmaxBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -8977,6 +9076,7 @@ def jvp_log_softmax_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
 
 class NllLossBackward0(Node1):
     __slots__ = ('s_target', 'v_target', 'c_reduction', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'NllLossBackward0'
     slots = ('target',)
     outputs_saved = (False,)
@@ -9089,6 +9189,7 @@ def jvp_nll_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_
 
 class NllLossBackwardBackward0(Node1):
     __slots__ = ('s_target', 'v_target', 'c_reduction')
+    __new__ = no_instances
     op_name = 'NllLossBackwardBackward0'
     slots = ('target',)
     outputs_saved = (False,)
@@ -9200,6 +9301,7 @@ def jvp_nll_loss_raw_backward(grad_output: Any, target: Any, shape: Any, reducti
 
 class MseLossBackward0(Node2):
     __slots__ = ('s_self', 's_target', 'v_self', 'v_target', 'c_reduction')
+    __new__ = no_instances
     op_name = 'MseLossBackward0'
     slots = ('self', 'target')
     outputs_saved = (False, False)
@@ -9394,6 +9496,7 @@ def jvp_mse_loss_raw(self_: Any, target: Any, reduction: Any, result: Any, self_
 
 class MmBackward0(Node2):
     __slots__ = ('s_self', 's_mat2', 'v_self', 'v_mat2', 'c_mat2_swapped')
+    __new__ = no_instances
     op_name = 'MmBackward0'
     slots = ('self', 'mat2')
     outputs_saved = (False, False)
@@ -9558,6 +9661,7 @@ def jvp_mm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any:
 
 class MvBackward0(Node2):
     __slots__ = ('s_self', 's_vec', 'v_self', 'v_vec')
+    __new__ = no_instances
     op_name = 'MvBackward0'
     slots = ('self', 'vec')
     outputs_saved = (False, False)
@@ -9719,6 +9823,7 @@ def jvp_mv(self_: Any, vec: Any, result: Any, self_t: Any, vec_t: Any) -> Any:
 
 class DotBackward0(Node2):
     __slots__ = ('s_self', 's_tensor', 'v_self', 'v_tensor')
+    __new__ = no_instances
     op_name = 'DotBackward0'
     slots = ('self', 'tensor')
     outputs_saved = (False, False)
@@ -9880,6 +9985,7 @@ def jvp_dot(self_: Any, tensor: Any, result: Any, self_t: Any, tensor_t: Any) ->
 
 class BmmBackward0(Node2):
     __slots__ = ('s_self', 's_mat2', 'v_self', 'v_mat2')
+    __new__ = no_instances
     op_name = 'BmmBackward0'
     slots = ('self', 'mat2')
     outputs_saved = (False, False)
@@ -10041,6 +10147,7 @@ def jvp_bmm(self_: Any, mat2: Any, result: Any, self_t: Any, mat2_t: Any) -> Any
 
 class AddmmBackward0(NodeN):
     __slots__ = ('s_mat1', 's_mat2', 'v_mat1', 'v_mat2', 'c_mat2_swapped', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'AddmmBackward0'
     slots = ('mat1', 'mat2')
     outputs_saved = (False, False)
@@ -10219,6 +10326,7 @@ def jvp_addmm(self_: Any, mat1: Any, mat2: Any, result: Any, self_t: Any, mat1_t
 
 class AliasBackward0(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'AliasBackward0'
     slots = ()
     outputs_saved = ()
@@ -10302,6 +10410,7 @@ def jvp_alias(self_: Any, result: Any, self_t: Any) -> Any:
 
 class Identity(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'Identity'
     slots = ()
     outputs_saved = ()
@@ -10385,6 +10494,7 @@ def jvp_fw_primal(self_: Any, level: Any, result: Any, self_t: Any) -> Any:
 
 class ViewBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'ViewBackward0'
     slots = ()
     outputs_saved = ()
@@ -10469,6 +10579,7 @@ def jvp_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
 
 class ReshapeAliasBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'ReshapeAliasBackward0'
     slots = ()
     outputs_saved = ()
@@ -10553,6 +10664,7 @@ def jvp_reshape_alias(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
 
 class UnsafeViewBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'UnsafeViewBackward0'
     slots = ()
     outputs_saved = ()
@@ -10639,6 +10751,7 @@ def jvp_unsafe_view(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
 
 class ExpandBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'ExpandBackward0'
     slots = ()
     outputs_saved = ()
@@ -10723,6 +10836,7 @@ def jvp_expand(self_: Any, shape: Any, result: Any, self_t: Any) -> Any:
 
 class TBackward0(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'TBackward0'
     slots = ()
     outputs_saved = ()
@@ -10806,6 +10920,7 @@ def jvp_t(self_: Any, result: Any, self_t: Any) -> Any:
 
 class TransposeBackward0(Node1):
     __slots__ = ('c_dim0', 'c_dim1')
+    __new__ = no_instances
     op_name = 'TransposeBackward0'
     slots = ()
     outputs_saved = ()
@@ -10891,6 +11006,7 @@ def jvp_transpose(self_: Any, dim0: Any, dim1: Any, result: Any, self_t: Any) ->
 
 class PermuteBackward0(Node1):
     __slots__ = ('c_dims',)
+    __new__ = no_instances
     op_name = 'PermuteBackward0'
     slots = ()
     outputs_saved = ()
@@ -10975,6 +11091,7 @@ def jvp_permute_to(self_: Any, dims: Any, result: Any, self_t: Any) -> Any:
 
 class UnsqueezeBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'UnsqueezeBackward0'
     slots = ()
     outputs_saved = ()
@@ -11059,6 +11176,7 @@ def jvp_unsqueeze(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
 
 class SqueezeBackward0(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'SqueezeBackward0'
     slots = ()
     outputs_saved = ()
@@ -11143,6 +11261,7 @@ def jvp_squeeze_all(self_: Any, result: Any, self_t: Any) -> Any:
 
 class SqueezeBackward1(Node1):
     __slots__ = ('c_self_shape',)
+    __new__ = no_instances
     op_name = 'SqueezeBackward1'
     slots = ()
     outputs_saved = ()
@@ -11227,6 +11346,7 @@ def jvp_squeeze_dim(self_: Any, dim: Any, result: Any, self_t: Any) -> Any:
 
 class SelectBackward0(Node1):
     __slots__ = ('c_dim', 'c_index', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'SelectBackward0'
     slots = ()
     outputs_saved = ()
@@ -11311,6 +11431,7 @@ def jvp_select(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> An
 
 class SliceBackward0(Node1):
     __slots__ = ('c_dim', 'c_end', 'c_self_shape', 'c_start', 'c_step')
+    __new__ = no_instances
     op_name = 'SliceBackward0'
     slots = ()
     outputs_saved = ()
@@ -11397,6 +11518,7 @@ def jvp_slice(self_: Any, dim: Any, start: Any, end: Any, step: Any, result: Any
 
 class ConjPhysicalBackward0(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'ConjPhysicalBackward0'
     slots = ()
     outputs_saved = ()
@@ -11480,6 +11602,7 @@ def jvp_conj_raw(self_: Any, result: Any, self_t: Any) -> Any:
 
 class ConjBackward0(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'ConjBackward0'
     slots = ()
     outputs_saved = ()
@@ -11563,6 +11686,7 @@ def jvp_conj_copy(self_: Any, result: Any, self_t: Any) -> Any:
 
 class ComplexBackward0(Node2):
     __slots__ = ('fit',)
+    __new__ = no_instances
     op_name = 'ComplexBackward0'
     slots = ()
     outputs_saved = ()
@@ -11684,6 +11808,7 @@ def jvp_complex_raw(real: Any, imag: Any, result: Any, real_t: Any, imag_t: Any)
 
 class PolarBackward0(Node2):
     __slots__ = ('s_result', 'v_result', 'fit', 'o_storage')
+    __new__ = no_instances
     op_name = 'PolarBackward0'
     slots = ('result',)
     outputs_saved = (True,)
@@ -11845,6 +11970,7 @@ def jvp_polar_raw(abs: Any, angle: Any, result: Any, abs_t: Any, angle_t: Any) -
 
 class ViewAsRealBackward0(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'ViewAsRealBackward0'
     slots = ()
     outputs_saved = ()
@@ -11928,6 +12054,7 @@ def jvp_view_as_real(self_: Any, result: Any, self_t: Any) -> Any:
 
 class ViewAsComplexBackward0(Node1):
     __slots__ = ()
+    __new__ = no_instances
     op_name = 'ViewAsComplexBackward0'
     slots = ()
     outputs_saved = ()
@@ -12011,6 +12138,7 @@ def jvp_view_as_complex(self_: Any, result: Any, self_t: Any) -> Any:
 
 class SelectBackwardBackward0(Node1):
     __slots__ = ('c_dim', 'c_index')
+    __new__ = no_instances
     op_name = 'SelectBackwardBackward0'
     slots = ()
     outputs_saved = ()
@@ -12098,6 +12226,7 @@ def jvp_select_backward(self_: Any, shape: Any, dim: Any, index: Any, result: An
 
 class SliceBackwardBackward0(Node1):
     __slots__ = ('c_dim', 'c_end', 'c_start', 'c_step')
+    __new__ = no_instances
     op_name = 'SliceBackwardBackward0'
     slots = ()
     outputs_saved = ()
@@ -12187,6 +12316,7 @@ def jvp_slice_backward(self_: Any, shape: Any, dim: Any, start: Any, end: Any, s
 
 class IndexBackward0(Node1):
     __slots__ = ('c_indices', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'IndexBackward0'
     slots = ()
     outputs_saved = ()
@@ -12278,6 +12408,7 @@ def jvp_index(self_: Any, indices: Any, result: Any, self_t: Any) -> Any:
 
 class IndexBackwardBackward0(Node1):
     __slots__ = ('c_indices',)
+    __new__ = no_instances
     op_name = 'IndexBackwardBackward0'
     slots = ()
     outputs_saved = ()
@@ -12368,6 +12499,7 @@ def jvp_index_backward(self_: Any, shape: Any, indices: Any, result: Any, self_t
 
 class IndexPutBackward0(Node2):
     __slots__ = ('c_accumulate', 'c_indices', 'c_values_shape')
+    __new__ = no_instances
     op_name = 'IndexPutBackward0'
     slots = ()
     outputs_saved = ()
@@ -12418,6 +12550,7 @@ class IndexPutBackward0(Node2):
 
 class IndexPutBackward0_values(Node1):
     __slots__ = ('c_accumulate', 'c_indices')
+    __new__ = no_instances
     op_name = 'IndexPutBackward0'
     slots = ()
     outputs_saved = ()
@@ -12546,6 +12679,8 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
                 else:
                     out._fn = None
                     out._rg = False
+                    if r.dtype is not a_self.dtype:
+                        out._a = p_.weak('index_put', r, a_self)
                     if events.special:
                         p_.after('index_put', out, (self, indices, values, accumulate,))
             else:
@@ -12570,6 +12705,7 @@ def jvp_index_put(self_: Any, indices: Any, values: Any, accumulate: Any, result
 
 class GatherBackward0(Node1):
     __slots__ = ('s_index', 'v_index', 'c_dim', 'c_self_shape')
+    __new__ = no_instances
     op_name = 'GatherBackward0'
     slots = ('index',)
     outputs_saved = (False,)
@@ -12682,6 +12818,7 @@ def jvp_gather(self_: Any, dim: Any, index: Any, result: Any, self_t: Any) -> An
 
 class GatherBackwardBackward0(Node1):
     __slots__ = ('s_index', 'v_index', 'c_dim')
+    __new__ = no_instances
     op_name = 'GatherBackwardBackward0'
     slots = ('index',)
     outputs_saved = (False,)

@@ -49,10 +49,10 @@ def _operator(name: str, ufunc: Any) -> Operator:
                 operand = other._in
             except Overridden:
                 return ask_all(canonical[compare], self, other)
-        elif isinstance(other, int | float | np.generic):
-            operand = wrapped(other, self._a.dtype) if type(other) is int else other
         elif isinstance(other, complex) and not logical:
             operand = np.asarray(other, result_type([(self._a.dtype, 2), (np.dtype(np.complex64), 0)]))
+        elif isinstance(other, int | float | np.generic):
+            operand = wrapped(other, self._a.dtype) if type(other) is int else other
         else:
             return ask_all(compare, self, other)
         if ordering and "c" in (self._a.dtype.kind, getattr(operand, "dtype", self._a.dtype).kind):
@@ -90,7 +90,9 @@ def _function(name: str, operator: Operator) -> Operator:
     def compare(self: Any, other: Any) -> Tensor:
         if not isinstance(self, Tensor):
             kinds = f"{type(self).__name__}, {type(other).__name__}"
-            raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:"
+            )
         if logical and not isinstance(other, Tensor):
             raise not_a_tensor(name, "other", other, 2)
         out = operator(self, other)

@@ -13,6 +13,8 @@ from . import _generated as g
 from .explain import not_a_tensor
 from .shape import clone, matrix_transpose
 
+_NO_COMPLEX_HALF = "there are no complex numbers of float16 (torch.complex32) here, since NumPy has none: use float32"
+
 # ----- parts -----
 
 
@@ -57,6 +59,8 @@ def view_as_real(self: Tensor) -> Tensor:
 def view_as_complex(self: Tensor) -> Tensor:
     """Pairs of real numbers, which lie side by side in a last dimension of size 2, as complex ones on the same memory."""
     a = self._a
+    if a.dtype == np.float16:
+        raise NotImplementedError(f"view_as_complex(): {_NO_COMPLEX_HALF}")
     if a.dtype not in (np.float32, np.float64):
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
@@ -98,6 +102,8 @@ def _parts(op: str, **parts: Any) -> None:
         raise RuntimeError(
             f"Expected both inputs to be Half, Float or Double tensors but got {scalar_type(a)} and {scalar_type(b)}"
         )
+    if a == b == np.float16:
+        raise NotImplementedError(f"{op}(): {_NO_COMPLEX_HALF}")
     if a != b:
         raise RuntimeError(
             f"Expected object of scalar type {scalar_type(a)} but got scalar type {scalar_type(b)} for second argument"

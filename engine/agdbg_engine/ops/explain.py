@@ -177,7 +177,7 @@ def expand_error(dtype: np.dtype[Any], have: Shape, want: Shape) -> Exception | 
             f"expand(torch.{scalar_type(dtype)}Tensor{{{list(have)}}}, size={list(want)}): the number of sizes provided "
             f"({len(want)}) must be greater or equal to the number of dimensions in the tensor ({len(have)})"
         )
-    for i, size in enumerate(want):
+    for i, size in reversed(list(enumerate(want))):
         if i < lead:
             if size < 0:
                 return shape_error(

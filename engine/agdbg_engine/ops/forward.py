@@ -19,6 +19,7 @@ from ..storage import Storage
 from ..tangents import ForwardGrad, below, forward_grad, levels_of, set_through_view, tangents_of
 from ..tangents import laid_out as _laid_out
 from ..tensor import Tensor, check_inplace, wrap
+from ..view import set_output
 from ..zero_tangent import Zero, filled
 
 # ----- out of place -----
@@ -61,6 +62,18 @@ def propagate_several(op: str, outs: Sequence[Tensor], arguments: tuple[Any, ...
             for out, tangent in zip(outs, formula(*arguments, *outs, *tangents), strict=True):
                 if tangent is not None and is_differentiable(out.dtype):
                     _set(out, level, tangent, tangents)
+    for out in outs:
+        _keep_in_several(out)
+
+
+def _keep_in_several(out: Tensor) -> None:
+    """Where the node of ``out``, one of several results, saved it, let the node have its tangents too."""
+    if out._fn is None or out._meta is None or out._meta.tangents is None:
+        return
+    for slot in out._fn.slots:
+        held = getattr(out._fn, "s_" + slot, None)
+        if isinstance(held, SavedResult) and held._nr == out._nr:
+            held.tangents = out._meta.tangents
 
 
 def _given(x: Any, level: int, out: Tensor) -> Any:
@@ -151,6 +164,36 @@ def _overwrite(old: Tensor, new: Tensor) -> None:
 
 
 # ----- saved results -----
+
+
+class SavedResult(Packed):
+    """A saved result of an op with several: the bare buffer, so that there is no cycle, which of the results it is, and its
+    tangents, if it has any.
+    """
+
+    __slots__ = ("_nr", "array", "tangents")
+    is_output = True
+
+    def __init__(self, out: Tensor) -> None:
+        self.array = out._a
+        self.real_storage = out._shared_storage()
+        self.independent = False
+        self._nr = out._nr
+        self.tangents: ForwardGrad | None = None
+
+    def seen(self) -> Any:
+        """The buffer."""
+        return self.array
+
+    def unpack(self, node: Node, slot: str) -> Tensor:
+        """The result with its history and its tangents."""
+        t = wrap(self.array)
+        t._storage, t._rg = self.real_storage, True
+        set_output(t, node, self._nr)
+        if self.tangents is not None:
+            t._meta = t._meta or AutogradMeta()
+            t._meta.tangents = self.tangents
+        return t
 
 
 class SavedDual(Packed):

@@ -30,7 +30,7 @@ from ..backward import add as b_add
 from ..backward import route_run as b_route_run
 from ..device import array_module
 from ..grad_mode import mode
-from ..node import Node1, Node2, NodeN, edge, next_seq, nowhere
+from ..node import Node1, Node2, NodeN, edge, next_seq, no_instances, nowhere
 from ..saved import late_storage, unpacked
 from ..sites import INTERNAL, _getframe, user_frame
 from ..tensor import Tensor
@@ -43,6 +43,7 @@ from . import prepare as p_
 
 new = object.__new__
 NUMBERS = frozenset((float, int, bool))
+BUT_BOOLS = frozenset((float, int))
 '''
 
 
@@ -171,6 +172,7 @@ def node_class(v: Variant) -> Iterator[str]:
     own += ["fit"] * v.fits + ["o_storage"] * v.saves_result
     yield f"class {v.cls}({('Node1', 'Node2')[arity - 1] if arity < 3 else 'NodeN'}):"
     yield f"    __slots__ = {tuple(own)!r}"
+    yield "    __new__ = no_instances"
     yield f"    op_name = {v.node!r}"
     yield f"    slots = {v.slots!r}"
     yield f"    outputs_saved = {tuple(s == 'result' for s in v.slots)!r}"
@@ -304,7 +306,8 @@ def function(row: Row) -> Iterator[str]:
         yield f"        if {' and '.join(f'isinstance({s}, Tensor)' for s in numberable)}:"
         for v in variants(row):
             if v.numbers:
-                yield f"        if type({v.numbers[0]}) in NUMBERS:"
+                known = "BUT_BOOLS" if row.name in ("sub", "rsub") else "NUMBERS"  # refused where it is slow already
+                yield f"        if type({v.numbers[0]}) in {known}:"
             yield from _branch(v, " " * 12)
         given = ", ".join(f"{a!r}: {a}" for a in row.args)
         yield f"        return p_.converted({row.name}, {tuple(row.scalars)!r}, {{{given}}})"
@@ -339,16 +342,12 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     yield f"{pad}out._storage = out._grad = out._meta = None"
     yield f"{pad}out._nr = 0"
     rg = " or ".join(f"{e}._rg" for e in v.edges)
-    weak = bool(v.numbers) or (row.floats and bool(row.scalars))
     yield f"{pad}if ({rg}) and mode.grad:"
     yield from _record(v, pad + "    ")
     yield f"{pad}else:"
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"
-    if weak and v.edges:
-        first = v.edges[0]
-        yield f"{pad}    if r.dtype is not a_{first}.dtype:"
-        yield f"{pad}        out._a = p_.weak({row.name!r}, r, a_{first})"
+    yield from _weak(v, pad + "    ")
     yield f"{pad}    if events.on:"
     yield f"{pad}        if events.sink is not None and ({rg}):"
     yield f"{pad}            p_.cut(({', '.join(v.edges)},))"
@@ -359,6 +358,14 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     else:
         yield from _after(row, pad + "        ")
     yield f"{pad}return out"
+
+
+def _weak(v: Variant, pad: str) -> Iterator[str]:
+    """The result of integers and a float number, or of dividing integers, in the default dtype; of no use where one is recorded."""
+    if v.edges and (v.numbers or (v.row.floats and v.row.scalars)):
+        first = v.edges[0]
+        yield f"{pad}if r.dtype is not a_{first}.dtype:"
+        yield f"{pad}    out._a = p_.weak({v.row.name!r}, r, a_{first})"
 
 
 def _after(row: Row, pad: str) -> Iterator[str]:
@@ -430,6 +437,7 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
     yield f"{pad}else:"
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"
+    yield from _weak(v, pad + "    ")
     if not v.row.view:
         yield from _after(v.row, pad + "    ")
 

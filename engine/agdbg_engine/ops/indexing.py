@@ -55,7 +55,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         check_write(target, "copy_", ())
     if arrays:
         _put(target, _key(target, arrays), value)
-    elif isinstance(value, Tensor) and value.ndim:
+    elif isinstance(value, Tensor) and (value.ndim or not target.ndim):
         inplace(target, "copy_", copy, (_expanded(value, target.shape),))
     else:
         check_memory(target._a)  # which fill_ with a number would not
@@ -182,11 +182,13 @@ def _by_dimension(x: Tensor, indices: Any) -> dict[int, Any]:
 def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """``out[i][j] = self[i][index[i][j]]`` along ``dim`` (here the last): elements picked by an integer tensor."""
     dim = one_dim(self, dim)
+    if index._a.size == 0:
+        return g.gather(self, dim, index)
     if index.dtype.kind != "i":
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise shape_error("Index tensor must have the same number of dimensions as input tensor")
-    for d, (n, size) in enumerate(zip(index.shape, self.shape, strict=True)):
+    for d, (n, size) in enumerate(zip(index.shape, self.shape, strict=False)):
         if d != dim and n > size:
             raise shape_error(
                 f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
@@ -202,7 +204,7 @@ def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def _items(key: Any) -> tuple[Any, ...]:
-    """The items of a key, which may be one: any sequence with something else than numbers in it counts as a tuple, but long ones."""
+    """The items of a key, which may be one: sequences with something else than numbers are tuples, unless they are long."""
     if isinstance(key, tuple):
         return key
     if isinstance(key, Tensor | np.ndarray) or not _is_sequence(key) or len(key) >= _LONG:

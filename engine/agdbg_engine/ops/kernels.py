@@ -7,6 +7,7 @@ where the user has made errors of them, :func:`.prepare.failed` computes again w
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from numpy import power as _power
 from numpy import subtract as sub  # noqa: F401 - a kernel
 
 from ..device import array_module
+from ..sites import user_stacklevel
 from .kernels_reduce import *  # noqa: F403 - kernels too
 from .kernels_shape import *  # noqa: F403 - kernels too
 
@@ -262,6 +264,11 @@ def _bits_of(g: Any, bits: Any) -> Any:
 
 def copy(x: Any, src: Any) -> Any:
     """``src`` in the shape and dtype of ``x``."""
+    if src.dtype.kind == "c" and x.dtype.kind not in "cb":
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=user_stacklevel()
+        )
+        src = src.real
     return np.broadcast_to(src, x.shape).astype(x.dtype)
 
 

@@ -96,7 +96,7 @@ def t(x: Any) -> Any:
 
 def transpose(x: Any, dim0: int, dim1: int) -> Any:
     """Two dimensions swapped."""
-    return x.swapaxes(dim0, dim1)
+    return x.swapaxes(dim0, dim1) if x.ndim else x[...]
 
 
 def permute_to(x: Any, dims: _Shape) -> Any:
@@ -221,7 +221,11 @@ def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> An
 
 
 def gather(x: Any, dim: int, index: Any) -> Any:
-    """``x[i][index[i][j]]`` along ``dim``."""
+    """``x[i][index[i][j]]`` along ``dim``; a 0-d ``x`` counts as a vector, and an empty ``index`` may have any shape."""
+    if not index.size:
+        return array_module(x).empty(index.shape, x.dtype)
+    if x.ndim < 2:
+        return x.reshape(-1)[index]
     return np.take_along_axis(_head(x, dim, index), index, dim)
 
 
@@ -232,6 +236,11 @@ def _head(x: Any, dim: int, index: Any) -> Any:
 def gather_backward(g: Any, shape: _Shape, dim: int, index: Any) -> Any:
     """Zeros of ``shape`` with ``g`` added where :func:`gather` read, repeats included."""
     out = array_module(g).zeros(shape, g.dtype)
+    if not index.size:
+        return out
+    if len(shape) < 2:
+        array_module(g).add.at(out.reshape(-1), (index,), g)
+        return out
     grid = list(array_module(g).ogrid[tuple(_slice(0, n) for n in index.shape)])
     grid[dim % len(shape)] = index
     array_module(g).add.at(out, tuple(grid), g)

@@ -12,7 +12,7 @@ from ..overrides import ask_all
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import broadcast_error, expand_error, not_a_tensor, product_error, shape_error
-from .shape import expand, reshape
+from .shape import contiguous, expand, reshape
 
 __all__ = ["addmm", "bmm", "dot", "matmul", "mm", "mv", "outer"]
 
@@ -134,7 +134,9 @@ def matmul(input: Tensor, other: Any) -> Any:
     if a == 2 and b == 2:
         return mm(input, other)
     if a == 1 and b == 2:
-        return g.squeeze_dim(mm(g.unsqueeze(input, 0), other), 0)
+        from .wide.reshaping import squeezed_in_place
+
+        return squeezed_in_place(mm(g.unsqueeze(input, 0), other), 0)
     return _batched(input, other)
 
 
@@ -178,7 +180,7 @@ def _folded_right(x: Tensor, y: Tensor) -> Tensor:
     if x.ndim == 1:
         return g.unsafe_view(mv(_flat(turned), x), turned.shape[:-1])
     product = g.unsafe_view(mm(_flat(turned), g.t(x)), (*turned.shape[:-1], x.shape[0]))
-    return g.clone(g.transpose(product, product.ndim - 2, product.ndim - 1), "C")
+    return contiguous(g.transpose(product, product.ndim - 2, product.ndim - 1))
 
 
 def _flat(x: Tensor) -> Tensor:
@@ -196,3 +198,8 @@ def _tensors(op: str, input: Any, **others: Any) -> None:
     for position, (name, value) in enumerate({"input": input, **others}.items(), 1):
         if not isinstance(value, Tensor):
             raise not_a_tensor(op, name, value, position)
+
+
+def rmatmul(self: Tensor, other: Any) -> Tensor:
+    """``other @ self``."""
+    return matmul(other, self)

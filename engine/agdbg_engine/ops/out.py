@@ -15,7 +15,7 @@ from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
 from ..tangents import tangents_of
-from ..tensor import Tensor, check_inplace
+from ..tensor import Tensor, check_inplace, overlap
 
 NAMES = frozenset(
     [
@@ -72,7 +72,6 @@ NAMES = frozenset(
         "mv",
         "ne",
         "neg",
-        "norm",
         "outer",
         "polar",
         "pow",
@@ -98,8 +97,11 @@ NAMES = frozenset(
 )
 """The functions that PyTorch has in this form too."""
 
-_EXACT = frozenset(("mm", "bmm", "addmm", "matmul", "mv", "dot"))
+_EXACT = frozenset(("mm", "bmm", "addmm", "matmul", "mv", "dot", "gather"))
 """Those that do not cast their result."""
+
+_APART = frozenset(("cat", "concat", "concatenate", "gather"))
+"""Those that may not write to an operand at all."""
 
 
 _INNER = {"matmul": "mm", "norm": "linalg_vector_norm", "outer": "mul"}
@@ -157,6 +159,8 @@ def _check(name: str, outs: Iterable[Any], operands: list[Tensor]) -> None:
 
 
 def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
+    if name in _APART and any(out is x or np.may_share_memory(out._a, x._a) for x in operands):
+        raise overlap("some elements of the input tensor and the written-to tensor refer")
     if name in _EXACT and out.dtype != result.dtype:
         raise RuntimeError(
             f"Expected out tensor to have dtype {cpp_type(result.dtype)}, but got {cpp_type(out.dtype)} instead"

@@ -46,6 +46,8 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
             arguments[name] = value.item() if isinstance(value, np.generic) else float(value)  # type: ignore[arg-type]  # Fraction and its like
         elif isinstance(value, complex):
             arguments[name] = _complex(value, arguments.values())
+        elif isinstance(value, bool) and function.__name__ in ("sub", "rsub"):
+            arguments[name] = wrap(np.asarray(value))  # refused
         elif isinstance(value, np.generic | int | float):
             arguments[name] = value.item() if isinstance(value, np.generic) else _plain(value)
         elif not isinstance(value, Tensor):

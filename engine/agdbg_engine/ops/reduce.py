@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..dtype import get_default_dtype, is_differentiable, scalar_type
 from ..grad_mode import mode
+from ..sites import user_stacklevel
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from .explain import shape_error
+from .kernels_reduce import numel
 from .shape import Dims, one_dim, some_dims
 
 # ----- sums and means -----
@@ -18,16 +21,22 @@ from .shape import Dims, one_dim, some_dims
 
 def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, axis: Dims = None) -> Tensor:
     """Sum of all elements or along ``dim``; integers and bools in int64."""
-    x = self if dtype is None else _summed_in(self, dtype)
+    x = self if dtype is None else summed_in(self, dtype)
     if dim is None and axis is None and not keepdim:
-        return g.sum_all(x)
-    return g.sum_dim(x, some_dims(x, dim if axis is None else axis), keepdim)
+        return came_in(g.sum_all(x), dtype)
+    return came_in(g.sum_dim(x, some_dims(x, dim if axis is None else axis), keepdim), dtype)
 
 
-def _summed_in(x: Tensor, dtype: Any) -> Tensor:
+def summed_in(x: Tensor, dtype: Any) -> Tensor:
+    """``x`` in ``dtype``; an integer one is refused where a gradient is wanted."""
     if not is_differentiable(np.dtype(dtype)) and mode.grad and x.requires_grad:
         raise RuntimeError(f"Autograd not support dtype: {scalar_type(np.dtype(dtype))}")
     return x.to(dtype)
+
+
+def came_in(result: Tensor, dtype: Any) -> Tensor:
+    """``result``, which is an int64 of integers, in the ``dtype`` that was asked for."""
+    return result if dtype is None or result._a.dtype == dtype else result.to(dtype)
 
 
 def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, axis: Dims = None) -> Tensor:
@@ -45,34 +54,36 @@ def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
 
 
 def var(
-    self: Tensor, dim: Dims = None, unbiased: bool = True, keepdim: bool = False, *, correction: int | None = None
+    self: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None
 ) -> Tensor:
     """Variance of all elements or along ``dim``, divided by ``n - correction`` (1, or 0 when not ``unbiased``)."""
-    return g.var_dim(*_spread(self, dim, unbiased, correction), keepdim)
+    if isinstance(dim, bool):  # var(x, unbiased)
+        dim, unbiased = None, dim
+    return g.var_dim(*spread("var", self, dim, unbiased, correction), keepdim)
 
 
 def std(
-    self: Tensor, dim: Dims = None, unbiased: bool = True, keepdim: bool = False, *, correction: int | None = None
+    self: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None
 ) -> Tensor:
     """Square root of :func:`var`; its gradient is 0 where it is 0."""
-    return g.std_dim(*_spread(self, dim, unbiased, correction), keepdim)
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return g.std_dim(*spread("std", self, dim, unbiased, correction), keepdim)
 
 
-def _spread(x: Tensor, dim: Dims, unbiased: bool, correction: int | None) -> tuple[Tensor, Any, int]:
+def spread(op: str, x: Tensor, dim: Dims, unbiased: bool, correction: Any) -> tuple[Tensor, Any, Any]:
+    """The tensor, its dimensions and the correction of a variance, with PyTorch's warning where that leaves nothing."""
     if x._a.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    return x, some_dims(x, dim), int(unbiased) if correction is None else correction
-
-
-def norm(self: Tensor, p: Any = 2, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Euclidean norm of all elements or along ``dim``; its gradient is 0 at 0. Other norms than 2 are not there."""
-    if p not in (2, "fro"):
-        raise NotImplementedError(f"norm(): only p=2 is supported, not {p!r}")
-    if self._a.dtype.kind not in "fc":
-        raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {scalar_type(self.dtype)}"
+    dims, less = some_dims(x, dim), int(unbiased) if correction is None else correction
+    if numel(x.shape, dims) <= less:
+        warnings.warn(
+            f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+            "divided by output numel).",
+            UserWarning,
+            stacklevel=user_stacklevel(),
         )
-    return g.norm_dim(self, some_dims(self, dim), keepdim)
+    return x, dims, less
 
 
 def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..memory_format import order
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import expand_error, shape_error
@@ -87,8 +88,16 @@ def _no_such_shape(shape: Sizes, n: int) -> Exception:
 
 
 def view(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """The same elements in another shape without copying; an error where that is impossible."""
-    return g.view(self, _resolve(self, sizes("view", shape if size is None else (size,))))
+    """The same elements in another shape without copying, or their bytes in another dtype; an error where that is impossible."""
+    try:
+        wanted = sizes("view", shape if size is None else (size,))
+    except TypeError:
+        if len(shape) != 1 or not isinstance(shape[0], np.dtype | type):
+            raise
+        from .wide.bytes import view_as_dtype
+
+        return view_as_dtype(self, np.dtype(shape[0]))
+    return g.view(self, _resolve(self, wanted))
 
 
 def view_as(self: Tensor, other: Tensor) -> Tensor:
@@ -117,14 +126,14 @@ def _viewable(array: Any, shape: Sizes) -> bool:
     return bool(array.reshape(shape).base is not None)
 
 
-def contiguous(self: Tensor) -> Tensor:
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """This tensor if its elements lie in order, else a copy for which they do."""
     return self if self.is_contiguous() else g.clone(self, "C")
 
 
-def clone(self: Tensor) -> Tensor:
-    """A copy."""
-    return g.clone(self)
+def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy, laid out like the tensor or, in ``contiguous_format``, row by row."""
+    return g.clone(self) if memory_format is None else g.clone(self, order(memory_format))
 
 
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -163,6 +172,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     lead = self.ndim - len(wanted)
     if lead < 0 or any(s not in (1, have) for s, have in zip(wanted, self.shape[lead:], strict=True)):
         raise shape_error(f"size {{{list(wanted)}}} is not expandable to size {{{list(self.shape)}}}.")
+    if self.ndim == 0:
+        return g.sum_all(self)
     return sum_to(self, wanted)
 
 
@@ -186,7 +197,7 @@ def permute(self: Tensor, *dims: Any) -> Tensor:
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions swapped."""
     dim0, dim1 = one_dim(self, dim0), one_dim(self, dim1)
-    return g.transpose(self, dim0, dim1) if self.ndim else g.alias(self)
+    return g.transpose(self, dim0, dim1)
 
 
 def t(self: Tensor) -> Tensor:
@@ -202,7 +213,9 @@ def reversed_dims(self: Tensor) -> Tensor:
 
 
 def matrix_transpose(self: Tensor) -> Tensor:
-    """``x.mT``: the last two dimensions swapped."""
+    """``x.mT``: the last two dimensions swapped; a 0-d tensor as it is."""
+    if self.ndim == 0:
+        return self
     if self.ndim < 2:
         raise shape_error(f"tensor.mT is only supported on matrices or batches of matrices. Got {self.ndim}-D tensor.")
     return g.transpose(self, self.ndim - 2, self.ndim - 1)
@@ -225,8 +238,9 @@ def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
         return g.squeeze_all(self)
     if isinstance(dim, int):
         return g.squeeze_dim(self, one_dim(self, dim))
-    gone = [d for d in some_dims(self, dim) if self.ndim and self.shape[d] == 1]
-    return g.view(self, tuple(s for d, s in enumerate(self.shape) if d not in gone))
+    from .wide.reshaping import squeeze_some
+
+    return squeeze_some(self, some_dims(self, dim) if dim else ())
 
 
 # ----- pieces -----
@@ -245,8 +259,12 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
     return g.select(self, dim, index)
 
 
-def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+def narrow(self: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """``length`` entries from ``start`` along ``dim``."""
+    if isinstance(start, Tensor):
+        if start.ndim or start.dtype.kind not in "iu":
+            raise shape_error("start must be an 0-dim integral Tensor.")
+        start = int(start.item())
     if self.ndim == 0:
         raise shape_error("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:

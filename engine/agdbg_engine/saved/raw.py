@@ -27,6 +27,10 @@ _NONE = "Calling register_hooks on a saved tensor with value None is forbidden"
 _UNFIT = "register_hooks(): incompatible function arguments. The following argument types are supported:"
 
 
+def _forget(t: Tensor) -> None:
+    """Keep nothing of ``t``."""
+
+
 class RawSaved:
     """What a slot of a node holds (PyTorch's ``SavedTensor``); raises :class:`AttributeError` where there is no such slot."""
 
@@ -81,7 +85,11 @@ class RawSaved:
             )
         if held is None:
             raise RuntimeError(_NONE)
-        self._pack(Pair(pack_hook, unpack_hook), held)
+        try:
+            self._pack(Pair(pack_hook, unpack_hook), held)
+        except Exception:  # they count as set all the same, and as in PyTorch nothing is there to unpack
+            self._pack(Pair(_forget, lambda nothing: unpack_hook()), held)  # type: ignore[call-arg]  # raises, most likely
+            raise
 
     def _pack(self, pair: Pair, held: Any) -> None:
         node, slot = self._node, self._slot

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib
 
-from .declare import INPLACE, OPS, PUBLIC
+from .declare import INPLACE, OPS, PUBLIC, RESHAPING
 
-__all__ = ["FAMILIES", "INPLACE", "OPS", "PUBLIC"]
+__all__ = ["FAMILIES", "INPLACE", "OPS", "PUBLIC", "RESHAPING"]
 
 FAMILIES = (
-    "base", "limits", "strides", "diagonals", "sliding", "triangles", "turning", "shapes", "copies", "pieces", "joining", "repeating", "trigonometry", "exponents", "arithmetic", "choosing", "integers", "element_tests", "written_tests", "special", "gamma", "polynomials", "aliases", "operators",
+    "base", "limits", "strides", "reshaping", "factories", "diagonals", "sliding", "triangles", "turning", "shapes", "copies", "pieces", "joining", "repeating", "trigonometry", "exponents", "arithmetic", "choosing", "integers", "element_tests", "written_tests", "special", "gamma", "polynomials", "aliases", "dtypes", "operators",
     "activations", "normalization",
-    "convolution", "pad", "pad_modes", "conv", "fold", "pixel", "linalg", "max_pool", "avg_pool", "pool", "products", "einsum", "pool_adaptive", "pool_fractional", "upsample", "resample",
+    "convolution", "pad", "pad_modes", "conv", "fold", "pixel", "linalg", "max_pool", "avg_pool", "pool", "products", "einsum", "pool_adaptive", "pool_fractional", "upsample", "resample", "grid_sample", "grid",
+    "distances", "losses", "dropout", "embedding", "attention",
+    "scans", "log_scans", "sorting", "medians", "multiples", "spreads",
 )  # fmt: skip
 
 for _family in FAMILIES:

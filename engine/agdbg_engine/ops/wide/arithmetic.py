@@ -8,8 +8,6 @@ import numpy as np
 
 from ...dtype import scalar_type
 from ...tensor import Tensor
-from ..compare import no_gradient
-from ..explain import not_a_tensor
 from .declare import formula, op, public
 
 
@@ -82,7 +80,7 @@ _COMMON: dict[str, Any] = {"elementwise": True, "inplace": True, "out": True}
 # fmt: off
 div_rounded = op("div_rounded(self, other, rounding_mode)", "DivBackward2", self="zeros_of(self_shape, g)",
    other="zeros_of(other_shape, g)", jvp="zeros_of(result_shape, result)", elementwise=True,
-   scalars={"other": "DivBackward3"}, value=_divided)
+   scalars={"self": "DivBackward2", "other": "DivBackward3"}, value=_divided)
 floor_divide_row = op("floor_divide(self, other)", "NotImplemented", self=_NONE, other=_NONE, elementwise=True,
    scalars={"self": "NotImplemented", "other": "NotImplemented"}, value=_divided_down)
 op("fmod(self, other)", "FmodBackward1", self="g", other="-g * div_rounded(self, other, 'trunc')", alias="self", kinds="fiu",
@@ -151,7 +149,11 @@ def _value_for(value: Any, *tensors: Any) -> Any:
 def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     """``self + weight * (end - self)`` for a number or a tensor ``weight``; all of one dtype."""
     for name, x in (("end", end), ("weight", weight)):
-        if isinstance(x, Tensor) and x.dtype != self.dtype and not (name == "weight" and x.ndim == 0 and x.dtype.kind == "f"):
+        if (
+            isinstance(x, Tensor)
+            and x.dtype != self.dtype
+            and not (name == "weight" and x.ndim == 0 and x.dtype.kind == "f")
+        ):
             theirs, own = _cpp(x), _cpp(self)
             raise RuntimeError(f"expected dtype {own} for `{name}` but got dtype {theirs}")
     return lerp_row(self, end, weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def _spread(g: Any, axis: int, start: Any, end: Any, n: int) -> Any:
     before, after = (slice(None),) * axis, g.shape[axis + 1 :]
     out = array_module(g).zeros((*g.shape[:axis], n, *after), g.dtype)
     for has, at in _runs(start, end):
-        if isinstance(at, slice):
+        if isinstance(at, slice) or (np.diff(at) > 0).all():
             out[(*before, at)] += g[(*before, has)]
         else:
             array_module(g).add.at(out, (*before, at), g[(*before, has)])
@@ -111,11 +112,15 @@ def _divisor(bounds: list[Any], count_include_pad: bool, divisor_override: int |
 _Plan = tuple[list[Any], Any]
 
 
-def _plan(size: Ints, kernel_size: Ints, stride: Ints, padding: Ints, ceil_mode: bool, include: bool, override: Any) -> _Plan:
+@functools.lru_cache(16)
+def _plan(
+    size: Ints, kernel_size: Ints, stride: Ints, padding: Ints, ceil_mode: bool, include: bool, override: Any
+) -> _Plan:
     bounds = _all_bounds(size, kernel_size, stride, padding, ceil_mode)
     return bounds, _divisor(bounds, include, override)
 
 
+@functools.lru_cache(16)
 def _adaptive_plan(size: Ints, output_size: Ints) -> _Plan:
     bounds = [adaptive_bounds(n, m) for n, m in zip(size, output_size, strict=True)]
     return bounds, _product([end - start for start, end in bounds])

@@ -1,12 +1,13 @@
 """Linear maps along single axes: each result is a weighted sum of a few elements. Padding and resampling are such maps.
 
 A map is a table: by term the indices of the elements that the results take, and their weights. Its transpose adds what
-goes to the same element by ``add.reduceat``, so neither direction loops over elements, and no zero is multiplied with an
+goes to the same element by slices or ``add.reduceat``, so neither direction loops over elements, and no zero is multiplied with an
 infinity that the result does not touch.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,16 @@ def _sum(terms: Any) -> Any:
 
 
 def _taken(x: Any, table: Table, i: int) -> Any:
-    return _weighted(x.take(array_module(x).asarray(table.index[i]), table.axis), table, i)
+    index = table.index[i]
+    axis = x.ndim + table.axis
+    pieces = _pieces(np.arange(len(index)), index)
+    if pieces is None:
+        return _weighted(x.take(array_module(x).asarray(index), axis), table, i)
+    out = array_module(x).empty((*x.shape[:axis], len(index), *x.shape[axis + 1 :]), x.dtype)
+    before = (slice(None),) * axis
+    for to, at in pieces:
+        out[(*before, to)] = x[(*before, at)]
+    return _weighted(out, table, i)
 
 
 def _weighted(x: Any, table: Table, i: int) -> Any:
@@ -69,14 +79,50 @@ def _weighted(x: Any, table: Table, i: int) -> Any:
 def _put(g: Any, table: Table, index: Any) -> Any:
     """``g`` added at ``index`` along the axis."""
     axis = g.ndim + table.axis
-    out = array_module(g).zeros((*g.shape[:axis], table.size, *g.shape[axis + 1 :]), g.dtype)
-    if not g.size:
-        return out
-    if np.any(np.diff(index) < 0):
-        order = np.argsort(index, kind="stable")
-        index, g = index[order], g.take(array_module(g).asarray(order), axis)
-    starts = np.flatnonzero(np.diff(index, prepend=-1))
-    if len(starts) < len(index):
-        g = np.add.reduceat(g, array_module(g).asarray(starts), axis)
-    out[(slice(None),) * axis + (array_module(g).asarray(index[starts]),)] = g
+    xp, before = array_module(g), (slice(None),) * axis
+    out = xp.zeros((*g.shape[:axis], table.size, *g.shape[axis + 1 :]), g.dtype)
+    order = np.argsort(index, kind="stable")
+    at = index[order]
+    starts = np.flatnonzero(np.diff(at, prepend=-1))
+    turn = np.arange(len(at)) - np.repeat(starts, np.diff(starts, append=len(at)))
+    pieces = [_pieces(order[turn == t], at[turn == t]) for t in range(min(int(turn.max(initial=-1)) + 1, _MOST))]
+    if len(pieces) < _MOST and None not in pieces:
+        for taken, to in itertools.chain(*pieces):  # type: ignore[arg-type]  # no None
+            out[(*before, to)] += g[(*before, taken)]
+    elif g.size:
+        g = np.add.reduceat(g.take(xp.asarray(order), axis), xp.asarray(starts), axis)
+        out[(*before, xp.asarray(at[starts]))] = g
     return out
+
+
+_MOST = 9
+"""Fewer slices than these are cheaper than an index."""
+
+
+def _pieces(first: Any, second: Any) -> list[tuple[slice, slice]] | None:
+    """Two lists of positions as few pairs of slices; ``None`` if that takes many."""
+    found: list[tuple[slice, slice]] = []
+    steps = np.stack([np.diff(first), np.diff(second)])
+    turns = np.flatnonzero((steps[:, 1:] != steps[:, :-1]).any(0)) + 1
+    i, n = 0, len(first)
+    while i < n:
+        if len(found) == _MOST - 1:
+            return None
+        if i < n - 1 and steps[:, i].all():
+            k = np.searchsorted(turns, i, side="right")
+            end = int(turns[k]) if k < len(turns) else n - 1
+        else:
+            end = i
+        found.append((_slice(first, i, end), _slice(second, i, end)))
+        i = end + 1
+    return found
+
+
+def _slice(positions: Any, i: int, end: int) -> slice:
+    """The evenly spaced ``positions[i : end + 1]``."""
+    start = int(positions[i])
+    if i == end:
+        return slice(start, start + 1)
+    step = int(positions[i + 1]) - start
+    stop: int | None = int(positions[end]) + (1 if step > 0 else -1)
+    return slice(start, stop if step > 0 or stop != -1 else None, step)

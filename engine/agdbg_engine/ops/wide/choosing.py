@@ -14,10 +14,6 @@ from .declare import formula, in_both, op, public, unary
 in_both("isfinite", np.isfinite, isfinite)
 
 
-def _nextafter(x: Any, y: Any) -> Any:
-    return np.nextafter(x, y)
-
-
 def _at_zero(x: Any, values: Any) -> Any:
     """0 below 0, 1 above, ``values`` at 0."""
     return np.where(x == 0, values, (x > 0).astype(x.dtype))
@@ -50,8 +46,8 @@ def same_sign_grad(F: Any, g: Any, x: Any, result: Any) -> Any:
 unary("frac(self)", "FracBackward0", "g", alias="self", floats=False, kinds="f", value=_fraction)
 unary("nan_to_num(self, nan=0.0, posinf=None, neginf=None)", "NanToNumBackward0", "g * isfinite(self)", floats=False,
       value=_numbers_for)
-round_decimals = unary("round_decimals(self, decimals)", "RoundBackward1", "zeros_of(self_shape, g)", floats=False, kinds="f", where="",
-      out=False, inplace=False, value=_decimals)
+round_decimals = op("round_decimals(self, decimals)", "RoundBackward1", self="zeros_of(self_shape, g)", elementwise=True,
+   kinds="f", jvp="zeros_of(self_shape, self_t)", value=_decimals)
 op("fmax(self, other)", "FmaxBackward0", self="keep(g, (self >= other) | isnan(other))",
    other="drop(g, (self >= other) | isnan(other))", jvp="where((self >= other) | isnan(other), self_t, other_t)",
    elementwise=True, out=True, where="torch Tensor", value=np.fmax, kinds="fiub")
@@ -63,7 +59,7 @@ op("copysign(self, other)", "CopysignBackward0", self="same_sign_grad(g, self, r
    inplace=True, out=True, where="torch Tensor", value=np.copysign)
 op("nextafter(self, other)", "NextafterBackward0", self="drop(g, self == other)", other="zeros_of(other_shape, g)",
    jvp="drop(self_t, self == other)", elementwise=True, kinds="f", inplace=True, out=True, where="torch Tensor",
-   value=_nextafter)
+   value=np.nextafter)
 heaviside_row = op("heaviside(self, values)", "NotImplemented", elementwise=True, kinds="fiub", value=_at_zero,
    self="not_implemented('derivative for aten::heaviside is not implemented')",
    values="not_implemented('derivative for aten::heaviside is not implemented')")

@@ -17,7 +17,8 @@ def _of(view: str, name: str) -> Op:
     """The row ``name`` that copies what the view of the row ``view`` shows."""
     row = next(r for r in TABLE if r.name == view)
     signature = f"{name}({row.signature.partition('(')[2]}"
-    return linear(signature, row.node + "_copy", row.grads["self"] or "", value=getattr(kernels, view))
+    value = getattr(kernels, view if view != "view" else "reshape")
+    return linear(signature, row.node + "_copy", row.grads["self"] or "", value=value)
 
 
 _alias, _expand, _permute = _of("alias", "alias_copy"), _of("expand", "expand_copy"), _of("permute_to", "permute_copy")
@@ -101,7 +102,7 @@ def t_copy(self: Tensor) -> Tensor:
 def transpose_copy(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """A copy with two dimensions swapped."""
     dim0, dim1 = shape.one_dim(self, dim0), shape.one_dim(self, dim1)
-    return _transpose(self, dim0, dim1) if self.ndim else _alias(self)
+    return _transpose(self, dim0, dim1)
 
 
 @public("torch", out=True)
@@ -117,7 +118,7 @@ def unsqueeze_copy(self: Tensor, dim: int) -> Tensor:
 def view_copy(self: Tensor, size: Any) -> Tensor:
     """A copy in another shape, or of the bytes in another dtype."""
     if isinstance(size, tuple | list | int):
-        return _view(self, shape.view(wrap(self._a), size).shape)
+        return _view(self, shape.reshape(wrap(self._a), size).shape)
     return wrap(shape.view(wrap(self._a), size)._a.copy())
 
 
@@ -138,6 +139,8 @@ def view_as_complex_copy(self: Tensor) -> Tensor:
 @public("torch Tensor", out=True)
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """A copy of ``length`` entries from ``start`` along ``dim``."""
+    if 0 < self.ndim <= dim:
+        raise shape_error(f"Expected dim {dim} to be one of the tensor, which has {self.ndim}")  # no IndexError, as in PyTorch
     part = shape.narrow(wrap(self._a), dim, start, length)  # checks
     dim = shape.one_dim(self, dim)
     start = start + self.shape[dim] if start < 0 else start

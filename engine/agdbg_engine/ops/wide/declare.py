@@ -39,6 +39,10 @@ INPLACE: dict[str, Callable[..., Any]] = {}
 """Functions that have an in-place method, by its name."""
 
 
+RESHAPING: dict[str, Callable[..., Any]] = {}
+"""The methods by name that give a tensor another shape in place."""
+
+
 def public(where: str, *, out: bool = False, inplace: bool = False) -> Callable[[F], F]:
     """Make a function public: ``where`` lists namespaces, with another name after a dot (``"torch Tensor special.expit"``).
 
@@ -93,8 +97,11 @@ def op(
 ) -> Op:  # fmt: skip
     """Declare a row; keywords that are no column of :class:`Row` are gradient formulas by argument name.
 
-    ``value`` is the kernel where it is somebody else's function; without ``jvp`` forward mode is refused.
+    ``value`` is the kernel where it is somebody else's function, or the formula of an argument of that name; without ``jvp``
+    forward mode is refused.
     """
+    if isinstance(value, str):
+        columns["value"], value = value, None
     known = {k: columns.pop(k) for k in list(columns) if k in Row.__dataclass_fields__}
     made = Op(Row(signature, node, columns, jvp=jvp, alias=frozenset(alias.split()), **known))
     name = made.row.name

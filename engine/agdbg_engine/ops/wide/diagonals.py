@@ -12,6 +12,7 @@ from .. import _generated as g
 from ..explain import not_a_tensor, shape_error
 from ..shape import one_dim
 from .declare import kernel, linear, public, view
+from .strides import as_strided, offset_of
 
 Shape = tuple[int, ...]
 
@@ -131,3 +132,19 @@ def diagonal_scatter(self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, 
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(wanted)}"
         )
     return _scatter(self, src.to(self.dtype), offset, a, b)
+
+
+@public("Tensor")
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Write ``fill_value`` on the main diagonal, of a tall matrix with ``wrap`` again below each square."""
+    if self.ndim < 2:
+        raise shape_error("dimensions must larger than 1")
+    if self.ndim > 2 and len(set(self.shape)) > 1:
+        raise shape_error("all dimensions of input must be of equal length")
+    step, n, first = sum(self.stride()), min(self.shape), offset_of(self)
+    as_strided(self, (n,), (step,), first).fill_(fill_value)
+    height, width = self.shape[:2]
+    if wrap and self.ndim == 2 and height > width + 1:
+        more = -(-self.numel() // (width + 1)) - n
+        as_strided(self, (more,), (step,), first + self.stride(0) * (width + 1)).fill_(fill_value)
+    return self

@@ -75,7 +75,9 @@ def _labels(text: str, start: int, what: str) -> list[str]:
         c = text[i]
         if c == ".":
             if DOTS in found or text[i : i + 3] != DOTS:
-                more = "for which an ellipsis was already found" if DOTS in found else "that is not part of any ellipsis"
+                more = (
+                    "for which an ellipsis was already found" if DOTS in found else "that is not part of any ellipsis"
+                )
                 raise shape_error(f"einsum(): found '.' for {what} {more}")
             found.append(DOTS)
             i += 2

@@ -70,5 +70,3 @@ def isclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8,
     with np.errstate(**QUIET):
         distance = np.abs(a - b)
         return wrap(same | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * b))))
-
-

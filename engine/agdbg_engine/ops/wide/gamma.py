@@ -28,19 +28,36 @@ def _digamma(x: Any) -> Any:
 
 
 def _polygamma(n: int, x: Any) -> Any:
-    """Derivative of order ``n`` of :func:`_digamma`; by reflection for the first at negative numbers."""
+    """Derivative of order ``n`` of :func:`_digamma`."""
     if n == 0:
         return _digamma(x)
-    zeta, dtype = functions_of(x).zeta, x.dtype
+    dtype = x.dtype
     if dtype == np.float16:
         x = x.astype(np.float32)
     if n == 1:
-        right = np.where(x < 0.5, 1 - x, x)
-        value = zeta(2.0, right)
-        value = np.where(x < 0.5, (np.pi / np.sin(np.pi * x)) ** 2 - value, value)
-    else:
-        value = (-1.0) ** (n + 1) * math.gamma(n + 1) * zeta(n + 1.0, x)
-    return value.astype(dtype)
+        return _trigamma(x).astype(dtype)
+    factor = (-1.0) ** (n + 1) * math.gamma(n + 1)
+    return (factor * functions_of(x).zeta(n + 1.0, x)).astype(dtype)
+
+
+_BERNOULLI = 1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730
+"""Coefficients of the asymptotic series of :func:`_trigamma`; from 6.5 on it is exact in double precision."""
+
+
+def _trigamma(x: Any) -> Any:
+    """The first derivative of digamma, which every gradient of it needs: by reflection left of 1/2, then steps to the right
+    until its series is exact. Several times as fast as the zeta function that it is a case of.
+    """
+    left = x < 0.5
+    y = np.where(left, 1 - x, x)
+    total = np.zeros_like(y)
+    for step in range(6):
+        total = total + 1 / np.square(y + step)
+    inverse = 1 / (y + 6)
+    square = inverse * inverse
+    series = functools.reduce(lambda found, b: (found + b) * square, reversed(_BERNOULLI), np.zeros_like(y))
+    total = total + inverse * (1 + inverse / 2 + series)
+    return np.where(left, np.square(np.pi / np.sin(np.pi * x)) - total, total)
 
 
 def _mvlgamma(x: Any, p: int) -> Any:
@@ -63,6 +80,8 @@ unary("digamma(self)", "DigammaBackward0", "g * polygamma(1, self)", kinds="f", 
       where="torch Tensor special special.psi")
 polygamma = op("polygamma(n, self)", "PolygammaBackward0", self="g * polygamma(n + 1, self)", elementwise=True, floats=True,
    jvp="self_t * polygamma(n + 1, self)", kinds="f", value=_polygamma)
+polygamma_written = op("polygamma_written(self, n)", "PolygammaBackward1", self="g * polygamma(n + 1, self)", elementwise=True,
+   floats=True, jvp="self_t * polygamma(n + 1, self)", kinds="f", forward="polygamma(n, self)")
 mvlgamma_row = unary("mvlgamma(self, p)", "MvlgammaBackward0", "mvlgamma_grad(g, self, p)", kinds="f", value=_mvlgamma,
    where="", out=False, inplace=False)
 _NO_INPUT = "not_implemented(\"the derivative for '{}: input' is not implemented.\")"
@@ -93,10 +112,13 @@ def _polygamma_of(n: int, self: Tensor) -> Tensor:
     return polygamma(_order(n), self)
 
 
-@public("Tensor.polygamma", inplace=True)
+@public("Tensor.polygamma")
 def _polygamma_at(self: Tensor, n: int) -> Tensor:
     """The derivative of order ``n`` of the digamma function here."""
     return polygamma(_order(n), self)
+
+
+INPLACE["polygamma_"] = lambda self, n: polygamma_written(self, _order(n))
 
 
 @public("torch Tensor special.multigammaln", out=True, inplace=True)

@@ -18,5 +18,9 @@ op("gcd(self, other)", "NotImplemented", kinds="iu", value=np.gcd, **_COMMON)
 op("lcm(self, other)", "NotImplemented", kinds="iu", value=np.lcm, **_COMMON)
 
 _NUMBERS = {"self": "NotImplemented", "other": "NotImplemented"}
-left = op("bitwise_left_shift(self, other)", "NotImplemented", scalars=_NUMBERS, kinds="iu", value=np.left_shift, **_COMMON)
-right = op("bitwise_right_shift(self, other)", "NotImplemented", scalars=_NUMBERS, kinds="iu", value=np.right_shift, **_COMMON)
+left = op(
+    "bitwise_left_shift(self, other)", "NotImplemented", scalars=_NUMBERS, kinds="iu", value=np.left_shift, **_COMMON
+)
+right = op(
+    "bitwise_right_shift(self, other)", "NotImplemented", scalars=_NUMBERS, kinds="iu", value=np.right_shift, **_COMMON
+)

@@ -25,10 +25,11 @@ from ...zero_tangent import filled
 from .. import graph, kernels
 from ..after import after, after_outputs
 from ..compare import no_gradient
+from ..forward import SavedResult
 from ..prepare import as_array, cut, failed
 from ..row import Row
 from .formula import Formula
-from .node import Interpreted, SavedOutput, node_class
+from .node import Interpreted, node_class
 
 NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -163,11 +164,17 @@ def _to_common(op: Op, args: tuple[Any, ...], buffers: list[Any]) -> bool:
     changed = False
     for i in places:
         if not isinstance(args[i], Tensor):
-            buffers[i] = np.asarray(buffers[i]).astype(dtype)  # as PyTorch, which makes a tensor of it
+            number = np.asarray(buffers[i]).astype(dtype)  # as PyTorch, which makes a tensor of it
+            buffers[i] = number if type(_of_tensor(args)) is np.ndarray else number[()]
         elif buffers[i].dtype != dtype:
             buffers[i] = buffers[i].astype(dtype)
             changed = True
     return changed
+
+
+def _of_tensor(args: tuple[Any, ...]) -> Any:
+    """The buffer of the first tensor: arrays of another library mix with NumPy's numbers but not with its 0-d arrays."""
+    return next(x._a for x in args if isinstance(x, Tensor))
 
 
 _OF_NUMBER: dict[type, Any] = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
@@ -236,7 +243,7 @@ def _save(op: Op, node: Interpreted, given: dict[str, Any], outs: tuple[Tensor, 
             value = given[name]
             if value is not None and value._fn is node:
                 version = value._shared_storage().version
-                value = SavedOutput(value)
+                value = SavedResult(value)
             elif value is not None and value._storage is not None:
                 version = value._storage.version
         setattr(node, "s_" + name, value)
@@ -266,7 +273,7 @@ def _born(node: Interpreted, outs: tuple[Tensor, ...]) -> None:
         events.sink.node_born(node, next(o for o in outs if o._fn is node))
     if node.multi and (mode.saved_hooks or mode.strict):
         for name in node.slots:
-            if isinstance(getattr(node, "s_" + name), SavedOutput):
+            if isinstance(getattr(node, "s_" + name), SavedResult):
                 out = outs[node.outputs.index(name)]
                 made = kept(node, name, out, is_output=True)
                 if made is not out:

@@ -146,7 +146,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
         ones[i] = shape[i]
         grids.append(expand(view(t, ones), *shape))
     if swap:
-        grids = [g.transpose(t, 0, 1) for t in grids]
         grids[:2] = grids[1::-1]
     return tuple(grids)
 

@@ -6,8 +6,10 @@ a window would have outside the input repeat its first or last one inside, which
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +29,41 @@ def places(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints
     return tuple(found)
 
 
-def _regular(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> list[Any]:
+class Windows(NamedTuple):
+    """Windows over planes of one size."""
+
+    counts: Ints
+    """How many there are."""
+    picks: list[list[Any]]
+    """By dimension and offset, the positions of all windows there: a slice where they are evenly spaced."""
+    flat: Any
+    """Positions in the flat plane: (offsets, windows)."""
+
+
+def _windows(size: Ints, positions: list[Any]) -> Windows:
+    """Windows of their ``positions`` (offset, window) in every dimension."""
+    k = len(size)
+    flat: Any = 0
+    for axis, rows in enumerate(positions):
+        turned = rows.reshape(*(1,) * axis, len(rows), *(1,) * (k - 1), rows.shape[1], *(1,) * (k - 1 - axis))
+        flat = flat + turned * math.prod(size[axis + 1 :])
+    counts = tuple(rows.shape[1] for rows in positions)
+    offsets = math.prod(len(rows) for rows in positions)
+    return Windows(
+        counts, [[_evenly(row) for row in rows] for rows in positions], flat.reshape(offsets, math.prod(counts))
+    )
+
+
+def _evenly(at: Any) -> Any:
+    """Positions as a slice if they are evenly spaced."""
+    step = int(at[1] - at[0]) if len(at) > 1 else 1
+    if len(at) and step > 0 and (np.diff(at) == step).all():
+        return slice(int(at[0]), int(at[-1]) + 1, step)
+    return at
+
+
+@functools.lru_cache(16)
+def _regular(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> Windows:
     found = []
     counts = places(size, kernel, stride, padding, dilation, ceil_mode)
     for n, k, s, p, d, m in zip(size, kernel, stride, padding, dilation, counts, strict=True):
@@ -35,7 +71,7 @@ def _regular(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: In
         first = at[0] + -(np.minimum(at[0], 0) // d) * d
         last = at[0] + (np.minimum(at[-1], n - 1) - at[0]) // d * d
         found.append(at.clip(first, last))
-    return found
+    return _windows(size, found)
 
 
 def adaptive_bounds(n: int, m: int) -> tuple[Any, Any]:
@@ -44,42 +80,30 @@ def adaptive_bounds(n: int, m: int) -> tuple[Any, Any]:
     return i * n // m if m else i, -((i + 1) * -n // m) if m else i
 
 
-def _adaptive(size: Ints, output_size: Ints) -> list[Any]:
+@functools.lru_cache(16)
+def _adaptive(size: Ints, output_size: Ints) -> Windows:
     found = []
     for n, m in zip(size, output_size, strict=True):
         start, end = adaptive_bounds(n, m)
         longest = int((end - start).max()) if m else 1
         found.append(np.minimum(start + np.arange(longest)[:, None], end - 1))
-    return found
+    return _windows(size, found)
 
 
-def _slice_of(at: Any) -> Any:
-    """Positions as a slice if they are evenly spaced."""
-    step = int(at[1] - at[0]) if len(at) > 1 else 1
-    if len(at) and step > 0 and (np.diff(at) == step).all():
-        return slice(int(at[0]), int(at[-1]) + 1, step)
-    return None
-
-
-def _at(x: Any, positions: list[Any], offset: Ints) -> Any:
-    """The element at ``offset`` of every window."""
-    k = len(positions)
-    for axis, (rows, o) in enumerate(zip(positions, offset, strict=True), x.ndim - k):
-        found = _slice_of(rows[o])
-        if found is None:
-            x = x.take(array_module(x).asarray(rows[o]), axis)
-        else:
-            x = x[(slice(None),) * axis + (found,)]
+def _at(x: Any, picks: tuple[Any, ...]) -> Any:
+    """One element of every window."""
+    for axis, pick in enumerate(picks, x.ndim - len(picks)):
+        even = isinstance(pick, slice)
+        x = x[(slice(None),) * axis + (pick,)] if even else x.take(array_module(x).asarray(pick), axis)
     return x
 
 
-def _maxima(x: Any, positions: list[Any]) -> tuple[Any, Any]:
+def _maxima(x: Any, windows: Windows) -> tuple[Any, Any]:
     """The maximum of every window, and where it lies in the (flat) plane: the first of equals, the last of NaNs."""
-    k = len(positions)
-    size = x.shape[-k:]
+    k = len(windows.counts)
     best: Any = None
-    for number, offset in enumerate(np.ndindex(*(len(rows) for rows in positions))):
-        value = _at(x, positions, offset)
+    for number, picks in enumerate(itertools.product(*windows.picks)):
+        value = _at(x, picks)
         if best is None:
             best = value.copy()
             which = array_module(x).zeros(best.shape, np.int64)
@@ -89,14 +113,9 @@ def _maxima(x: Any, positions: list[Any]) -> tuple[Any, Any]:
             better |= value != value
         np.copyto(best, value, where=better)
         which[better] = number
-    flat: Any = 0
-    for axis, rows in enumerate(positions):
-        turned = rows.reshape(*(1,) * axis, len(rows), *(1,) * (k - 1), rows.shape[1], *(1,) * (k - 1 - axis))
-        flat = flat + turned * math.prod(size[axis + 1 :])
-    lead = best.shape[:-k]
-    count = math.prod(best.shape[-k:])
-    table = array_module(x).asarray(flat.reshape(-1, count))
-    found = table[which.reshape(math.prod(lead), count), array_module(x).arange(count)]
+    count = math.prod(windows.counts)
+    xp = array_module(x)
+    found = xp.asarray(windows.flat)[which.reshape(math.prod(best.shape[:-k]), count), xp.arange(count)]
     return best, found.reshape(best.shape)
 
 

@@ -8,8 +8,7 @@ from ...backward import route_run
 from ...node import Node, NodeN
 from ...saved import Freed, Packed, late_storage, unpacked
 from ...storage import Storage
-from ...tensor import Tensor, wrap
-from ...view import set_output
+from ...tensor import Tensor
 from .. import formulas, graph, kernels
 from ..row import Row
 from .formula import Formula
@@ -110,30 +109,6 @@ def _fitted(space: Any, g: Any, shape: tuple[int, ...] | None, dtype: Any) -> An
     if shape is not None and tuple(g.shape) != shape:
         g = space.sum_to(g, shape)
     return g if g.dtype == dtype else space.to_copy(g, dtype)
-
-
-class SavedOutput(Packed):
-    """A saved result of an op with several: the bare buffer, so that there is no cycle, and which of the results it is."""
-
-    __slots__ = ("_nr", "array")
-    is_output = True
-
-    def __init__(self, out: Tensor) -> None:
-        self.array = out._a
-        self.real_storage = out._shared_storage()
-        self.independent = False
-        self._nr = out._nr
-
-    def seen(self) -> Any:
-        """The buffer."""
-        return self.array
-
-    def unpack(self, node: Node, slot: str) -> Tensor:
-        """The result with its history."""
-        t = wrap(self.array)
-        t._storage, t._rg = self.real_storage, True
-        set_output(t, node, self._nr)
-        return t
 
 
 def node_class(row: Row, name: str, outputs: tuple[str, ...], numbers: frozenset[str]) -> type[Interpreted]:

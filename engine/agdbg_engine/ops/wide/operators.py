@@ -29,5 +29,5 @@ FUNCTIONS: dict[str, tuple[str, Callable[..., Tensor]]] = {
 }  # fmt: skip
 """By Python's name of the operator that of the method, and the function."""
 
-OPERATORS = {f"__{n}__": _operator(f) for n, (_, f) in FUNCTIONS.items()}
+OPERATORS: dict[str, Callable[..., Any]] = {f"__{n}__": _operator(f) for n, (_, f) in FUNCTIONS.items()}
 REFLECTED = {f"__r{n}__": _operator(f, reflected=True) for n, (_, f) in FUNCTIONS.items()}

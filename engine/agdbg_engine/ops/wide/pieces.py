@@ -63,6 +63,10 @@ def _split_along(op: str, x: Tensor, how: Any, dim: int) -> tuple[Tensor, ...]:
                 f"divisible by the split_size {how}!"
             )
         return tensor_split(x, how, dim)
+    if not isinstance(how, tuple | list) or not all(isinstance(i, int) for i in how):
+        raise TypeError(
+            f"{op}() received an invalid combination of arguments - got (Tensor, {type(how).__name__}), but expected one of:"
+        )
     return tensor_split(x, tuple(how), dim)
 
 
@@ -132,13 +136,13 @@ def split_copy(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...
     return _copies(SplitBackward0_copy, self, lambda x: split(x, split_size, dim), dim)
 
 
-@public("torch")
+@public("torch", out=True)
 def split_with_sizes_copy(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of pieces of given sizes along ``dim``."""
     return _copies(SplitWithSizesBackward0_copy, self, lambda x: split(x, list(split_sizes), dim), dim)
 
 
-@public("torch")
+@public("torch", out=True)
 def unbind_copy(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of all entries along ``dim``."""
     return _copies(UnbindBackward0_copy, self, lambda x: unbind(x, dim), dim)
@@ -190,7 +194,7 @@ def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     return _select_scatter(self, src.to(self.dtype), one_dim(self, dim), index)
 
 
-@public("torch Tensor")
+@public("torch Tensor", out=True)
 def slice_scatter(
     self: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:

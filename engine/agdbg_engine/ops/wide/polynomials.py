@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...backward import QUIET
-from ...dtype import get_default_dtype, result_type
+from ...dtype import get_default_dtype, result_type, scalar_type
 from ...tensor import Tensor, wrap
 from ..compare import no_gradient
 from ..explain import explain, no_tensor
@@ -54,8 +54,6 @@ def _function(name: str, value: Callable[[Any], Any]) -> None:
 
 def _floating(name: str, x: Any) -> Any:
     if x.dtype.kind == "c" or x.dtype == np.float16:
-        from ...dtype import scalar_type
-
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_type(x.dtype)}'")
     return x if x.dtype.kind == "f" else x.astype(get_default_dtype())
 
@@ -122,7 +120,7 @@ def _operands(name: str, *operands: Any) -> tuple[Any, Any, Any]:
         kind = get_default_dtype() if not isinstance(x, Tensor) and array.dtype.kind == "f" else array.dtype
         ranked.append((kind, (2 if array.ndim else 1) if isinstance(x, Tensor) else 0))
     dtype = result_type(ranked)
-    x, n = (x._a if isinstance(x, Tensor) else np.asarray(x) for x in operands)
+    x, n = (x._a if isinstance(x, Tensor) else np.asarray(x)[()] for x in operands)
     return x, n, _floating(name, np.zeros((), dtype)).dtype
 
 

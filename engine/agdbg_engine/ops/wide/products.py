@@ -124,11 +124,11 @@ def _onto(x: Tensor, shape: tuple[int, ...]) -> None:
         raise error
 
 
-def _same(op_name: str, x: Tensor, *others: Tensor) -> None:
+def _same(x: Tensor, *others: Tensor) -> None:
     for other in others:
         if other._a.dtype != x._a.dtype:
             a, b = scalar_type(x._a.dtype), scalar_type(other._a.dtype)
-            raise RuntimeError(f"{op_name}: input tensors must have the same dtype, but got {a} and {b}")
+            raise RuntimeError(f"expected scalar type {a} but found {b}")
 
 
 def addmm_scaled(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> Tensor:
@@ -152,7 +152,9 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any =
         raise shape_error(f"size mismatch, got input ({n}), mat ({mat.shape[0]}x{mat.shape[1]}), vec ({vec.shape[0]})")
     if not self.dtype == mat.dtype == vec.dtype:
         kinds = ", ".join(scalar_type(x.dtype) for x in (self, mat))
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {kinds}, and {scalar_type(vec.dtype)}")
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {kinds}, and {scalar_type(vec.dtype)}"
+        )
     _factors(self, beta, alpha)
     x: Tensor = ADDMV(self, mat, vec, beta, alpha)
     return x
@@ -183,7 +185,7 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     _tensors("baddbmm", self=self, batch1=batch1, batch2=batch2)
     _batches(batch1, batch2)
     _onto(self, (*batch1.shape[:2], batch2.shape[2]))
-    _same("baddbmm", self, batch1, batch2)
+    _same(self, batch1, batch2)
     _factors(self, beta, alpha)
     x: Tensor = BADDBMM(self, batch1, batch2, beta, alpha)
     return x
@@ -193,9 +195,14 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
 def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta * self`` plus ``alpha`` times the sum of the products of two batches of matrices."""
     _tensors("addbmm", self=self, batch1=batch1, batch2=batch2)
+    if batch1.ndim == batch2.ndim == 3 and batch1.shape[0] != batch2.shape[0]:
+        n, m = batch1.shape[0], batch2.shape[0]
+        raise shape_error(f"batch1 and batch2 must have same number of batches, got {n} and {m}")
     _batches(batch1, batch2)
     _onto(self, (batch1.shape[1], batch2.shape[2]))
-    _same("addbmm", self, batch1, batch2)
+    if not self.dtype == batch1.dtype == batch2.dtype:
+        a, b = scalar_type(batch1.dtype), scalar_type((batch2 if batch1.dtype == self.dtype else self).dtype)
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {a} and {b}")
     _factors(self, beta, alpha)
     x: Tensor = ADDBMM(self, batch1, batch2, beta, alpha)
     return x

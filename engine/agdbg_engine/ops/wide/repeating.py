@@ -35,6 +35,8 @@ _repeat = linear("repeat(self, repeats)", "RepeatBackward0", "repeat_grad(g, sel
 @public("Tensor")
 def repeat(self: Tensor, *repeats: Any) -> Tensor:
     """So many copies of the tensor side by side in every dimension; more numbers than dimensions make new ones in front."""
+    if len(repeats) == 1 and isinstance(repeats[0], Tensor):
+        raise TypeError("repeat(): argument 'repeats' (position 1) must be tuple of ints, not Tensor")
     times = sizes("repeat", repeats)
     if len(times) < self.ndim:
         raise shape_error(

@@ -19,8 +19,9 @@ def functions_of(x: Any) -> Any:
 def by_scipy(name: str) -> Callable[..., Any]:
     """The kernel that SciPy has under ``name``, with its value in the dtype of the operands (SciPy has no float16)."""
 
-    def value(x: Any, *others: Any) -> Any:
-        return getattr(functions_of(x), name)(x, *others).astype(x.dtype)
+    def value(*operands: Any) -> Any:
+        x = next(x for x in operands if hasattr(x, "dtype"))  # formulas give numbers as they are
+        return getattr(functions_of(x), name)(*operands).astype(x.dtype)
 
     value.__name__ = name
     return value

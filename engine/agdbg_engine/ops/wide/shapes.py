@@ -9,6 +9,7 @@ import numpy as np
 
 from ...tensor import Tensor
 from .. import _generated as g
+from ..complexes import matrix_adjoint
 from ..explain import shape_error
 from ..shape import contiguous, expand, one_dim, permute, reshape, transpose, view
 from .declare import public
@@ -176,15 +177,17 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
         found.append((s,) if isinstance(s, int) else tuple(s))
         if any(n < 0 for n in found[-1]):
             raise shape_error(f"Trying to create tensor with negative dimension ({min(found[-1])}): ({min(found[-1])})")
-    out: tuple[int, ...] = ()
-    for s in found:
-        try:
-            out = np.broadcast_shapes(out, s)
-        except ValueError:
-            raise shape_error(
-                "Shape mismatch: objects cannot be broadcast to a single shape"
-            ) from None
-    return out
+    out = [1] * max(map(len, found), default=0)
+    for at, s in enumerate(found):
+        for i in range(-1, -1 - len(s), -1):
+            if out[i] == 1:
+                out[i] = s[i]
+            elif s[i] not in (1, out[i]):
+                raise shape_error(
+                    f"Attempting to broadcast a dimension of length {s[i]} at {i}! Mismatching argument at index {at} had {s}; but "
+                    f"expected shape should be broadcastable to {out}"
+                )
+    return tuple(out)
 
 
 @public("torch")
@@ -198,3 +201,24 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     return tuple(t if t.shape == shape else expand(t, *shape) for t in given)
 
 
+
+
+# ----- what is left -----
+
+
+@public("torch")
+def adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions swapped, elements conjugated."""
+    return matrix_adjoint(self)
+
+
+@public("torch Tensor")
+def is_nonzero(self: Tensor) -> bool:
+    """Whether the only element is not zero."""
+    return bool(self)
+
+
+@public("Tensor")
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The tensor in main memory, where it is."""
+    return self.to("cpu")  # type: ignore[no-any-return]  # a tensor

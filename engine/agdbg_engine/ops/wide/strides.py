@@ -34,7 +34,13 @@ def _address(x: Any) -> int:
     return int(x.ctypes.data if isinstance(x, np.ndarray) else x.data.ptr)
 
 
-def _shown(memory: Any, dtype: Any, first: int, size: Shape, steps: Shape) -> Any:
+def memory_of(x: Any) -> tuple[Any, int]:
+    """All bytes of the memory that ``x`` is a part of, and at which byte of it its first element lies."""
+    memory = _memory(x)
+    return memory, _address(x) - _address(memory)
+
+
+def shown(memory: Any, dtype: Any, first: int, size: Shape, steps: Shape) -> Any:
     """Elements of ``dtype`` in bytes, from byte ``first`` on, ``steps`` bytes apart."""
     kind = np.ndarray if isinstance(memory, np.ndarray) else type(memory)
     if kind is np.ndarray:
@@ -42,11 +48,11 @@ def _shown(memory: Any, dtype: Any, first: int, size: Shape, steps: Shape) -> An
     return kind(size, dtype, memory.data + first, steps)
 
 
-def _seen(x: Any, size: Shape, stride: Shape, storage_offset: int, self_offset: int) -> Any:
+def seen(x: Any, size: Shape, stride: Shape, storage_offset: int, self_offset: int) -> Any:
     """``size`` elements ``stride`` apart; the offsets are those of the result and of ``x`` in their memory."""
     memory = _memory(x)
     first = _address(x) - _address(memory) + (storage_offset - self_offset) * x.itemsize
-    return _shown(memory, x.dtype, first, size, tuple(s * x.itemsize for s in stride))
+    return shown(memory, x.dtype, first, size, tuple(s * x.itemsize for s in stride))
 
 
 def _scattered(x: Any, src: Any, size: Shape, stride: Shape, storage_offset: int, self_offset: int) -> Any:
@@ -55,8 +61,8 @@ def _scattered(x: Any, src: Any, size: Shape, stride: Shape, storage_offset: int
     copied = memory.copy()
     first = _address(x) - _address(memory)
     at = first + (storage_offset - self_offset) * x.itemsize
-    _shown(copied, x.dtype, at, size, tuple(s * x.itemsize for s in stride))[...] = src
-    return _shown(copied, x.dtype, first, x.shape, x.strides)
+    shown(copied, x.dtype, at, size, tuple(s * x.itemsize for s in stride))[...] = src
+    return shown(copied, x.dtype, first, x.shape, x.strides)
 
 
 # ----- gradients -----
@@ -140,28 +146,28 @@ def as_strided_tangent(
     return F.index(F.index_backward(x_t, (n,), (whole,)), (part,))
 
 
-_GEOMETRY = "self_shape, self_strides, self_itemsize, size, stride, storage_offset - self_offset"
+GEOMETRY = "self_shape, self_strides, self_itemsize, size, stride, storage_offset - self_offset"
 
-_TANGENT = "as_strided_tangent(self_t, self_strides, size, stride, storage_offset, self_offset)"
+TANGENT = "as_strided_tangent(self_t, self_strides, size, stride, storage_offset, self_offset)"
 
 _as_strided = op(
-    "as_strided(self, size, stride, storage_offset, self_offset)", "AsStridedBackward0", view=True, jvp=_TANGENT,
-    self=f"as_strided_grad(g, {_GEOMETRY})", value=_seen,
+    "as_strided(self, size, stride, storage_offset, self_offset)", "AsStridedBackward0", view=True, jvp=TANGENT,
+    self=f"as_strided_grad(g, {GEOMETRY})", value=seen,
 )  # fmt: skip
 _as_strided_copy = op(
-    "as_strided_copy(self, size, stride, storage_offset, self_offset)", "AsStridedBackward0_copy", value=_seen,
-    self=f"as_strided_grad(g, {_GEOMETRY})", jvp=_TANGENT,
+    "as_strided_copy(self, size, stride, storage_offset, self_offset)", "AsStridedBackward0_copy", value=seen,
+    self=f"as_strided_grad(g, {GEOMETRY})", jvp=TANGENT,
 )  # fmt: skip
 _as_strided_scatter = op(
     "as_strided_scatter(self, src, size, stride, storage_offset, self_offset)", "AsStridedScatterBackward0",
-    self=f"scattered_over_grad(g, {_GEOMETRY})", src=f"scattered_grad(g, {_GEOMETRY})", jvp="linear", value=_scattered,
+    self=f"scattered_over_grad(g, {GEOMETRY})", src=f"scattered_grad(g, {GEOMETRY})", jvp="linear", value=_scattered,
 )  # fmt: skip
 
 
 # ----- as users write them -----
 
 
-def _checked(x: Tensor, size: Any, stride: Any, storage_offset: int | None) -> tuple[Shape, Shape, int, int]:
+def checked(x: Tensor, size: Any, stride: Any, storage_offset: int | None) -> tuple[Shape, Shape, int, int]:
     """The arguments of the rows; an error for what does not lie in the memory."""
     size, stride = tuple(size), tuple(stride)
     own = offset_of(x)
@@ -201,13 +207,13 @@ def as_strided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
     Where several elements of the result are one of the tensor, their gradients are summed. :class:`RuntimeError` for
     what lies outside of the memory.
     """
-    return _as_strided(self, *_checked(self, size, stride, storage_offset))
+    return _as_strided(self, *checked(self, size, stride, storage_offset))
 
 
 @public("torch", out=True)
 def as_strided_copy(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A copy of what :func:`as_strided` shows."""
-    return _as_strided_copy(self, *_checked(self, size, stride, storage_offset))
+    return _as_strided_copy(self, *checked(self, size, stride, storage_offset))
 
 
 @public("torch Tensor", out=True)
@@ -215,10 +221,10 @@ def as_strided_scatter(self: Tensor, src: Tensor, size: Any, stride: Any, storag
     """A copy of ``self`` with ``src``, of shape ``size``, where :func:`as_strided` looks."""
     if not isinstance(src, Tensor):
         raise not_a_tensor("as_strided_scatter", "src", src, 2)
-    checked = _checked(self, size, stride, storage_offset)
-    if src.shape != checked[0]:
+    given = checked(self, size, stride, storage_offset)
+    if src.shape != given[0]:
         raise shape_error(
             "expected src to have a size equal to the slice of self. src size = "
-            f"{list(src.shape)}, slice size = {list(checked[0])}"
+            f"{list(src.shape)}, slice size = {list(given[0])}"
         )
-    return _as_strided_scatter(self, src, *checked)
+    return _as_strided_scatter(self, src, *given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -112,6 +113,7 @@ def _smooth(width: int, weigh: Callable[[Any], Any]) -> Axis:
 # ----- rows -----
 
 
+@functools.lru_cache(16)
 def _tables(size: Ints, to: Ints, align_corners: bool, scales: Any, dtype: Any, axis: Axis) -> list[Table]:
     """The tables of the axes that change."""
     computed = np.dtype(np.float64) if dtype == np.float64 else np.dtype(np.float32)
@@ -147,7 +149,11 @@ def _declare(name: str, node: str, k: int, axis: Axis, align: bool) -> None:
     )  # fmt: skip
 
 
-for _k, _name, _node in ((1, "linear1d", "Linear1D"), (2, "bilinear2d", "Bilinear2D"), (3, "trilinear3d", "Trilinear3D")):
+for _k, _name, _node in (
+    (1, "linear1d", "Linear1D"),
+    (2, "bilinear2d", "Bilinear2D"),
+    (3, "trilinear3d", "Trilinear3D"),
+):
     _declare(f"upsample_nearest{_k}d", f"UpsampleNearest{_k}D", _k, _nearest, align=False)
     _declare(f"upsample_nearest_exact{_k}d", f"UpsampleNearestExact{_k}D", _k, _nearest_exact, align=False)
     _declare(f"upsample_{_name}", f"Upsample{_node}", _k, _linear, align=True)

@@ -33,7 +33,14 @@ def _form(name: str, row: Any, function: Callable[..., Tensor]) -> None:
     INPLACE[f"{name}_"] = written
 
 
-_COMPARISONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+_COMPARISONS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 _LONG = {"ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 for _name, _ufunc in _COMPARISONS.items():
     _row = op(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 
 PARTS = (
-    "parts", "solve", "triangular", "svd", "det", "cholesky", "qr", "eig", "norms", "tensors",
+    "parts", "solve", "triangular", "svd", "det", "cholesky", "qr", "eig", "norms",
+    "tensors", "lu", "lstsq", "expm", "householder", "ldl", "lowrank",
 )  # fmt: skip
 
 for _part in PARTS:

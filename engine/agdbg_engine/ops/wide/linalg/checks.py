@@ -43,9 +43,7 @@ def square(op: str, x: Tensor, name: str = "A") -> None:
     matrices(op, x, name)
     rows, columns = x.shape[-2:]
     if rows != columns:
-        raise shape_error(
-            f"{op}: {name} must be batches of square matrices, but they are {rows} by {columns} matrices"
-        )
+        raise shape_error(f"{op}: {name} must be batches of square matrices, but they are {rows} by {columns} matrices")
 
 
 def floating_square(op: str, x: Tensor, name: str = "A") -> None:
@@ -72,6 +70,22 @@ def same_dtype(op: str, a: Tensor, b: Tensor, names: str = "A and B") -> None:
         )
 
 
+def both_of_dtype(b: Tensor, a: Tensor) -> None:
+    """As :func:`same_dtype`, in the words of the older functions."""
+    if a._a.dtype != b._a.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {scalar_type(b._a.dtype)} and A of type "
+            f"{scalar_type(a._a.dtype)} instead."
+        )
+
+
+def old_square(a: Tensor) -> None:
+    """As :func:`square`, in the words of the older functions."""
+    rows, columns = a.shape[-2:]
+    if rows != columns:
+        raise shape_error(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
+
+
 def multiplied(op: str, a: Tensor, b: Tensor, left: bool) -> None:
     """Refuse matrices that do not fit in ``A X = B`` (``left``) or ``X A = B``."""
     inner = b.shape[-2] if left else b.shape[-1]
@@ -91,11 +105,11 @@ def one_batch(op: str, a: Shape, b: Shape) -> Shape:
         raise broadcast_error([a, b]) or shape_error(f"{op}: batches do not broadcast") from None
 
 
-def failures(op: str, info: Any, text: str) -> None:
+def failures(op: str, info: Any, text: str, error: type[Exception] = LinAlgError) -> None:
     """Raise :class:`LinAlgError` for the first matrix whose LAPACK ``info`` is not 0; ``text`` may name ``{info}``."""
     info = np.asarray(info)
     if not info.any():
         return
     first = int(np.flatnonzero(info)[0])
     where = f"(Batch element {first}): " if info.ndim else ""
-    raise LinAlgError(f"{op}: {where}{text.format(info=abs(int(info.reshape(-1)[first])))}")
+    raise error(f"{op}: {where}{text.format(info=abs(int(info.reshape(-1)[first])))}")

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
 from ..declare import formula, op, public
-from .checks import failures, floating, floating_square, is_tensor, one_batch, same_dtype, square
+from .checks import both_of_dtype, failures, floating, floating_square, is_tensor, old_square, one_batch, square
 from .lapack import each, routines, triangular
 from .parts import halved_diagonal
 
@@ -31,12 +32,13 @@ def _cholesky(a: Any, upper: bool) -> tuple[Any, Any]:
 
 def _checked(a: Any, upper: bool) -> Any:
     factor, info = _cholesky(a, upper)
-    failures("linalg.cholesky", info, NOT_POSITIVE)
+    failures("cholesky", info, NOT_POSITIVE)
     return factor
 
 
 CHOLESKY = op("cholesky_ex_raw(self, upper)", "LinalgCholeskyExBackward0", outputs="L *info",
-   self="cholesky_grad(g, L, upper)", jvp="(cholesky_tangent(self_t, L, upper), None)", holomorphic=False, value=_cholesky)  # fmt: skip
+   self="cholesky_grad(g, L, upper)", jvp="(cholesky_tangent(self_t, L, upper), None)", holomorphic=False,
+   value=_cholesky)  # fmt: skip
 OLD = op("cholesky_raw(self, upper)", "CholeskyBackward0", self="cholesky_grad(g, result, upper)",
    jvp="cholesky_tangent(self_t, result, upper)", holomorphic=False, value=_checked)  # fmt: skip
 
@@ -70,14 +72,16 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     floating_square("linalg.cholesky", A)
     found = CHOLESKY(A, upper)
     if check_errors:
-        failures("linalg.cholesky", found.info._a, NOT_POSITIVE)
+        failures("linalg.cholesky_ex", found.info._a, NOT_POSITIVE)
     return found
 
 
 @public("linalg.cholesky", out=True)
 def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Triangular factors, see :func:`cholesky_ex`; :class:`LinAlgError` for a matrix that is not positive definite."""
-    x: Tensor = cholesky_ex(A, upper=upper, check_errors=True)[0]
+    found = cholesky_ex(A, upper=upper)
+    failures("linalg.cholesky", found.info._a, NOT_POSITIVE)
+    x: Tensor = found.L
     return x
 
 
@@ -85,6 +89,8 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """The older form of :func:`linalg.cholesky`."""
     square("cholesky", self)
+    if self._a.dtype.kind not in "fc":
+        raise NotImplementedError(f"\"cholesky_cpu\" not implemented for '{scalar_type(self._a.dtype)}'")
     floating("cholesky", self)
     x: Tensor = OLD(self, upper)
     return x
@@ -130,7 +136,10 @@ def cholesky_inverse_grad(F: Any, g: Any, low: Any, inverse: Any, upper: bool) -
 @formula
 def cholesky_inverse_tangent(F: Any, low: Any, low_t: Any, inverse: Any, upper: bool) -> Any:
     """Tangent of the inverse."""
-    return -F.matmul(F.matmul(inverse, factored_tangent(F, low, low_t, upper)), inverse)
+    if not upper:
+        low, low_t = F.mH(low), F.mH(low_t)
+    half = F.matmul(F.matmul(F.matmul(inverse, F.mH(low_t)), low), inverse)  # from the left: less is lost to rounding
+    return -(half + F.mH(half))
 
 
 @formula
@@ -157,10 +166,8 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     for name, x in (("b", self), ("u", input2)):
         if x.ndim < 2:
             raise shape_error(f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead")
-    same_dtype("cholesky_solve", self, input2, "b and A")
-    if input2.shape[-1] != input2.shape[-2]:
-        m, n = input2.shape[-2:]
-        raise shape_error(f"cholesky_solve: A must be batches of square matrices, but they are {m} by {n} matrices")
+    both_of_dtype(self, input2)
+    old_square(input2)
     if input2.shape[-1] != self.shape[-2]:
         n, k = input2.shape[-1], self.shape[-2]
         raise shape_error(

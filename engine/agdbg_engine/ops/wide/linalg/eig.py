@@ -26,7 +26,9 @@ def _eigh(a: Any, uplo: str, compute_v: bool) -> tuple[Any, Any]:
             return values, vectors
         return np.linalg.eigvalsh(a, uplo), array_module(a).empty((0,), a.dtype)
     except np.linalg.LinAlgError:
-        raise LinAlgError(FAILED.format("linalg.eigh", "is ill-conditioned or has too many repeated eigenvalues")) from None
+        raise LinAlgError(
+            FAILED.format("linalg.eigh", "is ill-conditioned or has too many repeated eigenvalues")
+        ) from None
 
 
 def _complex(dtype: Any) -> Any:

@@ -26,7 +26,7 @@ def each(function: Callable[..., Any], *arrays: Any, batch: tuple[int, ...] | No
     if not rows:  # shapes of the results as for zeros
         one = function(*(np.zeros(a.shape[1:], a.dtype) for a in flat))
         return [np.empty((*batch, *np.shape(r)), np.asarray(r).dtype) for r in one]
-    return [np.stack(column).reshape(*batch, *np.shape(column[0])) for column in zip(*rows, strict=True)]
+    return [np.stack(column).reshape((*batch, *np.shape(column[0]))) for column in zip(*rows, strict=True)]
 
 
 def factored(a: Any) -> tuple[Any, Any, Any]:

@@ -11,7 +11,7 @@ from ....dtype import scalar_type
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error
-from ...formulas import expand_dims, inner, real_part
+from ...formulas import expand_dims, inner
 from ...shape import one_dim, some_dims
 from ..declare import formula, op, public
 from .checks import floating, is_tensor, matrices
@@ -99,10 +99,10 @@ def _in_dtype(op_name: str, x: Tensor, dtype: Any) -> Tensor:
         return x
     dtype = np.dtype(dtype)
     if dtype.kind not in "fc":
-        raise RuntimeError(f"{op_name}: dtype should be floating point or complex. Got {scalar_type(dtype)}")
+        raise RuntimeError(f"{op_name}: dtype should be floating point or complex, but got {scalar_type(dtype)}")
     if (x._a.dtype.kind == "c") != (dtype.kind == "c"):
         kind = "complex" if x._a.dtype.kind == "c" else "real"
-        raise RuntimeError(f"{op_name}: dtype should be {kind} for {kind} inputs. Got {scalar_type(dtype)}")
+        raise RuntimeError(f"{op_name}: dtype should be {kind} for {kind} inputs, but got {scalar_type(dtype)}")
     if dtype.itemsize < x._a.dtype.itemsize:
         raise RuntimeError(
             f"{op_name}: the dtype of the input ({scalar_type(x._a.dtype)}) should be convertible without narrowing to the "
@@ -124,6 +124,8 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Dims = None, keepdim: bool = False
     dims = some_dims(x, dim)
     _check_empty(x, ord, dim, dims)
     keep = keepdim and x.ndim > 0
+    if ord == 2 and x._a.dtype.itemsize > 2:
+        return g.norm_dim(x, dims, keep)  # the hot one has a generated form
     found: Tensor = VECTOR(x, float(ord), dims, keep)
     return found
 
@@ -191,7 +193,7 @@ def _extreme(x: Tensor, dim: int, keepdim: bool, ord: Any) -> Tensor:
 
 
 def _listed(dim: Any) -> str:
-    return f"({', '.join(map(str, dim))})" if isinstance(dim, tuple | list) else str(dim)
+    return " ".join(map(str, dim)) if isinstance(dim, tuple | list) else str(dim)
 
 
 def _singular(x: Tensor, dims: tuple[int, ...], keepdim: bool, ord: Any) -> Tensor:
@@ -216,9 +218,7 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Dims = None, keepdim: bool = Fa
     if dim is not None:
         dims = (dim,) if isinstance(dim, int) else tuple(dim)
         if len(dims) not in (1, 2):
-            raise shape_error(
-                f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}"
-            )
+            raise shape_error(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     elif A.ndim not in (1, 2):
         raise shape_error(
             f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
@@ -228,7 +228,7 @@ def linalg_norm(A: Tensor, ord: Any = None, dim: Dims = None, keepdim: bool = Fa
     if len(dims) == 2:
         return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
     if isinstance(ord, str):
-        raise RuntimeError(f"linalg.norm: Order {ord} can only be used with matrices")
+        return matrix_norm(A, ord, dims, keepdim, dtype=dtype)
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)
 
 
@@ -248,7 +248,7 @@ def norm(
         return matrix_norm(self, "nuc", dim, keepdim, dtype=dtype)
     if isinstance(p, str):
         if p != "fro":
-            raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+            return matrix_norm(self, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
         return vector_norm(self, 2, dim, keepdim, dtype=dtype)
     return vector_norm(self, 2 if p is None else p, dim, keepdim, dtype=dtype)
 
@@ -258,7 +258,9 @@ def nuclear_norm(self: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor
     """Sum of the singular values of matrices."""
     if dim is None:
         if self.ndim != 2:
-            raise shape_error(f"Expected a tensor with 2 dimensions, but got a tensor with {self.ndim} dimensions instead.")
+            raise shape_error(
+                f"Expected a tensor with 2 dimensions, but got a tensor with {self.ndim} dimensions instead."
+            )
         dim = (0, 1)
     return matrix_norm(self, "nuc", dim, keepdim)
 
@@ -281,7 +283,9 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         ratio = last / first if p == -2 else first / last
         return g.squeeze_dim(ratio, ratio.ndim - 1)
     if A.shape[-1] != A.shape[-2]:
-        raise shape_error(f"linalg.cond: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices")
+        raise shape_error(
+            f"linalg.cond: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices"
+        )
     if A._a.size == 0:
         return A.new_zeros(A.shape[:-2]) if A._a.dtype.kind == "f" else A.abs().new_zeros(A.shape[:-2])
     inverse, info = inv_ex(A)

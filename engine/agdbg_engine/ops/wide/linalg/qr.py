@@ -92,7 +92,9 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """``Q`` and ``R`` with ``A = Q R`` of matrices (..., m, n); ``mode``: reduced, complete, or r (no Q, and no gradient)."""
     floating_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
     return QR(A, mode)
 
 

@@ -22,7 +22,9 @@ from .checks import (
 )
 from .lapack import each, factored, routines
 
-SINGULAR = "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is singular."
+SINGULAR = (
+    "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is singular."
+)
 UNSOLVABLE = "The solver failed because the input matrix is singular."
 
 # ----- kernels -----
@@ -132,14 +134,16 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     floating_square("linalg.inv", A)
     found = INV(A)
     if check_errors:
-        failures("linalg.inv", found.info._a, SINGULAR)
+        failures("linalg.inv_ex", found.info._a, SINGULAR)
     return found
 
 
 @public("linalg", out=True)
 def inv(A: Tensor) -> Tensor:
     """Inverses of square matrices (..., n, n); :class:`LinAlgError` for a singular one."""
-    x: Tensor = inv_ex(A, check_errors=True)[0]
+    found = inv_ex(A)
+    failures("linalg.inv", found.info._a, SINGULAR)
+    x: Tensor = found.inverse
     return x
 
 
@@ -161,12 +165,13 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     floating("linalg.solve", A)
     vector = is_vector(A.shape, B.shape)
     if vector and not left:
-        raise shape_error("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False")
+        (m, n), k = A.shape[-2:], B.shape[-1]
+        raise shape_error(f"linalg.solve: Incompatible shapes of A and B for the equation XA = B ({m}x{n} and {k}x1)")
     same_dtype("linalg.solve", A, B)
     if not vector:
         matrices("linalg.solve", B, "B")
         multiplied("linalg.solve", A, B, left)
-        one_batch("linalg.solve", A.shape[:-2], B.shape[:-2])
+        one_batch("linalg.solve", B.shape[:-2], A.shape[:-2])
     elif B.shape[-1] != A.shape[-1]:
         raise shape_error(
             f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and "
@@ -174,12 +179,14 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
         )
     found = SOLVE(A, B, left)
     if check_errors:
-        failures("torch.linalg.solve", found.info._a, UNSOLVABLE)
+        failures("torch.linalg.solve_ex", found.info._a, UNSOLVABLE)
     return found
 
 
 @public("linalg", out=True)
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X of ``A X = B`` (or ``X A = B``), see :func:`solve_ex`; :class:`LinAlgError` for a singular A."""
-    x: Tensor = solve_ex(A, B, left=left, check_errors=True)[0]
+    found = solve_ex(A, B, left=left)
+    failures("torch.linalg.solve", found.info._a, UNSOLVABLE)
+    x: Tensor = found.result
     return x

@@ -10,6 +10,7 @@ from .... import events
 from ....device import array_module
 from ....grad_mode import mode
 from ....tensor import Tensor, wrap
+from ...explain import shape_error
 from ...formulas import imag_part, real_part
 from ...shape import matrix_transpose
 from ..declare import formula, op, public
@@ -135,7 +136,9 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
 
 def _no_driver(op_name: str, driver: str | None) -> None:
     if driver is not None:
-        raise RuntimeError(f"{op_name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
+        raise RuntimeError(
+            f"torch.{op_name}: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+        )
 
 
 @public("linalg", out=True)
@@ -155,6 +158,10 @@ def _derived(a: Tensor) -> bool:
 @public("torch Tensor", out=True)
 def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """``U``, ``S`` and ``V`` (not its adjoint); ``U`` and ``V`` are zeros without ``compute_uv``."""
+    if self.ndim < 2:
+        raise shape_error(
+            f"linalg.svd: input should have at least 2 dimensions, but has {self.ndim} dimensions instead"
+        )
     floating_matrices("linalg.svd", self)
     if not compute_uv:
         m, n = self.shape[-2:]

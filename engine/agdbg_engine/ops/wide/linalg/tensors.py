@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import scalar_type
+from ....dtype import cpp_type
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import matrix
@@ -17,8 +17,8 @@ from ...lists import cat
 from ...shape import one_dim, reshape
 from ..declare import kernel, op, public
 from ..products import vdot
-from .checks import LinAlgError, floating, is_tensor, square
-from .solve import inv, inv_ex, solve
+from .checks import failures, floating, is_tensor, square
+from .solve import SINGULAR, inv, inv_ex, solve
 
 # ----- chains -----
 
@@ -47,8 +47,8 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
             raise shape_error(f"multi_dot(): tensor {i} must be 2D but got {t.ndim}D")
         if t.dtype != chain[0].dtype:
             raise RuntimeError(
-                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {scalar_type(chain[0].dtype)} and "
-                f"tensor {i} {scalar_type(t.dtype)}"
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {cpp_type(chain[0].dtype)} and "
+                f"tensor {i} {cpp_type(t.dtype)}"
             )
         if i and chain[i - 1].shape[1] != t.shape[0]:
             raise shape_error(
@@ -81,9 +81,9 @@ def _product(chain: list[Tensor], split: dict[tuple[int, int], int], i: int, j: 
 @public("torch")
 def chain_matmul(*matrices: Tensor, out: Any = None) -> Tensor:
     """The older form of :func:`linalg.multi_dot`, for matrices only."""
-    for i, t in enumerate(matrices):
+    for t in matrices:
         if t.ndim != 2:
-            raise shape_error(f"Tensor {i} must be 2-dimensional, but got {t.ndim}-dimensional Tensor")
+            raise shape_error(f"Tensor dimension is {t.ndim}, expected 2 instead.")
     if not matrices:
         raise shape_error("chain_matmul(): Expected one or more matrices")
     if len(matrices) == 1:
@@ -166,9 +166,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
         raise shape_error("linalg.cross: inputs must have the same number of dimensions.")
     sizes = [t.shape[one_dim(t, dim)] if t.ndim else 1 for t in (input, other)]
     if sizes != [3, 3]:
-        raise shape_error(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}"
-        )
+        raise shape_error(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
     _broadcast(input, other)
     if input.dtype != other.dtype:
         dtype = np.result_type(input.dtype, other.dtype)
@@ -205,9 +203,10 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
         if x.ndim == 0:
             raise shape_error("linalg.vander: N must be given for a 0-d tensor")
         N = x.shape[-1]
-    if N <= 1 and x.ndim >= 0 and N < 1:
+    if N < 1:
         raise shape_error("N must be greater than 1.")
     t = x if x._a.dtype.kind in "fc" or x._a.dtype == np.int64 else x.to(np.dtype(np.int64))
+    t = g.unsqueeze(t, 0) if t.ndim == 0 else t
     ones = wrap(np.ones((*t.shape, 1), t._a.dtype))
     if N == 1:
         return ones
@@ -238,7 +237,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse of ``tensordot(A, x, x.ndim)``, whose result has the first ``ind`` dimensions of A."""
     is_tensor("linalg.tensorinv", "A", A)
     if ind <= 0:
-        raise shape_error("Expected a strictly positive integer for 'ind'")
+        raise shape_error(f"Expected a strictly positive integer for 'ind', but got {ind}")
     first, last = A.shape[:ind], A.shape[ind:]
     n, m = math.prod(last), math.prod(first)
     if n != m:
@@ -247,8 +246,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
             f"{n} != {m}"
         )
     result, info = inv_ex(reshape(A, (m, n)))
-    if info._a.any():
-        raise LinAlgError("Failed to invert the input tensor, because it is singular.")
+    failures("inv", info._a, SINGULAR)
     return reshape(result, (*last, *first))
 
 

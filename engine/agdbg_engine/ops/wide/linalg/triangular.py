@@ -7,7 +7,7 @@ from typing import Any
 from ....tensor import Tensor
 from ...explain import shape_error
 from ..declare import formula, op, public
-from .checks import floating, is_tensor, matrices, multiplied, one_batch, same_dtype, square
+from .checks import both_of_dtype, floating, is_tensor, matrices, multiplied, old_square, one_batch, same_dtype, square
 from .lapack import triangular
 
 SOLVE = op("solve_triangular_raw(self, B, upper, left, unitriangular)", "LinalgSolveTriangularBackward0",
@@ -81,9 +81,7 @@ def old_rhs_grad(F: Any, g: Any, a: Any, shape: Any, upper: bool, transpose: boo
 
 
 @formula
-def old_matrix_grad(
-    F: Any, g: Any, g_clone: Any, a: Any, x: Any, upper: bool, transpose: bool, unit: bool
-) -> Any:
+def old_matrix_grad(F: Any, g: Any, g_clone: Any, a: Any, x: Any, upper: bool, transpose: bool, unit: bool) -> Any:
     """Gradient of ``triangular_solve`` in the matrix."""
     if g is None:
         return g_clone
@@ -112,8 +110,8 @@ def triangular_solve(
             raise shape_error(
                 f"torch.triangular_solve: Expected {which} to have at least 2 dimensions, but it has {x.ndim} dimensions instead"
             )
-    same_dtype(name, self, A, "b and A")
-    square(name, A)
+    both_of_dtype(self, A)
+    old_square(A)
     floating(name, A)
     if A.shape[-1] != self.shape[-2]:
         raise shape_error(

@@ -17,8 +17,7 @@ Shape = tuple[int, ...]
 # ----- negative log likelihood -----
 
 
-@kernel
-def nll_loss_forward(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> tuple[Any, Any]:
+def _forward(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> tuple[Any, Any]:
     """Minus the elements of ``x`` (N, C, ...) at ``target`` (N, ...), times the weights of the classes, reduced.
 
     Also the sum of the weights, by which the mean divides.
@@ -33,11 +32,10 @@ def nll_loss_forward(x: Any, target: Any, weight: Any, reduction: str, ignore_in
     return (each.sum() if reduction == "sum" else each.sum() / total), total
 
 
-@kernel
-def nll_loss_backward(
+def _backward(
     g: Any, target: Any, weight: Any, total: Any, shape: Shape, reduction: str, ignore_index: int
 ) -> Any:
-    """The transpose of :func:`nll_loss_forward`."""
+    """The transpose of the likelihood."""
     at, factor = _counted(target, weight, ignore_index, g)
     if reduction == "mean":
         factor = factor / total
@@ -59,15 +57,14 @@ _REST = "target, weight, reduction, ignore_index"
 for _kind, _node in (("nll_loss", "NllLoss"), ("nll_loss2d", "NllLoss2D")):
     op(
         f"{_kind}_forward(self, {_REST})", f"{_node}Backward0", outputs="result0 *total_weight", kinds="f",
-        target=None, weight=None, forward=f"nll_loss_forward(self, {_REST})",
+        target=None, weight=None, value=_forward,
         self=f"{_kind}_backward(g, target, weight, total_weight, self_shape, reduction, ignore_index)",
         jvp=f"({_kind}_forward(self_t, {_REST})[0], None)",
     )  # fmt: skip
     op(
         f"{_kind}_backward(grad_output, target, weight, total_weight, shape, reduction, ignore_index)",
         f"{_node}BackwardBackward0", target=None, weight=None, total_weight=None, jvp="linear",
-        grad_output=f"{_kind}_forward(g, {_REST})[0]",
-        forward="nll_loss_backward(grad_output, target, weight, total_weight, shape, reduction, ignore_index)",
+        grad_output=f"{_kind}_forward(g, {_REST})[0]", value=_backward,
     )  # fmt: skip
 
 # ----- margins between classes -----

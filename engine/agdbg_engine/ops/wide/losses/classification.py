@@ -150,7 +150,7 @@ def _of_probabilities(
     if reduction == "sum":
         return total
     n = input.numel() // classes if classes else 0
-    return total / n if n else total * np.nan
+    return OPS["over_number"](total, n) if n else total * np.nan
 
 
 def _of_classes(weight: Tensor, x: Tensor, dim: int) -> Tensor:

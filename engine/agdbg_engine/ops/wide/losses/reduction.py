@@ -13,7 +13,7 @@ from ....sites import user_stacklevel
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import broadcast_error
-from ..declare import formula
+from ..declare import formula, linear
 
 # ----- in formulas -----
 
@@ -37,6 +37,8 @@ def no_second(F: Any, name: str) -> Any:
     """Refuse a derivative that PyTorch has not."""
     raise NotImplementedError(f"derivative for aten::{name} is not implemented")
 
+
+linear("over_number(self, other)", "DivBackward1", "g / other", forward="self / other")
 
 # ----- in functions -----
 

@@ -1,0 +1,5 @@
+"""Attention: scaled dot products, and heads with projections around them."""
+
+from . import dot_product, heads
+
+__all__ = ["dot_product", "heads"]

@@ -1,0 +1,123 @@
+"""Tensors of evenly spaced numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .creation import factory, leaf
+from .dtype import category, cpp_type, get_default_dtype, scalar_type
+from .scalars import check_fits
+from .tensor import Tensor
+
+
+@factory
+def arange(
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers from ``start`` (0 when only one is given) to before ``end``; in an integer dtype all three are cut to it."""
+    if end is None:
+        start, end = 0, start
+    if start is None:
+        start = 0
+    start, end, step = (_number("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
+    if dtype is None:
+        dtype = get_default_dtype() if any(isinstance(v, float) for v in (start, end, step)) else np.int64
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not math.isfinite(start) or not math.isfinite(end):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if dtype.kind in "iu":
+        start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise ValueError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype.kind in "iu":
+        return leaf(np.arange(start, end, step, dtype), device, requires_grad)
+    steps = np.arange(math.ceil((end - start) / step), dtype=np.float64)
+    return leaf((start + step * steps).astype(dtype), device, requires_grad)
+
+
+def _number(op: str, name: str, value: Any) -> Any:
+    if isinstance(value, Tensor | np.generic) and value.ndim == 0:
+        value = value.item()
+    if not isinstance(value, int | float | complex):
+        raise TypeError(f"{op}(): argument '{name}' (position 1) must be Number, not {type(value).__name__}")
+    if isinstance(value, complex):
+        raise check_fits(value, np.dtype(np.float64)) or TypeError("can't convert complex to float")
+    return value
+
+
+@factory
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """``steps`` evenly spaced numbers, both ends (numbers or 0-d tensors) included."""
+    first, last, kind = _ends("linspace", start, end, steps, dtype)
+    if kind.kind in "iu":
+        return leaf(_truncated(first, last, steps).astype(kind), device, requires_grad)
+    return leaf(np.linspace(first, last, steps, dtype=kind), device, requires_grad)
+
+
+@factory
+def logspace(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """``base`` to the powers of :func:`linspace`."""
+    first, last, kind = _ends("logspace", start, end, steps, dtype)
+    if kind.kind in "iu":
+        powers = np.power(float(base), _steps(int(first), int(last), steps))
+        return leaf(powers.astype(kind), device, requires_grad)
+    wide = np.complex128 if kind.kind == "c" else np.float64
+    powers = np.power(wide(base), np.linspace(first, last, steps, dtype=wide))
+    return leaf(powers.astype(kind), device, requires_grad)
+
+
+def _ends(op: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, Any]:
+    """Both ends as numbers, and the dtype of what is between."""
+    kinds = [type(v) for v in (start, end, steps)]
+    if not (all(issubclass(k, int | float | complex | Tensor | np.number) for k in kinds) and hasattr(steps, "__index__")):
+        names = ", ".join(k.__name__ for k in kinds)
+        raise TypeError(f"{op}() received an invalid combination of arguments - got ({names}), but expected one of:")
+    dims = [v.ndim if isinstance(v, Tensor) else 0 for v in (start, end)]
+    if any(dims):
+        raise RuntimeError(
+            f"{op} only supports 0-dimensional start and end tensors, but got start with {dims[0]} dimension(s) and end with "
+            f"{dims[1]} dimension(s)."
+        )
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    first, last = (v.item() if isinstance(v, Tensor | np.generic) else v for v in (start, end))
+    found = get_default_dtype()
+    if isinstance(first, complex) or isinstance(last, complex):
+        found = np.promote_types(found, np.complex64)
+    kind = found if dtype is None else np.dtype(dtype)
+    if category(found) > max(category(kind), 2):
+        raise RuntimeError(
+            f"torch.{op}(): inferred dtype {cpp_type(found)} can't be safely cast to passed dtype {scalar_type(kind)}"
+        )
+    return first, last, kind
+
+
+def _steps(first: int, last: int, steps: int) -> Any:
+    """Evenly spaced numbers from the nearer end, so that rounding is the same at both."""
+    at = np.arange(steps, dtype=np.float64)
+    step = (last - first) / (steps - 1) if steps > 1 else 0.0
+    return np.where(at < steps // 2, first + step * at, last - step * (steps - 1 - at)) if steps > 1 else first + at
+
+
+def _truncated(first: Any, last: Any, steps: int) -> Any:
+    return np.trunc(_steps(int(first), int(last), steps))

@@ -1,0 +1,172 @@
+"""Parameters of subclasses, the names of operators, reflected operators. As in PyTorch."""
+
+import copy
+import operator
+
+import pytest
+from agdbg_tests_differential import Programs, error_of, leaf, same
+
+import agdbg_engine as ag
+
+torch = pytest.importorskip("torch")
+programs = Programs()
+
+
+def asked(t, log, name="Log"):
+    """A subclass that notes the full names of the functions that are called with its objects."""
+
+    class Log(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            log.append([func.__name__, [type(a).__name__ for a in args]])
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    return Log
+
+
+OPERATORS = {
+    "getitem": lambda s: s[0],
+    "getitem_of_a_slice": lambda s: s[0:1],
+    "setitem": lambda s: s.__setitem__(0, 1.0),
+    "rtruediv": lambda s: 2 / s,
+    "rpow": lambda s: 2**s,
+    "bool": lambda s: bool(s[0]),
+    "int": lambda s: int(s[1]),
+    "len": len,
+    "contains": lambda s: 2.0 in s,
+    "neg": operator.neg,
+    "abs": operator.abs,
+    "mul": lambda s: s * 2,
+    "rmul": lambda s: 2 * s,
+    "imul": lambda s: s.__imul__(2),
+}
+
+
+def operated(operation):
+    def program(t):
+        log = []
+        s = t.tensor([1.0, 2.0]).as_subclass(asked(t, log))
+        result = operation(s)
+        return [log, type(result).__name__]
+
+    return program
+
+
+for name, operation in OPERATORS.items():
+    program = operated(operation)
+    program.__name__ = f"name_of_{name}"
+    programs(program)
+
+
+@programs
+def a_plain_tensor_stands_left_of_one_of_a_subclass(t):
+    class S(t.Tensor):
+        pass
+
+    a, s = t.tensor([7, 8]), t.tensor([2, 3]).as_subclass(S)
+    names = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor")
+    pairs = [(a, s), (s, a), (5, s), (s, 5)]
+    found = [getattr(operator, n)(x, y) for n in names for x, y in pairs]
+    m = t.tensor([[1.0, 2.0], [3.0, 4.0]])
+    found += [m @ m.T.as_subclass(S), m.T.as_subclass(S) @ m]
+    return [[type(f).__name__, f] for f in found]
+
+
+@programs
+def integers_that_are_a_view(t):
+    v = t.tensor([1, 2, 3])[:2]
+    return [v + 1.5, 1.5 - v, v * 0.5, v / 2, v / v, 2 / v, v**0.5, 0.5**v, t.where(v > 1, v, 0.5), t.where(v > 1, 0.5, v)]
+
+
+# ----- parameters -----
+
+
+def kinds(t, p, kind):
+    return [type(p).__name__, isinstance(p, kind), isinstance(p, t.nn.Parameter), p.requires_grad, p.is_leaf, repr(p)]
+
+
+@programs
+def a_parameter_of_a_subclass_is_of_it(t):
+    class S(t.Tensor):
+        pass
+
+    s = (leaf(t, 1.0, 2.0, dtype=t.float32) * 2).as_subclass(S)
+    found = []
+    for wanted in (True, False):
+        p = t.nn.Parameter(s, requires_grad=wanted)
+        found += [kinds(t, p, S), type(t.nn.Parameter(p)).__name__, kinds(t, p * 2, S)]
+        m = t.nn.Linear(2, 2)
+        m.bias = p
+        found += [[n for n, _ in m.named_parameters()], type(m.bias).__name__]
+    p.zero_()
+    return [found, s]
+
+
+@programs
+def a_parameter_of_a_subclass_that_overrides(t):
+    log = []
+    s = t.ones(2).as_subclass(asked(t, log))
+    p = t.nn.Parameter(s)
+    return [log[:2], kinds(t, p, type(s))[:5]]
+
+
+@programs
+def a_parameter_of_a_class_with_its_own_detach(t):
+    class S(t.Tensor):
+        def detach(self):
+            return t.zeros(3).as_subclass(S)
+
+    return kinds(t, t.nn.Parameter(t.ones(2).as_subclass(S)), S)
+
+
+@programs
+def a_parameter_whose_detach_gives_another_class(t):
+    class S(t.Tensor):
+        def detach(self):
+            return t.zeros(3)
+
+    return error_of(t.nn.Parameter, t.ones(2).as_subclass(S))
+
+
+@programs
+def a_parameter_of_integers_of_a_subclass(t):
+    class S(t.Tensor):
+        pass
+
+    s = t.tensor([1]).as_subclass(S)
+    return [error_of(t.nn.Parameter, s), repr(t.nn.Parameter(s, requires_grad=False))]
+
+
+@programs
+def subclasses_of_parameter(t):
+    class P(t.nn.Parameter):
+        pass
+
+    class S(t.Tensor):
+        pass
+
+    p, q = P(t.ones(2)), P(t.ones(2).as_subclass(S))
+    return [kinds(t, p, P), type(q).__name__, isinstance(q, P), isinstance(q, t.nn.Parameter), issubclass(S, t.nn.Parameter)]
+
+
+@programs
+def anything_may_be_marked_as_a_parameter(t):
+    x = t.ones(2)
+    before = isinstance(x, t.nn.Parameter)
+    x._is_param = True
+    marked = type("Marked", (), {"_is_param": True})()
+    return [before, isinstance(x, t.nn.Parameter), isinstance(marked, t.nn.Parameter), repr(x)]
+
+
+@pytest.mark.parametrize("program", programs)
+def test_program(program):
+    same(program)
+
+
+def test_a_deep_copy_is_a_parameter_of_the_class_too():
+    class S(ag.Tensor):
+        pass
+
+    p = copy.deepcopy(ag.nn.Parameter(ag.ones(2).as_subclass(S)))
+    assert type(p) is S
+    assert isinstance(p, ag.nn.Parameter)
