@@ -171,7 +171,6 @@ def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return make
 
 
-
 def shape_of(op: str, size: Any) -> tuple[int, ...]:
     """Sizes given one by one or as one sequence; PyTorch's errors for what are none."""
     if len(size) == 1 and isinstance(size[0], tuple | list):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 
 class memory_format:
     """One of PyTorch's memory formats; only those that do not reorder dimensions have an effect here."""
@@ -19,6 +21,6 @@ contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 
 
-def order(wanted: memory_format | None) -> str:
+def order(wanted: memory_format | None) -> Literal["C", "K"]:
     """NumPy's name of the order of a copy: ``K`` as the original lies, ``C`` row by row."""
     return "C" if wanted is contiguous_format else "K"

@@ -45,7 +45,8 @@ def arange(
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype.kind in "iu":
-        return leaf(np.arange(start, end, step, dtype), device, requires_grad)
+        whole: Any = np.arange
+        return leaf(whole(start, end, step, dtype), device, requires_grad)
     steps = np.arange(math.ceil((end - start) / step), dtype=np.float64)
     return leaf((start + step * steps).astype(dtype), device, requires_grad)
 
@@ -89,7 +90,9 @@ def logspace(
 def _ends(op: str, start: Any, end: Any, steps: Any, dtype: Any) -> tuple[Any, Any, Any]:
     """Both ends as numbers, and the dtype of what is between."""
     kinds = [type(v) for v in (start, end, steps)]
-    if not (all(issubclass(k, int | float | complex | Tensor | np.number) for k in kinds) and hasattr(steps, "__index__")):
+    if not (
+        all(issubclass(k, int | float | complex | Tensor | np.number) for k in kinds) and hasattr(steps, "__index__")
+    ):
         names = ", ".join(k.__name__ for k in kinds)
         raise TypeError(f"{op}() received an invalid combination of arguments - got ({names}), but expected one of:")
     dims = [v.ndim if isinstance(v, Tensor) else 0 for v in (start, end)]

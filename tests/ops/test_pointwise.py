@@ -70,6 +70,27 @@ def test_binary_at_corners(name):
     same(name, *zip(*pairs, strict=True))
 
 
+PLANE = (
+    0.3 + 0.4j,
+    -0.6 - 2j,
+    2 + 0j,
+    -2 + 0j,
+    complex(2, -0.0),
+    complex(-2, -0.0),
+    2j,
+    complex(-0.0, 2),
+    -2j,
+    0.5 + 0j,
+)
+
+
+@pytest.mark.parametrize("name", ["acos", "acosh", "asin", "asinh", "atan", "atanh"])
+def test_both_sides_of_branch_cuts(name):
+    theirs, ours = (outcome(lib, found(lib, name), PLANE, dtype="complex128") for lib in (torch, engine))
+    for a, b in zip(theirs, ours, strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-12)
+
+
 X, Y = [1.0, -2.0, 3.5], [0.5, 2.0, -1.5]
 NODES = (
     lambda t, x, y: x % 2, lambda t, x, y: x % y, lambda t, x, y: t.fmod(x, 2.0), lambda t, x, y: t.xlogy(2.0, y.abs()),

@@ -14,6 +14,7 @@ from . import (
     normalization,
     padding,
     pooling,
+    recurrent,
     resizing,
     transformer,
 )
@@ -27,9 +28,11 @@ from .module import Module, ModuleList, Sequential
 from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .recurrent import *  # noqa: F403
 from .resizing import *  # noqa: F403
 from .transformer import *  # noqa: F403
 
 __all__ = ["Module", "ModuleList", "Parameter", "Sequential", "functional", "init", "modules"]
 __all__ += activations.__all__ + attention.__all__ + convolution.__all__ + dropout.__all__ + layers.__all__ + losses.__all__
-__all__ += normalization.__all__ + padding.__all__ + pooling.__all__ + resizing.__all__ + transformer.__all__
+__all__ += normalization.__all__ + padding.__all__ + pooling.__all__ + recurrent.__all__ + resizing.__all__
+__all__ += transformer.__all__

@@ -155,7 +155,13 @@ def method(name: str, function: Callable[..., Tensor], composed: bool = False) -
         if asked:
             return overrides.dispatch(overrides.canonical.get(write, write), asked, (self, *args), kwargs)
         if kwargs:
-            return inplace(self, name, lambda t, *a: function(t, *a, **kwargs), args, composed and _wanted(self, *args, *kwargs.values()))
+            return inplace(
+                self,
+                name,
+                lambda t, *a: function(t, *a, **kwargs),
+                args,
+                composed and _wanted(self, *args, *kwargs.values()),
+            )
         return inplace(self, name, function, args, composed and _wanted(self, *args))
 
     write.__name__ = write.__qualname__ = name

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import events, overrides
+from ..grad_mode import mode
 from ..inside import check_write as check_captured
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
@@ -19,7 +20,7 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
 
     Counts as a write: what was saved of ``t`` before has another shape.
     """
-    if overrides.seen and overrides.mode.overriding:  # whoever overrides was asked before
+    if overrides.seen and mode.overriding:  # whoever overrides was asked before
         with overrides.DisableTorchFunctionSubclass():
             return reshaped(t, name, view, args)
     if events.special & events.TRANSFORM:

@@ -58,7 +58,7 @@ def amin(x: Any, dim: _Dims, keepdim: bool) -> Any:
 def logsumexp(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """log of the sum of exponentials along ``dim``, shifted by the maximum so that it never overflows."""
     axis = None if dim == () else dim
-    top = x.real.max(axis=axis, keepdims=True) if x.size else x.dtype.type(0)
+    top = (x.real if x.dtype.kind == "c" else x).max(axis=axis, keepdims=True) if x.size else x.dtype.type(0)
     top = np.where(np.isfinite(top), top, 0)
     out = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
     return out if keepdim else out.squeeze(axis)

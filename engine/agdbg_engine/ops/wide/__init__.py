@@ -12,8 +12,10 @@ FAMILIES = (
     "base", "limits", "strides", "reshaping", "factories", "diagonals", "sliding", "triangles", "turning", "shapes", "copies", "pieces", "joining", "repeating", "trigonometry", "exponents", "arithmetic", "choosing", "integers", "element_tests", "written_tests", "special", "gamma", "polynomials", "aliases", "dtypes", "operators",
     "activations", "normalization",
     "convolution", "pad", "pad_modes", "conv", "fold", "pixel", "linalg", "max_pool", "avg_pool", "pool", "products", "einsum", "pool_adaptive", "pool_fractional", "upsample", "resample", "grid_sample", "grid",
-    "distances", "losses", "dropout", "embedding", "attention",
+    "fft", "fft_functions",
+    "distances", "losses", "dropout", "embedding", "attention", "recurrent",
     "scans", "log_scans", "sorting", "medians", "multiples", "spreads",
+    "quantiles", "differences", "trapezoids", "covariance", "renorm", "searching", "uniques", "histograms",
 )  # fmt: skip
 
 for _family in FAMILIES:

@@ -119,6 +119,8 @@ def _batched(op: str, n: int, x: Tensor, weight: Tensor, bias: Tensor | None) ->
         raise shape_error(
             f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {op}, but got input of size: {list(x.shape)}"
         )
+    if weight.ndim < 3:
+        raise shape_error("weight should have at least three dimensions")
     single = x.ndim == n + 1
     return (x.unsqueeze(0) if single else x), single
 
@@ -170,7 +172,6 @@ def _check(
         (any(e < 0 for e in extra), "negative output_padding is not supported"),
         (any(s <= 0 for s in stride), "non-positive stride is not supported"),
         (any(d <= 0 for d in dilation), "dilation should be greater than zero"),
-        (weight.ndim < 3, "weight should have at least three dimensions"),
         (groups <= 0, "non-positive groups is not supported"),
     ):
         if wrong:
@@ -199,8 +200,8 @@ def _check(
     made = shape[1] * groups if transposed else shape[0]
     if bias is not None and tuple(bias.shape) != (made,):
         raise shape_error(
-            f"Given {'transposed=1' if transposed else ''}{', ' if transposed else ''}weight of size {shape}, expected bias to be 1-dimensional with {made} elements, but got bias of "
-            f"size {list(bias.shape)} instead"
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {shape}, expected bias to be 1-dimensional with {made} "
+            f"elements, but got bias of size {list(bias.shape)} instead"
         )
     if x.dtype.kind == "b":
         raise NotImplementedError(f"\"slow_conv{max(len(shape) - 2, 2)}d_cpu\" not implemented for 'Bool'")

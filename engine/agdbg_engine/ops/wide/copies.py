@@ -110,7 +110,9 @@ def unsqueeze_copy(self: Tensor, dim: int) -> Tensor:
     """A copy with a size-1 dimension put in at ``dim``."""
     n = self.ndim + 1
     if not -n <= dim < n:
-        raise shape_error(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})", IndexError)
+        raise shape_error(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})", IndexError
+        )
     return _unsqueeze(self, dim)
 
 
@@ -140,10 +142,10 @@ def view_as_complex_copy(self: Tensor) -> Tensor:
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """A copy of ``length`` entries from ``start`` along ``dim``."""
     if 0 < self.ndim <= dim:
-        raise shape_error(f"Expected dim {dim} to be one of the tensor, which has {self.ndim}")  # no IndexError, as in PyTorch
+        raise shape_error(
+            f"Expected dim {dim} to be one of the tensor, which has {self.ndim}"
+        )  # no IndexError, as in PyTorch
     part = shape.narrow(wrap(self._a), dim, start, length)  # checks
     dim = shape.one_dim(self, dim)
     start = start + self.shape[dim] if start < 0 else start
     return _narrow(self, dim, start, start + part.shape[dim])
-
-

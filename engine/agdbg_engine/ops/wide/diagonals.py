@@ -32,8 +32,7 @@ def diagonal_backward(g: Any, shape: Shape, offset: int, dim1: int, dim2: int) -
     return out
 
 
-@kernel
-def diag_embed(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+def _embedded(x: Any, offset: int, dim1: int, dim2: int) -> Any:
     """Matrices in ``dim1`` and ``dim2`` with the last dimension of ``x`` on their diagonal."""
     n, rest = x.shape[-1] + abs(offset), iter(x.shape[:-1])
     shape = [n if d in (dim1, dim2) else next(rest) for d in range(x.ndim + 1)]
@@ -42,8 +41,7 @@ def diag_embed(x: Any, offset: int, dim1: int, dim2: int) -> Any:
     return out
 
 
-@kernel
-def diagonal_scatter(x: Any, src: Any, offset: int, dim1: int, dim2: int) -> Any:
+def _scattered(x: Any, src: Any, offset: int, dim1: int, dim2: int) -> Any:
     """A copy of ``x`` with ``src`` on the diagonal."""
     out = x.copy()
     _diagonal(out, offset, dim1, dim2)[...] = src
@@ -55,10 +53,20 @@ _view = view(f"diagonal(self, {_WHERE})", "DiagonalBackward0", f"diagonal_backwa
              value=_diagonal)  # fmt: skip
 _copy = linear(f"diagonal_copy(self, {_WHERE})", "DiagonalBackward0_copy", f"diagonal_backward(g, self_shape, {_WHERE})",
                value=_diagonal)  # fmt: skip
-linear(f"diagonal_backward(grad_output, shape, {_WHERE})", "DiagonalBackwardBackward0", "", grad_output=f"diagonal(g, {_WHERE})")
-_embed = linear(f"diag_embed(self, {_WHERE})", "DiagEmbedBackward0", f"diagonal(g, {_WHERE})")
-_scatter = linear(f"diagonal_scatter(self, src, {_WHERE})", "DiagonalScatterBackward0",
-                  f"diagonal_scatter(g, zeros_of(src_shape, g), {_WHERE})", src=f"diagonal(g, {_WHERE})")  # fmt: skip
+linear(
+    f"diagonal_backward(grad_output, shape, {_WHERE})",
+    "DiagonalBackwardBackward0",
+    "",
+    grad_output=f"diagonal(g, {_WHERE})",
+)
+_embed = linear(f"diag_embed(self, {_WHERE})", "DiagEmbedBackward0", f"diagonal(g, {_WHERE})", value=_embedded)
+_scatter = linear(
+    f"diagonal_scatter(self, src, {_WHERE})",
+    "DiagonalScatterBackward0",
+    f"diagonal_scatter(g, zeros_of(src_shape, g), {_WHERE})",
+    src=f"diagonal(g, {_WHERE})",
+    value=_scattered,
+)
 
 
 def _dims(x: Tensor, dim1: int, dim2: int, what: str = "diagonal dimensions") -> tuple[int, int]:

@@ -202,7 +202,7 @@ class _Dims:
             raise shape_error(
                 f"einsum(): subscript {label} is repeated for operand {i} but the sizes don't match, {b} != {a}"
             )
-        x = x.diagonal(0, first, second)  # type: ignore[attr-defined]  # a method that a family declares
+        x = x.diagonal(0, first, second)
         order = list(range(x.ndim - 1))
         order.insert(first, x.ndim - 1)
         return g.permute_to(x, tuple(order))
@@ -227,11 +227,13 @@ class _Dims:
 
 def _summed_product(x: Tensor, y: Tensor, summed: list[int]) -> Tensor:
     """``(x * y).sum(summed, keepdim=True)`` as one ``bmm``; the summed dimensions are of equal size."""
-    both, left, right = [], [], []
+    both: list[int] = []
+    left: list[int] = []
+    right: list[int] = []
     for d in range(x.ndim):
-        a, b = x.shape[d] != 1, y.shape[d] != 1
         if d not in summed:
-            (both if a and b else left if a else right).append(d)
+            alone = left if x.shape[d] != 1 else right
+            (both if x.shape[d] != 1 != y.shape[d] else alone).append(d)
     batch, inner = math.prod(x.shape[d] for d in both), math.prod(x.shape[d] for d in summed)
     rows, columns = math.prod(x.shape[d] for d in left), math.prod(y.shape[d] for d in right)
     a = reshape(g.permute_to(x, (*both, *left, *summed, *right)), (batch, rows, inner))

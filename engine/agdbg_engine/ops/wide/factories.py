@@ -20,9 +20,7 @@ Sizes = tuple[int, ...]
 
 
 @public("torch")
-def scalar_tensor(
-    s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A 0-d tensor of a number, in the default dtype."""
     kind = np.dtype(dtype or get_default_dtype())
     value = s.item() if isinstance(s, Tensor | np.generic) else s
@@ -48,9 +46,7 @@ def new_empty_strided(
 def _laid_out(size: Any, stride: Any, dtype: Any) -> Any:
     size, stride = tuple(size), tuple(stride)
     if len(size) != len(stride):
-        raise shape_error(
-            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
-        )
+        raise shape_error(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
     if any(s < 0 for s in stride):
         raise shape_error(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     size = shape_of("empty_strided", (size,))

@@ -47,7 +47,7 @@ def unfold(input: Tensor, kernel_size: Size, dilation: Size = 1, padding: Size =
     """The sliding blocks of (N, C, H, W) or (C, H, W) as columns: (N, C * window, places)."""
     how = _checked(kernel_size, dilation, padding, stride)
     if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
-        _refuse_dims(input, "3D or 4D", "other non-zero")
+        _refuse_dims(input, "3D or 4D", "with possibly 0 batch size and other non-zero")
     blocks = _blocks(tuple(input.shape[-2:]), *how)
     if min(blocks) < 1:
         k, d, p, _ = how
@@ -67,7 +67,7 @@ def fold(
     how = _checked(kernel_size, dilation, padding, stride)
     k, d, p, s = how
     if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
-        _refuse_dims(input, "2D or 3D", "non-zero")
+        _refuse_dims(input, "2D or 3D", "for input with possibly 0 batch size and non-zero")
     rows, columns = input.shape[-2:]
     if rows % math.prod(k):
         raise shape_error(
@@ -90,7 +90,7 @@ def _refuse_dims(x: Tensor, dims: str, others: str) -> None:
             f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {x.ndim})", IndexError
         )
     raise shape_error(
-        f"Expected {dims} (batch mode) tensor with possibly 0 batch size and {others} dimensions for input, but got: {list(x.shape)}"
+        f"Expected {dims} (batch mode) tensor {others} dimensions for input, but got: {list(x.shape)}"
     )
 
 

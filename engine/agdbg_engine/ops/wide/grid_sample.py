@@ -22,7 +22,7 @@ _Axes = list[Any]
 def _axes(grid: Any, size: Ints, how: tuple[int, int, bool]) -> _Axes:
     """The taps of every dimension of the image; the grid names the last one first."""
     k = len(size)
-    return [taps(grid[..., k - 1 - d], size[d], *how) for d in range(k)]
+    return [taps(grid[..., k - 1 - d], size[d], k == 3, *how) for d in range(k)]
 
 
 def _combinations(axes: _Axes, size: Ints) -> Any:
@@ -50,8 +50,8 @@ def _weight(taken: Any, orders: Ints) -> Any:
 
 def _pixels(x: Any) -> Any:
     """(N, C, ...) as rows of channels (N * ..., C), which are read in one piece."""
-    n, c = x.shape[:2]
-    return array_module(x).ascontiguousarray(x.reshape(n, c, -1 if x.size else 0).swapaxes(1, 2)).reshape(-1 if x.size else 0, c)
+    n, c, area = *x.shape[:2], math.prod(x.shape[2:])
+    return array_module(x).ascontiguousarray(x.reshape(n, c, area).swapaxes(1, 2)).reshape(n * area, c)
 
 
 def _gathered(x: Any, axes: _Axes) -> Any:

@@ -28,14 +28,18 @@ class Tap(NamedTuple):
     """Its weight and the first two derivatives; ``None`` for 0."""
 
 
-def taps(at: Any, n: int, mode: int, padding: int, align_corners: bool) -> list[Tap]:
-    """The elements read at coordinates ``at`` along an axis of size ``n``."""
+def taps(at: Any, n: int, skips: bool, mode: int, padding: int, align_corners: bool) -> list[Tap]:
+    """The elements read at coordinates ``at`` along an axis of size ``n``.
+
+    With ``skips`` a coordinate that is no number reads nothing, else it gives the NaN that its weight is.
+    """
     half = at.dtype.type((n - 1) / 2 if align_corners else n / 2)
     place = (at + 1) * half if align_corners else ((at + 1) * at.dtype.type(n) - 1) / 2
     if mode == BICUBIC:
         return _cubic(place, half, n, padding, align_corners)
     place, slope = _inside(place, n, padding, align_corners)
-    place = _finite(place)
+    if skips:
+        place = _finite(place)
     if mode == NEAREST:
         return [_tap(np.rint(place), n, (1, None, None))]
     first = np.floor(place)
@@ -50,7 +54,7 @@ def _finite(place: Any) -> Any:
 
 
 def _tap(place: Any, n: int, weight: tuple[Any, Any, Any]) -> Tap:
-    index = place.astype(np.int64)
+    index = _finite(place).astype(np.int64)
     inside = (index >= 0) & (index < n)
     return Tap(index.clip(0, n - 1), None if inside.all() else inside, weight)
 
@@ -91,7 +95,7 @@ def _cubic(place: Any, half: Any, n: int, padding: int, align_corners: bool) -> 
     found = []
     values, slopes, bends = cubic_weights(part), _slopes(part), _bends(part)
     for k in range(4):
-        where = _finite(_inside(first + (k - 1), n, padding, align_corners)[0])
+        where = _inside(first + (k - 1), n, padding, align_corners)[0]
         found.append(_tap(np.trunc(where), n, (values[k], slopes[k] * half, bends[k] * half * half)))
     return found
 

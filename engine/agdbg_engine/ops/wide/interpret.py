@@ -119,6 +119,8 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
         tensors = {n: given.pop(n) for n, i in op.places if args[i] is not None}
         return failed(op, error, tensors, given)
     outs = tuple([wrap(x if row.view else _own(x, buffers)) for x in (found if op.several else (found,))])
+    if not events.special & events.COMPLEX and any(o._a.dtype.kind == "c" for o in outs):
+        events.keep_on(events.COMPLEX)  # complex numbers may have come of real ones
     node = _record(op, args, numbers, outs, cast) if wanted else None
     if row.view:
         rest = args[1:]

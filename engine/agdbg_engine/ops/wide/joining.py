@@ -85,6 +85,7 @@ class BlockDiagBackward0(_Joined):
     """First row and column of every block, and the shape of the input."""
 
     def part(self, ops: Any, grad: Any, i: int) -> Any:
+        """Block ``i`` in the shape of its input."""
         row, column, shape = self.c_starts[i]
         rows, columns = (1, 1, *shape)[-2:]
         if len(shape) < 2:
@@ -158,7 +159,7 @@ def cartesian_prod(*tensors: Any) -> Tensor:
         if t.ndim != 1:
             raise shape_error(f"Expect a 1D vector, but got shape {list(t.shape)}")
     if len(given) == 1:
-        return given[0]  # type: ignore[no-any-return]  # a tensor
+        return given[0]
     return stack([reshape(t, (-1,) if t._a.size else (0,)) for t in meshgrid(*given)], 1)
 
 
@@ -176,5 +177,3 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     steps = np.diff(chosen, axis=0)
     chosen = chosen[:, (steps >= 0 if with_replacement else steps > 0).all(0)]
     return stack([g.index(input, (i,)) for i in chosen], 1)
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,7 +51,7 @@ def tensor_split(
             raise shape_error(f"number of sections must be larger than 0, got {how}")
         short, longer = divmod(n, how)
         starts = [i * short + min(i, longer) for i in range(how + 1)]
-        return tuple(g.slice(self, dim, a, b) for a, b in zip(starts, starts[1:], strict=False))
+        return tuple(g.slice(self, dim, a, b) for a, b in itertools.pairwise(starts))
     ends = [*how, n]
     return tuple(g.slice(self, dim, a, b) for a, b in zip([0, *how], ends, strict=True))
 
@@ -74,7 +75,9 @@ def _split_along(op: str, x: Tensor, how: Any, dim: int) -> tuple[Tensor, ...]:
 def hsplit(self: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the second dimension (the first of a vector), all of one size or from given indices on, as views."""
     if self.ndim < 1:
-        raise shape_error(f"torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with {self.ndim} dimensions!")
+        raise shape_error(
+            f"torch.hsplit requires a tensor with at least 1 dimension, but got a tensor with {self.ndim} dimensions!"
+        )
     return _split_along("hsplit", self, indices_or_sections, 0 if self.ndim == 1 else 1)
 
 
@@ -82,7 +85,9 @@ def hsplit(self: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
 def vsplit(self: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the first dimension, as views."""
     if self.ndim < 2:
-        raise shape_error(f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {self.ndim} dimensions!")
+        raise shape_error(
+            f"torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with {self.ndim} dimensions!"
+        )
     return _split_along("vsplit", self, indices_or_sections, 0)
 
 
@@ -90,7 +95,9 @@ def vsplit(self: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
 def dsplit(self: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the third dimension, as views."""
     if self.ndim < 3:
-        raise shape_error(f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {self.ndim} dimensions!")
+        raise shape_error(
+            f"torch.dsplit requires a tensor with at least 3 dimension, but got a tensor with {self.ndim} dimensions!"
+        )
     return _split_along("dsplit", self, indices_or_sections, 2)
 
 
@@ -118,6 +125,7 @@ class UnbindBackward0_copy(_Pieces):
     op_name = "UnbindBackward0_copy"
 
     def join(self, pieces: list[Tensor]) -> Tensor:
+        """The entries put together."""
         return stack(pieces, self.c_dim)
 
 
@@ -204,4 +212,3 @@ def slice_scatter(
         raise shape_error("slice step must be positive")
     src = _same_shape(src, "slice_scatter", self._a[(*(slice(None),) * dim, slice(start, end, step))])
     return _slice_scatter(self, src.to(self.dtype), dim, start, end, step)
-

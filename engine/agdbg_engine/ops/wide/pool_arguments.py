@@ -22,6 +22,9 @@ def each(op: str, name: str, value: Any, k: int, empty: Ints = ()) -> Ints:
     if len(given) == 1:
         given *= k
     if len(given) != k:
+        if op == "max_pool1d":
+            what = f"{op}() {name} must be an int, list of ints or tuple of ints of size 1"
+            raise shape_error(f"{what} but got size {len(given)}")
         if k == 1:
             raise shape_error(f"{op}() argument '{name}' should contain one int (got {len(given)})")
         if name == "dilation":

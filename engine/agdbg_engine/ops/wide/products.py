@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...dtype import cpp_type, scalar_type
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from .. import _generated as g
 from .. import matrix
 from ..explain import not_a_tensor, shape_error
@@ -335,7 +335,7 @@ def _trace_grad(g: Any, shape: Any) -> Any:
 def _trace_grad_recorded(x: Tensor, shape: Any) -> Tensor:
     from .. import graph
 
-    return graph.keep(x.expand(shape), graph.wrap(np.eye(*shape, dtype=bool)))
+    return graph.keep(x.expand(shape), wrap(np.eye(*shape, dtype=bool)))
 
 
 in_both("trace_matrix", _trace_grad, _trace_grad_recorded)

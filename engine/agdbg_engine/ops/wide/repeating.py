@@ -39,9 +39,7 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
         raise TypeError("repeat(): argument 'repeats' (position 1) must be tuple of ints, not Tensor")
     times = sizes("repeat", repeats)
     if len(times) < self.ndim:
-        raise shape_error(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-        )
+        raise shape_error("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(n < 0 for n in times):
         wanted = [n * s for n, s in zip(times, (1,) * (len(times) - self.ndim) + self.shape, strict=True)]
         negative = next(n for n in wanted if n < 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...tensor import Tensor
@@ -60,7 +61,9 @@ def _swapped_dims(self: Tensor, dim0: int, dim1: int) -> Tensor:
 def _unsqueezed(self: Tensor, dim: int) -> Tensor:
     n = self.ndim + 1
     if not -n <= dim < n:
-        raise shape_error(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})", IndexError)
+        raise shape_error(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})", IndexError
+        )
     return _unsqueeze(self, dim)
 
 
@@ -68,10 +71,11 @@ def _restrided(self: Tensor, size: Any, stride: Any, storage_offset: int | None 
     return _as_strided(self, *checked(self, size, stride, storage_offset))
 
 
-for _name, _function in {
+_VIEWS: dict[str, Callable[..., Tensor]] = {
     "squeeze_": _squeezed, "t_": _turned, "transpose_": _transposed, "swapdims_": _swapped_dims, "swapaxes_": _swapped,
     "unsqueeze_": _unsqueezed, "as_strided_": _restrided,
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _function in _VIEWS.items():
     _function.__name__ = _name.removesuffix("_")
     RESHAPING[_name] = method(_name, _function)
 

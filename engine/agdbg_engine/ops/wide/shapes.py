@@ -201,8 +201,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     return tuple(t if t.shape == shape else expand(t, *shape) for t in given)
 
 
-
-
 # ----- what is left -----
 
 
@@ -221,4 +219,4 @@ def is_nonzero(self: Tensor) -> bool:
 @public("Tensor")
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor in main memory, where it is."""
-    return self.to("cpu")  # type: ignore[no-any-return]  # a tensor
+    return self.to("cpu")

@@ -42,9 +42,9 @@ def memory_of(x: Any) -> tuple[Any, int]:
 
 def shown(memory: Any, dtype: Any, first: int, size: Shape, steps: Shape) -> Any:
     """Elements of ``dtype`` in bytes, from byte ``first`` on, ``steps`` bytes apart."""
-    kind = np.ndarray if isinstance(memory, np.ndarray) else type(memory)
-    if kind is np.ndarray:
+    if isinstance(memory, np.ndarray):
         return np.ndarray(size, dtype, memory, first if math.prod(size) else 0, steps)
+    kind: Any = type(memory)
     return kind(size, dtype, memory.data + first, steps)
 
 
@@ -140,7 +140,7 @@ def as_strided_tangent(
     a, shift = x_t._a, storage_offset - self_offset
     reach = sum((n - 1) * s for n, s in zip(a.shape, steps, strict=True)) // a.itemsize
     last = shift + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if a.strides == steps and 0 <= shift and last <= reach:
+    if a.strides == steps and shift >= 0 and last <= reach:
         return F.as_strided(x_t, size, stride, storage_offset, self_offset)
     whole, part, n = _places(a.shape, steps, a.itemsize, size, stride, shift, x_t)
     return F.index(F.index_backward(x_t, (n,), (whole,)), (part,))
@@ -178,7 +178,9 @@ def checked(x: Tensor, size: Any, stride: Any, storage_offset: int | None) -> tu
         raise shape_error(f"Tensor: invalid storage offset {offset}")
     if any(s < 0 for s in stride):
         raise shape_error(
-            "as_strided: Negative strides are not supported at the moment, got strides: [" + ", ".join(map(str, stride)) + "]"
+            "as_strided: Negative strides are not supported at the moment, got strides: ["
+            + ", ".join(map(str, stride))
+            + "]"
         )
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     memory = _memory(x._a)

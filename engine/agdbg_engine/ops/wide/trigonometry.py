@@ -19,7 +19,9 @@ def _with_arc(name: str) -> str:
 @formula
 def acosh_slope(F: Any, x: Any) -> Any:
     """Derivative of acosh; for complex numbers a product of two roots, which has the right branch."""
-    return F.rsqrt(x + 1) * F.rsqrt(x - 1) if x.dtype.kind == "c" else F.rsqrt(x * x - 1)
+    if x.dtype.kind != "c":
+        return F.rsqrt(x * x - 1)
+    return F.rsqrt(x - -1) * F.rsqrt(x - 1)  # a sum would lose the sign of an imaginary part of -0
 
 
 @formula
@@ -37,13 +39,27 @@ def sinc_slope(F: Any, x: Any) -> Any:
     return F.where(square == 0, 0.0, (angle * F.cos(angle) - F.sin(angle)) / square)
 
 
+@formula
+def conjugated_slope(F: Any, x: Any) -> Any:
+    """The conjugate of a slope, which is not the slope at the conjugate where that lies on the other side of a branch cut."""
+    return F.conj_raw(x) if x.dtype.kind == "c" else x
+
+
+def _inverse(name: str, node: str, slope: str, value: Any) -> None:
+    """An inverse function whose derivative has branch cuts."""
+    unary(
+        f"{name}(self)", node, f"g * conjugated_slope({slope})", jvp=f"self_t * {slope}", value=value, where=_with_arc(name),
+        holomorphic=False,
+    )  # fmt: skip
+
+
 # fmt: off
 unary("tan(self)", "TanBackward0", "g * (1 + result * result)", value=np.tan)
-unary("asin(self)", "AsinBackward0", "g * rsqrt(1 - self * self)", value=np.arcsin, where=_with_arc("asin"))
-unary("acos(self)", "AcosBackward0", "g * -rsqrt(1 - self * self)", value=np.arccos, where=_with_arc("acos"))
+_inverse("asin", "AsinBackward0", "rsqrt(1 - self * self)", np.arcsin)
+_inverse("acos", "AcosBackward0", "(-rsqrt(1 - self * self))", np.arccos)
 unary("atan(self)", "AtanBackward0", "g / (self * self + 1)", value=np.arctan, where=_with_arc("atan"))
-unary("asinh(self)", "AsinhBackward0", "g * rsqrt(self * self + 1)", value=np.arcsinh, where=_with_arc("asinh"))
-unary("acosh(self)", "AcoshBackward0", "g * acosh_slope(self)", value=np.arccosh, where=_with_arc("acosh"))
+_inverse("asinh", "AsinhBackward0", "rsqrt(self * self + 1)", np.arcsinh)
+_inverse("acosh", "AcoshBackward0", "acosh_slope(self)", np.arccosh)
 unary("atanh(self)", "AtanhBackward0", "g / (1 - self * self)", value=np.arctanh, where=_with_arc("atanh"))
 unary("sinc(self)", "SincBackward0", "g * sinc_slope(self)", value=np.sinc, where="torch Tensor special")
 

@@ -176,5 +176,5 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
         )
     floating("cholesky_solve", self)
     one_batch("cholesky_solve", self.shape[:-2], input2.shape[:-2])
-    x: Tensor = SOLVE(self, input2, upper)
-    return x
+    solution: Tensor = SOLVE(self, input2, upper)
+    return solution

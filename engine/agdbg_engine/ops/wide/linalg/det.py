@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ....tensor import Tensor, wrap
-from ... import graph
+from ... import graph as _graph
 from ...formulas import real_part
 from ...lists import stack
 from ..declare import formula, in_both, op, public
 from .checks import floating_square
 from .solve import SOLVE
+
+graph: Any = _graph  # the recorded ops, which families put there
 
 # ----- the matrix of cofactors -----
 
@@ -151,5 +153,5 @@ def logdet(self: Tensor) -> Tensor:
     """Logarithm of determinants; NaN for negative ones."""
     floating_square("logdet", self)
     sign, size = SLOGDET(self)
-    x: Tensor = sign.log() + size if self._a.dtype.kind == "c" else graph.where(sign == -1, math.nan, size)  # type: ignore[attr-defined]  # an op
+    x: Tensor = sign.log() + size if self._a.dtype.kind == "c" else graph.where(sign == -1, math.nan, size)
     return x

@@ -22,9 +22,9 @@ NOT_FINITE = "torch.linalg.eig: input tensor should not contain infs or NaNs."
 def _eigh(a: Any, uplo: str, compute_v: bool) -> tuple[Any, Any]:
     try:
         if compute_v:
-            values, vectors = np.linalg.eigh(a, uplo)
+            values, vectors = np.linalg.eigh(a, "L" if uplo == "L" else "U")
             return values, vectors
-        return np.linalg.eigvalsh(a, uplo), array_module(a).empty((0,), a.dtype)
+        return np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), array_module(a).empty((0,), a.dtype)
     except np.linalg.LinAlgError:
         raise LinAlgError(
             FAILED.format("linalg.eigh", "is ill-conditioned or has too many repeated eigenvalues")

@@ -237,13 +237,14 @@ def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, trans
         )
     for which, x in (("tau", input2), ("other", input3)):
         if x.dtype != self.dtype:
+            a, b = scalar_type(self.dtype), scalar_type(x.dtype)
             raise RuntimeError(
-                f"torch.ormqr: Expected input and {which} to have the same dtype, but input has dtype {self.dtype} and {which} "
-                f"has dtype {x.dtype}"
+                f"torch.ormqr: Expected input and {which} to have the same dtype, but input has dtype {a} and {which} has "
+                f"dtype {b}"
             )
     floating("torch.ormqr", self)
-    x: Tensor = ORMQR(self, input2, input3, left, transpose)
-    return x
+    product: Tensor = ORMQR(self, input2, input3, left, transpose)
+    return product
 
 
 def _geqrf(a: Any) -> tuple[Any, Any]:

@@ -15,9 +15,8 @@ from .parts import plus
 
 def _qr(a: Any, mode: str) -> tuple[Any, Any]:
     if mode == "r":
-        r = np.linalg.qr(a, "r")
-        return array_module(a).empty((0,), a.dtype), r
-    q, r = np.linalg.qr(a, mode)
+        return array_module(a).empty((0,), a.dtype), np.linalg.qr(a, "r")
+    q, r = np.linalg.qr(a, "complete") if mode == "complete" else np.linalg.qr(a)
     return q, r
 
 

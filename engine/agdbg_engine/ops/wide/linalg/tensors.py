@@ -104,14 +104,14 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     if not isinstance(n, int):
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
     if n == 0:
-        return g.clone(A).copy_(wrap(np.eye(A.shape[-1], dtype=A._a.dtype)))  # type: ignore[no-any-return]  # a method
+        return g.clone(A).copy_(wrap(np.eye(A.shape[-1], dtype=A._a.dtype)))
     if n == 1:
         return g.clone(A)
     if n < 0:
         A, n = inv(A), -n
     x, power = None, A
     if n == 3:
-        return matrix.matmul(matrix.matmul(A, A), A)  # type: ignore[no-any-return]  # for others it may be anything
+        return matrix.matmul(matrix.matmul(A, A), A)
     while True:
         n, odd = divmod(n, 2)
         if odd:
@@ -211,7 +211,7 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     if N == 1:
         return ones
     powers = g.expand(g.unsqueeze(t, t.ndim), (*t.shape, N - 1))
-    return cat([ones, powers.cumprod(-1)], -1)  # type: ignore[attr-defined]  # a method that a family declares
+    return cat([ones, powers.cumprod(-1)], -1)
 
 
 @public("torch")
@@ -226,7 +226,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n == 0:
         return x.new_zeros((x.shape[0], 0))
     found = linalg_vander(x, n)
-    return found if increasing else found.flip(-1)  # type: ignore[attr-defined, no-any-return]  # a method that a family declares
+    return found if increasing else found.flip(-1)
 
 
 # ----- unknowns of several dimensions -----

@@ -1,0 +1,324 @@
+"""Recurrent networks and their cells as modules."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+from ..creation import zeros
+from ..ops.lists import cat, stack
+from ..ops.wide import recurrent as steps
+from ..sites import user_stacklevel
+from ..tensor import Parameter, Tensor
+from . import functional as F
+from . import init
+from .module import Module
+
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
+
+State = tuple[Tensor, ...]
+
+
+class _Recurrent(Module):
+    """Layers of a recurrent network, each in one or two directions; weights uniform in +-1/sqrt(hidden_size) at first."""
+
+    gates: ClassVar[int]
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+        dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        _check(hidden_size, num_layers, dropout, proj_size, type(self).__name__)
+        self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
+        self.batch_first, self.dropout, self.bidirectional, self.proj_size = batch_first, float(dropout), bidirectional, proj_size
+        made = {"device": device, "dtype": dtype}
+        rows, out = self.gates * hidden_size, proj_size or hidden_size
+        for layer in range(num_layers):
+            given = input_size if layer == 0 else out * (1 + bidirectional)
+            for suffix in self._suffixes(layer):
+                shapes: dict[str, tuple[int, ...]] = {"weight_ih": (rows, given), "weight_hh": (rows, out)}
+                shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
+                shapes |= {"weight_hr": (proj_size, hidden_size)} if proj_size else {}
+                for name, shape in shapes.items():
+                    self.register_parameter(name + suffix, Parameter(zeros(shape, **made)))
+        self.reset_parameters()
+
+    def _suffixes(self, layer: int) -> Iterator[str]:
+        yield f"_l{layer}"
+        if self.bidirectional:
+            yield f"_l{layer}_reverse"
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0.0
+        for p in self.parameters():
+            init.uniform_(p, -bound, bound)
+
+    def flatten_parameters(self) -> None:
+        """Nothing: where PyTorch moves weights together for a GPU."""
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The weights by layer and direction."""
+        return [self._weights(s) for layer in range(self.num_layers) for s in self._suffixes(layer)]
+
+    def _weights(self, suffix: str) -> list[Parameter]:
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        found = (self._parameters.get(name + suffix) for name in names)
+        return [p for p in found if p is not None]
+
+    def extra_repr(self) -> str:
+        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        parts = [f"{self.input_size}, {self.hidden_size}"]
+        return ", ".join(parts + [f"{n}={getattr(self, n)}" for n, v in usual.items() if getattr(self, n) != v])
+
+    # ----- running -----
+
+    def _step(self) -> Callable[..., State]:
+        """The function that makes the next state of what comes of the input and of the state."""
+        raise NotImplementedError
+
+    def _run(self, input: Tensor, states: tuple[Tensor, ...] | None, sizes: tuple[int, ...]) -> tuple[Tensor, State]:
+        """Outputs of all steps and last states; ``sizes`` are those of the states."""
+        self._check_input(input)
+        single = input.ndim == 2
+        x = input.unsqueeze(1) if single else input.transpose(0, 1) if self.batch_first else input
+        states = self._initial(x, states, sizes, single)
+        last: list[State] = []
+        for layer in range(self.num_layers):
+            outs = []
+            for suffix in self._suffixes(layer):
+                at = tuple(s[len(last)] for s in states)
+                out, end = self._direction(x, at, suffix)
+                outs.append(out)
+                last.append(end)
+            x = outs[0] if len(outs) == 1 else cat(outs, 2)
+            if self.dropout and layer < self.num_layers - 1:
+                x = F.dropout(x, self.dropout, self.training)
+        ends = tuple(stack(list(parts)) for parts in zip(*last, strict=True))
+        if single:
+            return x.squeeze(1), tuple(e.squeeze(1) for e in ends)
+        return (x.transpose(0, 1) if self.batch_first else x), ends
+
+    def _direction(self, x: Tensor, state: State, suffix: str) -> tuple[Tensor, State]:
+        """One layer in one direction: outputs (T, N, H) and the last state."""
+        p = self._parameters
+        w_hh, b_hh, w_hr = p["weight_hh" + suffix], p.get("bias_hh" + suffix), p.get("weight_hr" + suffix)
+        step = self._step()
+        from_input = F.linear(x, p["weight_ih" + suffix], p.get("bias_ih" + suffix)).unbind(0)  # type: ignore[arg-type]  # is there
+        backwards = suffix.endswith("reverse")
+        outs = []
+        for at in reversed(from_input) if backwards else from_input:
+            state = step(at, F.linear(state[0], w_hh, b_hh), state[-1])  # type: ignore[arg-type]  # is there
+            if w_hr is not None:
+                state = (F.linear(state[0], w_hr), *state[1:])
+            outs.append(state[0])
+        return stack(outs[::-1] if backwards else outs), state
+
+    def _check_input(self, x: Tensor) -> None:
+        name = type(self).__name__
+        if x.ndim not in (2, 3):
+            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {x.ndim}D instead")
+        if x.shape[-1] != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}"
+            )
+
+    def _initial(self, x: Tensor, states: tuple[Tensor, ...] | None, sizes: tuple[int, ...], single: bool) -> State:
+        """The states to begin with, (layers and directions, N, size) each."""
+        n = self.num_layers * (1 + self.bidirectional)
+        if states is None:
+            return tuple(zeros(n, x.shape[1], size, dtype=x.dtype, device=x.device) for size in sizes)
+        for at, (state, size) in enumerate(zip(states, sizes, strict=True)):
+            if state.ndim != (2 if single else 3):
+                kind, dims = ("unbatched 2-D", 2) if single else ("batched 3-D", 3)
+                raise RuntimeError(
+                    f"For {kind} input, hx should also be {dims}-D but got {state.ndim}-D tensor"
+                    if len(sizes) == 1
+                    else f"For {kind} input, hx and cx should also be {dims}-D but got ({states[0].ndim}-D, {states[1].ndim}-D) "
+                    "tensors"
+                )
+            wanted = (n, size) if single else (n, x.shape[1], size)
+            if tuple(state.shape) != wanted:
+                what = "hidden" if len(sizes) == 1 else f"hidden[{at}]"
+                shown = wanted if not single else (n, 1, size)
+                found = list(state.shape) if not single else [state.shape[0], 1, state.shape[1]]
+                raise RuntimeError(f"Expected {what} size {shown}, got {found}")
+        return tuple(s.unsqueeze(1) for s in states) if single else states
+
+
+def _check(hidden_size: int, num_layers: int, dropout: Any, proj_size: int, name: str) -> None:
+    if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than "
+            f"1, but got dropout={dropout} and num_layers={num_layers}",
+            stacklevel=user_stacklevel(),
+        )
+    for what, value in (("hidden_size", hidden_size), ("num_layers", num_layers)):
+        if value <= 0:
+            raise ValueError(f"{what} must be greater than zero")
+    if proj_size < 0:
+        raise ValueError("proj_size should be a positive integer or zero to disable projections")
+    if proj_size >= hidden_size:
+        raise ValueError("proj_size has to be smaller than hidden_size")
+
+
+class RNN(_Recurrent):
+    """A recurrent network with tanh or relu: (T, N, input_size) to (T, N, hidden_size) and the last state."""
+
+    gates = 1
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", bias: bool = True,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device=device, dtype=dtype
+        )
+        self.nonlinearity = nonlinearity
+
+    def _step(self) -> Callable[..., State]:
+        return steps.tanh_step if self.nonlinearity == "tanh" else steps.relu_step
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Outputs of all steps, and the last state (layers and directions, N, hidden_size)."""
+        out, (h,) = self._run(input, None if hx is None else (hx,), (self.hidden_size,))
+        return out, h
+
+
+class GRU(_Recurrent):
+    """A gated recurrent network: (T, N, input_size) to (T, N, hidden_size) and the last state."""
+
+    gates = 3
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+        dropout: float = 0.0, bidirectional: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device=device, dtype=dtype
+        )
+
+    def _step(self) -> Callable[..., State]:
+        return steps.gru_step
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Outputs of all steps, and the last state (layers and directions, N, hidden_size)."""
+        out, (h,) = self._run(input, None if hx is None else (hx,), (self.hidden_size,))
+        return out, h
+
+
+class LSTM(_Recurrent):
+    """Long short-term memory: (T, N, input_size) to (T, N, hidden_size) and the last output and cell.
+
+    With ``proj_size`` outputs are projected to that size.
+    """
+
+    gates = 4
+
+    def _step(self) -> Callable[..., State]:
+        return steps.lstm_step
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Outputs of all steps, and the last outputs and cells (layers and directions, N, size)."""
+        out, (h, c) = self._run(input, hx, (self.proj_size or self.hidden_size, self.hidden_size))
+        return out, (h, c)
+
+
+# ----- cells -----
+
+
+class _Cell(Module):
+    gates: ClassVar[int]
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = self.gates * hidden_size
+        shapes = {"weight_ih": (rows, input_size), "weight_hh": (rows, hidden_size), "bias_ih": (rows,), "bias_hh": (rows,)}
+        for name, shape in shapes.items():
+            wanted = bias or name.startswith("weight")
+            self.register_parameter(name, Parameter(zeros(shape, device=device, dtype=dtype)) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0.0
+        for p in self.parameters():
+            init.uniform_(p, -bound, bound)
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else f", bias={self.bias}")
+
+    def _next(self, step: Callable[..., State], x: Tensor, states: tuple[Tensor, ...] | None, count: int) -> State:
+        """The next states of (N, I) or (I,), from zeros where there are none."""
+        name = type(self).__name__
+        if x.ndim not in (1, 2):
+            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {x.ndim}D instead")
+        if x.shape[-1] != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {x.shape[-1]} expected {self.input_size}")
+        single = x.ndim == 1
+        if single:
+            x = x.unsqueeze(0)
+        if states is None:
+            states = (zeros(x.shape[0], self.hidden_size, dtype=x.dtype, device=x.device),) * count
+        elif single:
+            states = tuple(s.unsqueeze(0) for s in states)
+        from_input = F.linear(x, self.weight_ih, self.bias_ih)
+        new = step(from_input, F.linear(states[0], self.weight_hh, self.bias_hh), states[-1])
+        return tuple(s.squeeze(0) for s in new) if single else new
+
+
+class RNNCell(_Cell):
+    """One step of :class:`RNN`."""
+
+    gates = 1
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def extra_repr(self) -> str:
+        return super().extra_repr() + ("" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}")
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state."""
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        step = steps.tanh_step if self.nonlinearity == "tanh" else steps.relu_step
+        return self._next(step, input, None if hx is None else (hx,), 1)[0]
+
+
+class GRUCell(_Cell):
+    """One step of :class:`GRU`."""
+
+    gates = 3
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state."""
+        return self._next(steps.gru_step, input, None if hx is None else (hx,), 1)[0]
+
+
+class LSTMCell(_Cell):
+    """One step of :class:`LSTM`."""
+
+    gates = 4
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The next output and cell."""
+        h, c = self._next(steps.lstm_step, input, hx, 2)
+        return h, c
