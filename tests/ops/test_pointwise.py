@@ -91,6 +91,24 @@ def test_both_sides_of_branch_cuts(name):
         np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-12)
 
 
+LINEAR = "atan2 hypot xlogy special.xlog1py ldexp fmax fmin fmod remainder copysign true_divide"
+
+
+@pytest.mark.parametrize("dual", [0, 1])
+@pytest.mark.parametrize("name", LINEAR.split())
+def test_operands_without_a_tangent_take_no_part(name, dual):
+    """0 * inf makes no NaN of the tangent of the other one."""
+    columns = tuple(zip(*itertools.product(POINTS, POINTS), strict=True))
+    tangents = []
+    for lib in (torch, engine):
+        mode = lib.autograd.forward_ad
+        with mode.dual_level():
+            xs = [lib.tensor(c, dtype=lib.float64) for c in columns]
+            xs[dual] = mode.make_dual(xs[dual], lib.ones_like(xs[dual]))
+            tangents.append((mode.unpack_dual(found(lib, name)(*xs)).tangent + 0).numpy())
+    np.testing.assert_allclose(tangents[1], tangents[0], rtol=1e-9, atol=1e-12)
+
+
 X, Y = [1.0, -2.0, 3.5], [0.5, 2.0, -1.5]
 NODES = (
     lambda t, x, y: x % 2, lambda t, x, y: x % y, lambda t, x, y: t.fmod(x, 2.0), lambda t, x, y: t.xlogy(2.0, y.abs()),

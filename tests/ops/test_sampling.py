@@ -43,7 +43,9 @@ def special(*shape):
     return x
 
 
-@pytest.mark.parametrize("options", [{}, {"stride": 1, "padding": 1}, {"dilation": 2, "stride": 2}, {"ceil_mode": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"stride": 1, "padding": 1}, {"dilation": 2, "stride": 2}, {"ceil_mode": True}]
+)
 def test_maxima_at_ties_and_nan(options):
     for x in (special(2, 3, 7, 8), np.zeros((2, 3, 7, 8)), np.full((1, 1, 6, 6), -INF)):
         compared(lambda F, x: F.max_pool2d(x, 3, return_indices=True, **options), x)
@@ -102,7 +104,9 @@ def test_interpolation(mode, size, align, smooth, dtype):
 def test_interpolation_by_factors(factor, recompute):
     x = numbers(2, 3, 7, 9)
     for mode in ("nearest", "nearest-exact", "bilinear", "bicubic", "area"):
-        compared(lambda F, x, m=mode: F.interpolate(x, scale_factor=factor, mode=m, recompute_scale_factor=recompute), x)
+        compared(
+            lambda F, x, m=mode: F.interpolate(x, scale_factor=factor, mode=m, recompute_scale_factor=recompute), x
+        )
     compared(lambda F, x: F.interpolate(x, scale_factor=factor, mode="bicubic", antialias=True), x)
     compared(lambda F, x: F.interpolate(x, scale_factor=factor, mode="lanczos", antialias=True), x)
 
@@ -228,12 +232,15 @@ def said(library, call):
     def function(first, *rest, **named):
         tensors = 2 if name.startswith(("conv", "grid")) else 1
         args = [first, *rest]
-        made = [library.zeros(a) if i < tensors or (i == 2 and name.startswith("conv") and a) else a for i, a in enumerate(args)]
+        made = [
+            library.zeros(a) if i < tensors or (i == 2 and name.startswith("conv") and a) else a
+            for i, a in enumerate(args)
+        ]
         return getattr(library.nn.functional, name)(*made, **named)
 
-    with pytest.raises(Exception) as error, warnings.catch_warnings():  # noqa: PT011 - compared
+    with pytest.raises(Exception) as error, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        eval(call, {name: function})  # noqa: S307 - a call of this file
+        eval(call, {name: function})
     return type(error.value).__name__, str(error.value).splitlines()[0]
 
 
@@ -251,7 +258,9 @@ LINEAR = {
     "max_pool3d": (lambda F, x: F.max_pool3d(x, 2, 1, 1), (1, 2, 3, 2)),
     "unpooled": (lambda F, x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2), (1, 2, 4, 4)),
     "fractional": (
-        lambda F, x: F.fractional_max_pool2d(x, 2, 2, _random_samples=engine.tensor([[[0.3, 0.6]]], dtype=engine.float64)),
+        lambda F, x: F.fractional_max_pool2d(
+            x, 2, 2, _random_samples=engine.tensor([[[0.3, 0.6]]], dtype=engine.float64)
+        ),
         (1, 1, 5, 5),
     ),
     "lp_pool": (lambda F, x: F.lp_pool2d(x**2 + 1, 3, 2), (1, 2, 4, 4)),
@@ -269,7 +278,10 @@ def test_derivatives_by_differences(name):
 
 
 def test_tangents_of_sampling():
-    x, grid = engine.tensor(numbers(1, 2, 4, 5), requires_grad=True), engine.tensor(numbers(1, 2, 3, 2) / 2, requires_grad=True)
+    x, grid = (
+        engine.tensor(numbers(1, 2, 4, 5), requires_grad=True),
+        engine.tensor(numbers(1, 2, 3, 2) / 2, requires_grad=True),
+    )
     F = engine.nn.functional
     for mode in ("bilinear", "bicubic"):
         assert engine.autograd.gradcheck(

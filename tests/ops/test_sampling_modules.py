@@ -87,7 +87,9 @@ def both(name, args, options, shape):
         yield [y.detach(), x.grad, *(p.grad for p in module.parameters())]
 
 
-@pytest.mark.parametrize(("name", "args", "options", "shape"), MODULES, ids=[f"{i}-{m[0]}" for i, m in enumerate(MODULES)])
+@pytest.mark.parametrize(
+    ("name", "args", "options", "shape"), MODULES, ids=[f"{i}-{m[0]}" for i, m in enumerate(MODULES)]
+)
 def test_module(name, args, options, shape):
     theirs, ours = both(name, args, options, shape)
     for a, b in zip(theirs, ours, strict=True):
@@ -119,9 +121,9 @@ def test_first_weights_are_uniform_within_the_bound(name):
     ],
 )
 def test_refused_arguments(name, args, options):
-    with pytest.raises(ValueError) as theirs:  # noqa: PT011 - compared below
+    with pytest.raises(ValueError) as theirs:
         getattr(torch.nn, name)(*args, **options)
-    with pytest.raises(ValueError) as ours:  # noqa: PT011 - compared below
+    with pytest.raises(ValueError) as ours:
         getattr(engine.nn, name)(*args, **options)
     assert str(ours.value) == str(theirs.value)
 
@@ -157,7 +159,9 @@ def test_fractional_pooling_with_given_samples():
         rng = np.random.default_rng(2)
         x = library.tensor(rng.standard_normal((2, 3, 9, 11)), requires_grad=True)
         samples = library.tensor(rng.random((2, 3, 2)))
-        y, i = library.nn.functional.fractional_max_pool2d(x, (2, 3), (4, 5), return_indices=True, _random_samples=samples)
+        y, i = library.nn.functional.fractional_max_pool2d(
+            x, (2, 3), (4, 5), return_indices=True, _random_samples=samples
+        )
         (y * y).sum().backward()
         volume = library.tensor(rng.standard_normal((2, 3, 9, 11, 7)))
         samples = library.tensor(rng.random((2, 3, 3)))
@@ -167,5 +171,3 @@ def test_fractional_pooling_with_given_samples():
         results.append((y.detach().numpy(), i.numpy(), x.grad.numpy(), z.numpy(), j.numpy()))
     for a, b in zip(*results, strict=True):
         np.testing.assert_array_equal(b, a)
-
-

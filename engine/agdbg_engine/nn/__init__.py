@@ -33,6 +33,8 @@ from .resizing import *  # noqa: F403
 from .transformer import *  # noqa: F403
 
 __all__ = ["Module", "ModuleList", "Parameter", "Sequential", "functional", "init", "modules"]
-__all__ += activations.__all__ + attention.__all__ + convolution.__all__ + dropout.__all__ + layers.__all__ + losses.__all__
+__all__ += (
+    activations.__all__ + attention.__all__ + convolution.__all__ + dropout.__all__ + layers.__all__ + losses.__all__
+)
 __all__ += normalization.__all__ + padding.__all__ + pooling.__all__ + recurrent.__all__ + resizing.__all__
 __all__ += transformer.__all__

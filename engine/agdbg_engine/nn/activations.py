@@ -34,7 +34,7 @@ class _Activation(Module):
             setattr(self, name, value)
 
     def forward(self, input: Tensor) -> Tensor:
-        return getattr(F, self.function)(input, **{name: getattr(self, name) for name in self.options})  # type: ignore[no-any-return]  # found by name
+        return getattr(F, self.function)(input, **{name: getattr(self, name) for name in self.options})
 
     def extra_repr(self) -> str:
         if self.shown == SILENT:
@@ -54,7 +54,7 @@ def _activation(name: str, function: str, shown: str = "", **options: Any) -> An
     return type(name, (_Activation,), body)
 
 
-_IN = {"inplace": False}
+_IN: dict[str, Any] = {"inplace": False}
 ReLU = _activation("ReLU", "relu", **_IN)
 ReLU6 = _activation("ReLU6", "relu6", **_IN)
 LeakyReLU = _activation("LeakyReLU", "leaky_relu", "negative_slope={negative_slope}", negative_slope=0.01, **_IN)
@@ -88,7 +88,7 @@ class RReLU(_activation("RReLU", "rrelu", "lower={lower}, upper={upper}", lower=
     """Applies :func:`rrelu`: with random slopes while training."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)  # type: ignore[no-any-return]  # found by name
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class PReLU(Module):
@@ -100,7 +100,7 @@ class PReLU(Module):
         self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype, device=device))
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.prelu(input, self.weight)  # type: ignore[no-any-return]  # found by name
+        return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         return f"num_parameters={self.num_parameters}"
@@ -112,11 +112,36 @@ class Softmax2d(Module):
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
-        return F.softmax(input, -3)  # type: ignore[no-any-return]  # found by name
+        return F.softmax(input, -3)
 
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax",
-    "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin", "Softplus",
-    "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "SELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
 ]  # fmt: skip

@@ -21,14 +21,15 @@ class _Dropout(Module):
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        return getattr(F, self.function)(input, self.p, self.training, self.inplace)  # type: ignore[no-any-return]  # found by name
+        return getattr(F, self.function)(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
 
 
 def _dropout(name: str, function: str) -> Any:
-    return type(name, (_Dropout,), {"function": function, "__doc__": f"Applies :func:`{function}` while training.", "__module__": __name__})  # fmt: skip
+    doc = f"Applies :func:`{function}` while training."
+    return type(name, (_Dropout,), {"function": function, "__doc__": doc, "__module__": __name__})
 
 
 Dropout = _dropout("Dropout", "dropout")

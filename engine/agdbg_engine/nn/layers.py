@@ -64,7 +64,7 @@ class Bilinear(Module):
                 init.uniform_(p, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        return F.bilinear(input1, input2, self.weight, self.bias)  # type: ignore[no-any-return]  # found by name
+        return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         sizes = f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}"
@@ -85,7 +85,12 @@ class Embedding(Module):
                 raise AssertionError("Padding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
-        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
+        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = (
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+        )
         if _weight is None:
             self.weight = Parameter(randn(num_embeddings, embedding_dim, device=device, dtype=dtype), not _freeze)
             self._clear_padding()
@@ -115,7 +120,7 @@ class Embedding(Module):
             init.zeros_(self.weight.detach()[self.padding_idx])
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.embedding(  # type: ignore[no-any-return]  # found by name
+        return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
@@ -161,7 +166,7 @@ class CosineSimilarity(Module):
         self.dim, self.eps = dim, eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return F.cosine_similarity(x1, x2, self.dim, self.eps)  # type: ignore[no-any-return]  # found by name
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
 class PairwiseDistance(Module):
@@ -172,4 +177,4 @@ class PairwiseDistance(Module):
         self.norm, self.eps, self.keepdim = p, eps, keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)  # type: ignore[no-any-return]  # found by name
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from ..ops.wide.losses.reduction import reduction_of
 from ..tensor import Tensor
 from . import functional as F
+from .layers import PairwiseDistance
 from .module import Module
 
 _OLD = ("size_average", "reduce")
@@ -30,7 +32,7 @@ class _Loss(Module):
         given = dict(bound.arguments)
         old = [given.pop(name, None) for name in _OLD]
         if any(value is not None for value in old):
-            given["reduction"] = reduction_of(*old, given["reduction"])
+            given["reduction"] = reduction_of(old[0], old[1], given["reduction"])
         for name, value in given.items():
             if name in ("weight", "pos_weight"):
                 self.register_buffer(name, value)
@@ -39,13 +41,13 @@ class _Loss(Module):
 
     def forward(self, *inputs: Tensor, **kwargs: Tensor) -> Tensor:
         options = {name: getattr(self, name) for name in self.options}
-        return getattr(F, self.function)(*inputs, **kwargs, **options)  # type: ignore[no-any-return]  # found by name
+        return getattr(F, self.function)(*inputs, **kwargs, **options)
 
 
 def _loss(name: str, function: str, arguments: str = "size_average=None, reduce=None, reduction='mean'") -> Any:
     """A module class whose ``__init__`` has these arguments."""
     space: dict[str, Any] = {}
-    exec(f"def signature({arguments}): pass", space)  # noqa: S102 - the texts below
+    exec(f"def signature({arguments}): pass", space)
     signature = inspect.signature(space["signature"])
     options = tuple(n for n in signature.parameters if n not in _OLD)
     body = {
@@ -81,11 +83,33 @@ MultiMarginLoss = _loss("MultiMarginLoss", "multi_margin_loss", f"p=1, margin=1.
 MultiLabelMarginLoss = _loss("MultiLabelMarginLoss", "multilabel_margin_loss")
 MultiLabelSoftMarginLoss = _loss("MultiLabelSoftMarginLoss", "multilabel_soft_margin_loss", f"weight=None, {_USUAL}")
 SoftMarginLoss = _loss("SoftMarginLoss", "soft_margin_loss")
-TripletMarginLoss = _loss("TripletMarginLoss", "triplet_margin_loss", f"margin=1.0, p=2.0, eps=1e-6, swap=False, {_USUAL}")
-TripletMarginWithDistanceLoss = _loss(
-    "TripletMarginWithDistanceLoss", "triplet_margin_with_distance_loss",
-    "*, distance_function=None, margin=1.0, swap=False, reduction='mean'",
-)  # fmt: skip
+TripletMarginLoss = _loss(
+    "TripletMarginLoss", "triplet_margin_loss", f"margin=1.0, p=2.0, eps=1e-6, swap=False, {_USUAL}"
+)
+
+
+class TripletMarginWithDistanceLoss(Module):
+    """Computes :func:`triplet_margin_with_distance_loss`; the distance is a Euclidean one where none is given."""
+
+    def __init__(
+        self, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,
+        swap: bool = False, reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if margin <= 0:
+            raise ValueError(
+                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
+            )
+        self.distance_function: Any = PairwiseDistance() if distance_function is None else distance_function
+        self.margin, self.swap, self.reduction = margin, swap, reduction
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        return F.triplet_margin_with_distance_loss(
+            anchor, positive, negative, distance_function=self.distance_function, margin=self.margin, swap=self.swap,
+            reduction=self.reduction,
+        )  # fmt: skip
+
+
 CTCLoss = _loss("CTCLoss", "ctc_loss", "blank=0, reduction='mean', zero_infinity=False")
 
 __all__ = [

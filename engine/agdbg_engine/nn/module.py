@@ -235,6 +235,19 @@ class ModuleList(Sequential):
     def forward(self, x: Any) -> Any:
         raise NotImplementedError('Module [ModuleList] is missing the required "forward" function')
 
+    def __repr__(self) -> str:
+        shown = [repr(m) for m in self]
+        if not shown:
+            return f"{type(self).__name__}()"
+        lines, first = [], 0
+        for i, text in enumerate(shown):
+            if i + 1 < len(shown) and shown[i + 1] == text:
+                continue
+            name = f"({i}): " if i == first else f"({first}-{i}): {i - first + 1} x "
+            lines.append(f"  {name}" + text.replace("\n", "\n  "))
+            first = i + 1
+        return "\n".join([f"{type(self).__name__}(", *lines, ")"])
+
 
 def _checked(name: str) -> str:
     """A name under which something can be held: dots separate the parts of a full name."""

@@ -56,7 +56,7 @@ class LayerNorm(_Normalising):
         _affine(self, self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)  # type: ignore[no-any-return]  # found by name
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         shown = f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
@@ -77,7 +77,7 @@ class RMSNorm(_Normalising):
         self.register_parameter("weight", made)
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)  # type: ignore[no-any-return]  # found by name
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
@@ -97,7 +97,7 @@ class GroupNorm(_Normalising):
         _affine(self, (num_channels,), affine, affine and bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)  # type: ignore[no-any-return]  # found by name
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         shown = f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
@@ -112,7 +112,7 @@ class LocalResponseNorm(Module):
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)  # type: ignore[no-any-return]  # found by name
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
@@ -181,7 +181,7 @@ class _BatchNorm(_Tracking):
         by_batch = self.training or (self.running_mean is None and self.running_var is None)
         kept = not self.training or self.track_running_stats
         mean, var = (self.running_mean, self.running_var) if kept else (None, None)
-        return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, factor, self.eps)  # type: ignore[no-any-return]  # found by name
+        return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, factor, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -105,7 +105,12 @@ class AvgPool1d(_Pool):
     shown = "kernel_size stride padding"
 
     def __init__(
-        self, kernel_size: Size, stride: Any = None, padding: Size = 0, ceil_mode: bool = False, count_include_pad: bool = True
+        self,
+        kernel_size: Size,
+        stride: Any = None,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
     ) -> None:
         super().__init__()
         self.kernel_size, self.padding = each(kernel_size, 1), each(padding, 1)
@@ -113,9 +118,7 @@ class AvgPool1d(_Pool):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Tensor) -> Any:
-        return F.avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
-        )
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
 class _AvgPool(_Pool):
@@ -132,7 +135,13 @@ class _AvgPool(_Pool):
 
     def forward(self, input: Tensor) -> Any:
         return getattr(F, f"avg_pool{self.dims}d")(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad, self.divisor_override
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
         )
 
 

@@ -16,7 +16,7 @@ from . import functional as F
 from . import init
 from .module import Module
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
 State = tuple[Tensor, ...]
 
@@ -33,7 +33,12 @@ class _Recurrent(Module):
         super().__init__()
         _check(hidden_size, num_layers, dropout, proj_size, type(self).__name__)
         self.input_size, self.hidden_size, self.num_layers, self.bias = input_size, hidden_size, num_layers, bias
-        self.batch_first, self.dropout, self.bidirectional, self.proj_size = batch_first, float(dropout), bidirectional, proj_size
+        self.batch_first, self.dropout, self.bidirectional, self.proj_size = (
+            batch_first,
+            float(dropout),
+            bidirectional,
+            proj_size,
+        )
         made = {"device": device, "dtype": dtype}
         rows, out = self.gates * hidden_size, proj_size or hidden_size
         for layer in range(num_layers):
@@ -71,7 +76,14 @@ class _Recurrent(Module):
         return [p for p in found if p is not None]
 
     def extra_repr(self) -> str:
-        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        usual = {
+            "proj_size": 0,
+            "num_layers": 1,
+            "bias": True,
+            "batch_first": False,
+            "dropout": 0,
+            "bidirectional": False,
+        }
         parts = [f"{self.input_size}, {self.hidden_size}"]
         return ", ".join(parts + [f"{n}={getattr(self, n)}" for n, v in usual.items() if getattr(self, n) != v])
 
@@ -108,11 +120,11 @@ class _Recurrent(Module):
         p = self._parameters
         w_hh, b_hh, w_hr = p["weight_hh" + suffix], p.get("bias_hh" + suffix), p.get("weight_hr" + suffix)
         step = self._step()
-        from_input = F.linear(x, p["weight_ih" + suffix], p.get("bias_ih" + suffix)).unbind(0)  # type: ignore[arg-type]  # is there
+        from_input = F.linear(x, p["weight_ih" + suffix], p.get("bias_ih" + suffix)).unbind(0)
         backwards = suffix.endswith("reverse")
         outs = []
         for at in reversed(from_input) if backwards else from_input:
-            state = step(at, F.linear(state[0], w_hh, b_hh), state[-1])  # type: ignore[arg-type]  # is there
+            state = step(at, F.linear(state[0], w_hh, b_hh), state[-1])
             if w_hr is not None:
                 state = (F.linear(state[0], w_hr), *state[1:])
             outs.append(state[0])
@@ -246,7 +258,12 @@ class _Cell(Module):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         rows = self.gates * hidden_size
-        shapes = {"weight_ih": (rows, input_size), "weight_hh": (rows, hidden_size), "bias_ih": (rows,), "bias_hh": (rows,)}
+        shapes = {
+            "weight_ih": (rows, input_size),
+            "weight_hh": (rows, hidden_size),
+            "bias_ih": (rows,),
+            "bias_hh": (rows,),
+        }
         for name, shape in shapes.items():
             wanted = bias or name.startswith("weight")
             self.register_parameter(name, Parameter(zeros(shape, device=device, dtype=dtype)) if wanted else None)

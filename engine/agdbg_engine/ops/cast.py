@@ -12,28 +12,42 @@ from .. import events
 from ..backward import QUIET
 from ..device import device as Device
 from ..device import device_of
+from ..memory_format import contiguous_format
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from . import kernels as k
+from .shape import contiguous
 
 
-def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+def to(
+    self: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     """This tensor in another dtype (or on another device); itself when nothing changes and ``copy`` is false."""
+    flags = []
     for a in args:
-        if isinstance(a, Tensor):
+        if isinstance(a, bool):
+            flags.append(a)
+        elif isinstance(a, Tensor):
             dtype, device = a.dtype, a.device
         elif isinstance(a, Device | str | int):
             device = Device(a)
         else:
             dtype = a
+    copy = flags[1] if len(flags) > 1 else copy  # the first one is non_blocking
     if device is not None and Device(device) != device_of(self._a):
         raise RuntimeError(
             f"moving a tensor from {self.device} to {Device(device)} is not supported yet: only the CPU is"
         )
     target = self.dtype if dtype is None else np.dtype(dtype)
     if target == self.dtype:
-        return g.clone(self) if copy else self
+        return _copied(self, target, memory_format) if copy else self
     if not dtypes.is_differentiable(target):
         if events.sink is not None and self._rg and self.requires_grad:
             events.sink.graph_cut(self, "integer", *caller())
@@ -43,12 +57,16 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bo
         events.keep_on(events.COMPLEX)  # complex gradients take the general way, which conjugates
     elif self._a.dtype.kind == "c":
         warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
-    return g.to_copy(self, target)
+    return _copied(self, target, memory_format)
+
+
+def _copied(x: Tensor, dtype: Any, memory_format: Any) -> Tensor:
+    return g.to_copy(contiguous(x) if memory_format is contiguous_format else x, dtype)
 
 
 def _method(name: str, dtype: Any) -> Any:
-    def cast(self: Tensor) -> Tensor:
-        return to(self, dtype)
+    def cast(self: Tensor, memory_format: Any = None) -> Tensor:
+        return to(self, dtype, memory_format=memory_format)
 
     cast.__name__ = cast.__qualname__ = name
     cast.__doc__ = f"This tensor as {dtype}."

@@ -232,7 +232,7 @@ def _chosen(mask: Any, x: Any, y: Any) -> Any:
 
 def keep(g: Any, mask: Any) -> Any:
     """``g`` where ``mask``, else 0 (not a product: 0 * inf is not 0)."""
-    if g.size < SMALL or type(g) is not ndarray:
+    if g.size < SMALL or type(g) is not ndarray or g.itemsize not in _BITS:
         return np.where(mask, g, constant(0, g))
     bits = mask.astype(_BITS[g.dtype.itemsize])
     return _bits_of(g, np.negative(bits, bits))
@@ -250,7 +250,7 @@ def leaky_relu_backward(g: Any, x: Any, negative_slope: float) -> Any:
 
 def drop(g: Any, mask: Any) -> Any:
     """``g`` where not ``mask``, else 0."""
-    if g.size < SMALL or type(g) is not ndarray:
+    if g.size < SMALL or type(g) is not ndarray or g.itemsize not in _BITS:
         return np.where(mask, constant(0, g), g)
     bits = mask.astype(_BITS[g.dtype.itemsize])
     return _bits_of(g, np.subtract(bits, 1, bits))

@@ -97,10 +97,10 @@ NAMES = frozenset(
 )
 """The functions that PyTorch has in this form too."""
 
-_EXACT = frozenset(("mm", "bmm", "addmm", "matmul", "mv", "dot", "gather"))
+_EXACT = frozenset(("mm", "bmm", "addmm", "matmul", "mv", "dot", "gather", "aminmax", "sort", "msort", "topk", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin", "logcumsumexp", "quantile", "nanquantile", "histc", "renorm", "isin"))
 """Those that do not cast their result."""
 
-_APART = frozenset(("cat", "concat", "concatenate", "gather"))
+_APART = frozenset(("cat", "concat", "concatenate", "gather", "kthvalue"))
 """Those that may not write to an operand at all."""
 
 

@@ -15,7 +15,7 @@ FAMILIES = (
     "fft", "fft_functions",
     "distances", "losses", "dropout", "embedding", "attention", "recurrent",
     "scans", "log_scans", "sorting", "medians", "multiples", "spreads",
-    "quantiles", "differences", "trapezoids", "covariance", "renorm", "searching", "uniques", "histograms",
+    "quantiles", "differences", "trapezoids", "covariance", "renorm", "searching", "uniques", "histograms", "masks", "masked_rows",
 )  # fmt: skip
 
 for _family in FAMILIES:

@@ -22,19 +22,19 @@ class Table(NamedTuple):
     """Counted from the end, negative."""
     size: int
     """Elements on the side of the input."""
-    index: list[Any]
+    places: list[Any]
     """By term, the element that each result takes."""
-    weight: list[Any] | None
+    weights: list[Any] | None
     """By term, the weight in each result; ``None`` for 1."""
 
 
 def gathered(x: Any, tables: list[Table]) -> Any:
     """The map of ``x``."""
     dtype = x.dtype
-    if dtype == np.float16 and any(t.weight for t in tables):
+    if dtype == np.float16 and any(t.weights for t in tables):
         x = x.astype(np.float32)
     for table in tables:
-        terms = (_taken(x, table, i) for i in range(len(table.index)))
+        terms = (_taken(x, table, i) for i in range(len(table.places)))
         x = _sum(terms)
     return x if x.dtype == dtype else x.astype(dtype)
 
@@ -45,7 +45,7 @@ def scattered(g: Any, tables: list[Table]) -> Any:
     if dtype == np.float16:
         g = g.astype(np.float32)
     for table in reversed(tables):
-        terms = (_put(_weighted(g, table, i), table, table.index[i]) for i in range(len(table.index)))
+        terms = (_put(_weighted(g, table, i), table, table.places[i]) for i in range(len(table.places)))
         g = _sum(terms)
     return g if g.dtype == dtype else g.astype(dtype)
 
@@ -58,7 +58,7 @@ def _sum(terms: Any) -> Any:
 
 
 def _taken(x: Any, table: Table, i: int) -> Any:
-    index = table.index[i]
+    index = table.places[i]
     axis = x.ndim + table.axis
     pieces = _pieces(np.arange(len(index)), index)
     if pieces is None:
@@ -71,9 +71,9 @@ def _taken(x: Any, table: Table, i: int) -> Any:
 
 
 def _weighted(x: Any, table: Table, i: int) -> Any:
-    if table.weight is None:
+    if table.weights is None:
         return x
-    return x * array_module(x).asarray(table.weight[i].astype(x.dtype)).reshape(-1, *(1,) * (-table.axis - 1))
+    return x * array_module(x).asarray(table.weights[i].astype(x.dtype)).reshape(-1, *(1,) * (-table.axis - 1))
 
 
 def _put(g: Any, table: Table, index: Any) -> Any:

@@ -49,7 +49,7 @@ unary("nan_to_num(self, nan=0.0, posinf=None, neginf=None)", "NanToNumBackward0"
 round_decimals = op("round_decimals(self, decimals)", "RoundBackward1", self="zeros_of(self_shape, g)", elementwise=True,
    kinds="f", jvp="zeros_of(self_shape, self_t)", value=_decimals)
 op("fmax(self, other)", "FmaxBackward0", self="keep(g, (self >= other) | isnan(other))",
-   other="drop(g, (self >= other) | isnan(other))", jvp="where((self >= other) | isnan(other), self_t, other_t)",
+   other="drop(g, (self >= other) | isnan(other))", jvp="where((self > other) | isnan(other), self_t, other_t)",
    elementwise=True, out=True, where="torch Tensor", value=np.fmax, kinds="fiub")
 op("fmin(self, other)", "FminBackward0", self="keep(g, (self <= other) | isnan(other))",
    other="drop(g, (self <= other) | isnan(other))", jvp="where((self <= other) | isnan(other), self_t, other_t)",

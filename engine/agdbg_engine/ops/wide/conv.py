@@ -70,6 +70,20 @@ def conv_transpose3d(
     return _transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
+@public("torch")
+def convolution(
+    input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
+    output_padding: Sizes, groups: int,
+) -> Tensor:  # fmt: skip
+    """Any of the convolutions above, of a batch: the number of dimensions is that of ``weight``."""
+    k = weight.ndim - 2
+    how = (
+        _each("stride", stride, k), _each("padding", padding, k), _each("dilation", dilation, k), bool(transposed),
+        _each("output_padding", output_padding, k), groups,
+    )  # fmt: skip
+    return _checked(input, weight, bias, *how)
+
+
 # ----- what they have in common -----
 
 
@@ -85,9 +99,7 @@ def _conv(
     else:
         around = _each("padding", padding, k)
     how = (stride, around, dilation, False, (0,) * k, groups)
-    _check(x, weight, bias, *how)
-    _check_windows(x, weight, around, dilation)
-    y: Tensor = graph.convolution(x, weight, bias, *how)  # type: ignore[attr-defined]  # a row
+    y = _checked(x, weight, bias, *how)
     return y.squeeze(0) if single else y
 
 
@@ -101,10 +113,20 @@ def _transposed(
         _each("stride", stride, k), _each("padding", padding, k), _each("dilation", dilation, k), True,
         _each("output_padding", output_padding, k), groups,
     )  # fmt: skip
-    _check(x, weight, bias, *how)
-    _check_transposed(x, weight, *how)
-    y: Tensor = graph.convolution(x, weight, bias, *how)  # type: ignore[attr-defined]  # a row
+    y = _checked(x, weight, bias, *how)
     return y.squeeze(0) if single else y
+
+
+def _checked(
+    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, extra: Ints,
+    groups: int,
+) -> Tensor:  # fmt: skip
+    _check(x, weight, bias, stride, padding, dilation, transposed, extra, groups)
+    if transposed:
+        _check_transposed(x, weight, stride, padding, dilation, extra)
+    else:
+        _check_windows(x, weight, padding, dilation)
+    return graph.convolution(x, weight, bias, stride, padding, dilation, transposed, extra, groups)  # type: ignore[attr-defined]  # a row
 
 
 def _batched(op: str, n: int, x: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, bool]:
@@ -112,9 +134,7 @@ def _batched(op: str, n: int, x: Tensor, weight: Tensor, bias: Tensor | None) ->
     given = (x, weight) if bias is None else (x, weight, bias)
     if not all(isinstance(t, Tensor) for t in given):
         kinds = ", ".join(type(t).__name__ for t in given)
-        raise TypeError(
-            f"{op}() received an invalid combination of arguments - got ({kinds}), but expected one of:"
-        )
+        raise TypeError(f"{op}() received an invalid combination of arguments - got ({kinds}), but expected one of:")
     if x.ndim not in (n + 1, n + 2):
         raise shape_error(
             f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {op}, but got input of size: {list(x.shape)}"
@@ -228,9 +248,7 @@ def _check_windows(x: Tensor, weight: Tensor, padding: Ints, dilation: Ints) -> 
     _check_empty(x)
 
 
-def _check_transposed(
-    x: Tensor, weight: Tensor, stride: Ints, padding: Ints, dilation: Ints, transposed: bool, extra: Ints, groups: int
-) -> None:
+def _check_transposed(x: Tensor, weight: Tensor, stride: Ints, padding: Ints, dilation: Ints, extra: Ints) -> None:
     _check_empty(x)
     if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise shape_error(
@@ -247,9 +265,7 @@ def _check_transposed(
 
 def _check_empty(x: Tensor) -> None:
     if 0 in x.shape[2:] and 0 not in x.shape[:2]:
-        raise shape_error(
-            f"Only zero batch or zero channel inputs are supported, but got input shape: {list(x.shape)}"
-        )
+        raise shape_error(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(x.shape)}")
 
 
 def _by(numbers: Any) -> str:

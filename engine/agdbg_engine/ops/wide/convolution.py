@@ -128,7 +128,6 @@ op(
     weight=f"convolution_weight(g, input, weight_shape, {_HOW})",
     bias="bias_gradient(g)",
     jvp=f"convolution(input_t, weight, None, {_HOW}) + convolution(input, weight_t, bias_t, {_HOW})",
-    where="torch",
 )  # fmt: skip
 op(
     f"convolution_input(grad_output, weight, shape, {_HOW})", "ConvolutionBackwardBackward0",

@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPS: dict[str, Op] = {}
 """The interpreted rows by name."""
 
-NAMESPACES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special")
+NAMESPACES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special", "masked")
 
 
 class Public(NamedTuple):

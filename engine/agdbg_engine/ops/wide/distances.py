@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """The cosine of the angle between vectors along ``dim``, whose lengths count as no less than ``eps``."""
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in (x1, x2)])
     if dtype.kind != "f":
-        raise RuntimeError(
-            f"expected common dtype to be floating point, yet common dtype is {scalar_type(dtype)}"
-        )
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_type(dtype)}")
     a, b = _broadcast(x1, x2)
     dim = one_dim(a, dim)
     units = []
@@ -126,7 +125,7 @@ def euclidean_grad(F: Any, grad: Any, x1: Any, x2: Any, result: Any) -> Any:
 op("euclidean_dist(x1, x2)", "EuclideanDistBackward0", kinds="f",
    x1="sum_to(euclidean_grad(g, x1, x2, result), x1_shape)",
    x2="sum_to(euclidean_grad(mT(g), x2, x1, mT(result)), x2_shape)")  # fmt: skip
-_BY_PRODUCT = {
+_BY_PRODUCT: dict[Any, Callable[[int, int], bool]] = {
     None: lambda p, r: p > 25 or r > 25,
     "use_mm_for_euclid_dist_if_necessary": lambda p, r: p > 25 or r > 25,
     "use_mm_for_euclid_dist": lambda p, r: True,
@@ -145,9 +144,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         if x.dtype.kind != "f":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {scalar_type(x.dtype)}")
     if x1.shape[-1] != x2.shape[-1]:
-        raise shape_error(
-            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
-        )
+        raise shape_error(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     if x1.dtype != x2.dtype:
@@ -214,9 +211,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 def _check_bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     if x1.ndim != x2.ndim:
-        raise shape_error(
-            f"bilinear(): input dimensions do not match: got {x1.ndim} and {x2.ndim}"
-        )
+        raise shape_error(f"bilinear(): input dimensions do not match: got {x1.ndim} and {x2.ndim}")
     for i, (a, b) in enumerate(zip(x1.shape[:-1], x2.shape[:-1], strict=True)):
         if a != b:
             raise shape_error(f"bilinear(): input batch dimensions do not match at dim {i}: got {a} and {b}")
@@ -229,5 +224,3 @@ def _check_bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None)
         raise shape_error(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
         )
-
-

@@ -29,7 +29,8 @@ def im2col(self: Any, kernel_size: Ints, dilation: Ints, padding: Ints, stride: 
 def col2im(self: Any, output_size: Ints, kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> Any:
     """Columns added up to (..., C, *output_size) where :func:`im2col` read them."""
     channels = self.shape[-2] // math.prod(kernel_size)
-    parts = self.reshape(*self.shape[:-2], channels, *kernel_size, *_blocks(output_size, kernel_size, dilation, padding, stride))
+    blocks = _blocks(output_size, kernel_size, dilation, padding, stride)
+    parts = self.reshape(*self.shape[:-2], channels, *kernel_size, *blocks)
     return overlapped(parts, output_size, stride, padding, dilation).copy()
 
 
@@ -52,10 +53,10 @@ def unfold(input: Tensor, kernel_size: Size, dilation: Size = 1, padding: Size =
     if min(blocks) < 1:
         k, d, p, _ = how
         raise shape_error(
-            f"Given input with spatial size {tuple(input.shape[-2:])}, kernel_size={k}, dilation={d}, padding={p}, calculated shape "
-            f"of the array of sliding blocks as {blocks}, but its components must be at least one."
+            f"Given input with spatial size {tuple(input.shape[-2:])}, kernel_size={k}, dilation={d}, padding={p}, calculated "
+            f"shape of the array of sliding blocks as {blocks}, but its components must be at least one."
         )
-    return graph.im2col(input, *how)  # type: ignore[attr-defined, no-any-return]  # a row
+    return graph.im2col(input, *how)  # type: ignore[attr-defined]  # a row
 
 
 @public("nn.functional")
@@ -81,17 +82,16 @@ def fold(
             f"2 to match the calculated number of sliding blocks {blocks[0]} * {blocks[1]} = {math.prod(blocks)}, but got "
             f"input.size(2)={columns}."
         )
-    return graph.col2im(input, size, *how)  # type: ignore[attr-defined, no-any-return]  # a row
+    return graph.col2im(input, size, *how)  # type: ignore[attr-defined]  # a row
 
 
 def _refuse_dims(x: Tensor, dims: str, others: str) -> None:
     if x.ndim < 3 and dims.startswith("3"):
         raise shape_error(
-            f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {x.ndim})", IndexError
+            f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {x.ndim})",
+            IndexError,
         )
-    raise shape_error(
-        f"Expected {dims} (batch mode) tensor {others} dimensions for input, but got: {list(x.shape)}"
-    )
+    raise shape_error(f"Expected {dims} (batch mode) tensor {others} dimensions for input, but got: {list(x.shape)}")
 
 
 def _two(name: str, value: Size) -> Ints:

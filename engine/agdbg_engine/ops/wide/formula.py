@@ -25,11 +25,19 @@ class Formula:
     @cached_property
     def function(self) -> Callable[..., Any]:
         """``function(F, *values)`` with the values of :attr:`names` in order; compiled at first use."""
-        body = _Calls().visit(ast.parse(self.text, mode="eval")).body
+        return self.compiled(self.tree(), {})
+
+    def tree(self) -> ast.expr:
+        """The expression with the functions that it calls looked up in their namespaces."""
+        body: ast.expr = _Calls().visit(ast.parse(self.text, mode="eval")).body
+        return body
+
+    def compiled(self, body: ast.expr, more: dict[str, Any]) -> Callable[..., Any]:
+        """``body`` as a function of :attr:`names`; ``more``: what else it calls."""
         arguments = ast.arguments([], [ast.arg("F_"), *(ast.arg(n) for n in self.names)], None, [], [], None, [])
         tree = ast.fix_missing_locations(ast.Expression(ast.Lambda(arguments, body)))
         made: Callable[..., Any] = eval(
-            compile(tree, __file__, "eval"), {"f_": formulas}
+            compile(tree, __file__, "eval"), {"f_": formulas, **more}
         )  # text of a row of this package
         return made
 

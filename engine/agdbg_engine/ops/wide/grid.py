@@ -60,9 +60,7 @@ def grid_sampler(
     shapes = f"but got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
     if input.ndim not in (4, 5) or input.ndim != grid.ndim:
         wanted = input.ndim if input.ndim in (4, 5) else 5
-        raise shape_error(
-            f"grid_sampler(): expected {wanted}D input and grid with same number of dimensions, {shapes}"
-        )
+        raise shape_error(f"grid_sampler(): expected {wanted}D input and grid with same number of dimensions, {shapes}")
     if input.shape[0] != grid.shape[0]:
         raise shape_error(f"grid_sampler(): expected grid and input to have same batch size, {shapes}")
     k = input.ndim - 2
@@ -73,8 +71,8 @@ def grid_sampler(
     for d in range(2, input.ndim):
         if input.shape[d] == 0:
             raise shape_error(
-                f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(input.shape)} with "
-                f"dimension {d} being empty"
+                f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(input.shape)} "
+                f"with dimension {d} being empty"
             )
     if k == 3 and interpolation_mode == BICUBIC:
         raise shape_error("grid_sampler(): bicubic interpolation only supports 4D input")
@@ -132,7 +130,7 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Tens
             f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {theta.shape[2]}] but got: "
             f"[{theta.shape[0]}, {theta.shape[2]}]."
         )
-    return graph.affine_grid_generator_raw(theta, size, bool(align_corners))  # type: ignore[attr-defined, no-any-return]  # a row
+    return graph.affine_grid_generator_raw(theta, size, bool(align_corners))  # type: ignore[attr-defined]  # a row
 
 
 @public("nn.functional")

@@ -50,7 +50,7 @@ def _weight(taken: Any, orders: Ints) -> Any:
 
 def _pixels(x: Any) -> Any:
     """(N, C, ...) as rows of channels (N * ..., C), which are read in one piece."""
-    n, c, area = *x.shape[:2], math.prod(x.shape[2:])
+    (n, c), area = x.shape[:2], math.prod(x.shape[2:])
     return array_module(x).ascontiguousarray(x.reshape(n, c, area).swapaxes(1, 2)).reshape(n * area, c)
 
 
@@ -68,7 +68,7 @@ def _gathered(x: Any, axes: _Axes) -> Any:
 
 def _read(x: Any, axes: _Axes, points: Ints, orders: Ints) -> Any:
     """The weighted sum of elements of ``x`` (N, C, ...) at every point: (N, C, *points)."""
-    n, c, count = *x.shape[:2], math.prod(points)
+    (n, c), count = x.shape[:2], math.prod(points)
     xp = array_module(x)
     out = xp.zeros((n * count, c), x.dtype)
     for value, taken in _gathered(x, axes) if out.size else ():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from ..prepare import as_array, cut, failed
 from ..row import Row
 from .formula import Formula
 from .node import Interpreted, node_class
+from .short import LONG, fits, needed, short
+from .tangent import TangentFormula
 
 NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -53,6 +56,8 @@ class Op:
         self.casts = row.elementwise or row.floats
         self._forward = Formula(row.forward) if row.forward else None
         self._classes: dict[tuple[str, ...], type[Interpreted]] = {}
+        self._has_short_way = fits(self)
+        self.nothing = (None,) * len(self.inputs)
         parameters = [
             inspect.Parameter(
                 a,
@@ -75,6 +80,10 @@ class Op:
             bound = self.__signature__.bind(*args, **kwargs)
             bound.apply_defaults()
             args = bound.args
+        if self._has_short_way:
+            found = short(self, args)
+            if found is not LONG:
+                return found
         return apply(self, args)
 
     def node_class(self, numbers: tuple[str, ...]) -> type[Interpreted]:
@@ -88,8 +97,45 @@ class Op:
     def compute(self, buffers: list[Any]) -> Any:
         """The value on ``buffers``, one for every argument."""
         if self._forward is None:
-            return getattr(kernels, self.row.name)(*buffers)
+            return self.kernel(*buffers)
         return self._forward(kernels, dict(zip(self.row.args, buffers, strict=True)))
+
+    # ----- what the short way knows beforehand -----
+
+    @cached_property
+    def kernel(self) -> Callable[..., Any]:
+        """The value as a function of buffers in the order of the arguments."""
+        if self._forward is None:
+            found: Callable[..., Any] = getattr(kernels, self.row.name)
+            return found
+        return lambda *buffers: self.compute(list(buffers))
+
+    @cached_property
+    def plain(self) -> type[Interpreted]:
+        """The class of its nodes when all tensors are given as such."""
+        return self.node_class(())
+
+    @cached_property
+    def saves(self) -> tuple[tuple[str, str, str, int | None], ...]:
+        """For every slot its name, those of what it holds and of the version, and the place of the argument; ``None``: a result."""
+        cls, args = self.plain, self.row.args
+        return tuple(
+            (s, "s_" + s, "v_" + s, None if is_output else args.index(s))
+            for s, is_output in zip(cls.slots, cls.outputs_saved, strict=True)
+        )
+
+    @cached_property
+    def keeps(self) -> tuple[tuple[str, int, str | None], ...]:
+        """For every constant the name of its slot, the place of the argument, and what of that: ``shape``, ``dtype``, or it itself."""
+        args = self.row.args
+        return tuple(
+            (
+                "c_" + c,
+                args.index(c if c in args else c.rpartition("_")[0]),
+                None if c in args else c.rpartition("_")[2],
+            )
+            for c in self.plain.consts
+        )
 
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
@@ -237,7 +283,7 @@ def _save(op: Op, node: Interpreted, given: dict[str, Any], outs: tuple[Tensor, 
     partly = None in node.next
     for name, is_output in zip(node.slots, node.outputs_saved, strict=True):
         version = 0
-        if partly and not _needed(node, name):
+        if partly and not needed(node, name):
             value = None
         elif is_output:
             value = outs[0]._a
@@ -252,11 +298,6 @@ def _save(op: Op, node: Interpreted, given: dict[str, Any], outs: tuple[Tensor, 
         setattr(node, "v_" + name, version)
     for name in node.consts:
         setattr(node, "c_" + name, _constant(name, given))
-
-
-def _needed(node: Interpreted, name: str) -> bool:
-    """Whether the gradient of an input that wants one reads ``name``."""
-    return any(n is not None and name in f.names for n, f in zip(node.next, node.formulas, strict=True))
 
 
 def _constant(name: str, given: dict[str, Any]) -> Any:
@@ -289,19 +330,25 @@ def tangent_function(op: Op) -> Callable[..., Any]:
     """``jvp(*args, *results, *tangents)`` of the row, on tensors."""
     row = op.row
     tangents = [t + "_t" for t in row.differentiable]
-    formula = Formula(row.jvp) if row.jvp != "linear" else None
+    formula = TangentFormula(row.jvp, tangents) if row.jvp != "linear" else None
+    names = [*row.args, *op.outputs, *tangents]
 
     def jvp(*values: Any) -> Any:
-        names = [*row.args, *op.outputs, *tangents]
-        given = {n: filled(v) if n in tangents else v for n, v in zip(names, values, strict=True)}
+        given = dict(zip(names, values, strict=True))
         if formula is None:
-            return op(*(given[a + "_t"] if a in row.differentiable else given[a] for a in row.args))
+            return op(*(filled(given[a + "_t"]) if a in row.differentiable else given[a] for a in row.args))
         for name in formula.names:
             if name not in given:
                 given[name] = _constant(name, given)
-        return formula(graph, given)
+        found = formula(graph, given)
+        return found if op.several else _in_dtype(found, given["result"].dtype)
 
     return jvp
+
+
+def _in_dtype(tangent: Any, dtype: Any) -> Any:
+    """``tangent`` in the dtype of the result: terms that would have promoted it may have been left out."""
+    return tangent.to(dtype) if isinstance(tangent, Tensor) and tangent.dtype != dtype else tangent
 
 
 __all__ = ["Op", "apply", "tangent_function"]

@@ -152,7 +152,8 @@ def declare(name: str, node: str, k: int, how: str, value: Any, again: str = "")
 
     more = f"{again}, indices" if again else "indices"
     op(
-        f"{name}(self, {how})", f"{node}Backward0", self=f"{name}_backward(g, self, {more})", jvp=f"(pooled_at(self_t, indices, {k}), None)",
+        f"{name}(self, {how})", f"{node}Backward0", self=f"{name}_backward(g, self, {more})",
+        jvp=f"(pooled_at(self_t, indices, {k}), None)",
         outputs="values *indices", kinds="iuf", value=value,
     )  # fmt: skip
     op(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ...backward import route_run
-from ...node import Node, NodeN
+from ...node import NodeN
 from ...saved import Freed, Packed, late_storage, unpacked
 from ...storage import Storage
 from ...tensor import Tensor

@@ -30,7 +30,10 @@ def _channels(self: Any, groups: int) -> Any:
 
 
 linear(
-    "pixel_shuffle_raw(self, upscale_factor)", "PixelShuffleBackward0", "pixel_unshuffle_raw(g, upscale_factor)", value=_shuffled
+    "pixel_shuffle_raw(self, upscale_factor)",
+    "PixelShuffleBackward0",
+    "pixel_unshuffle_raw(g, upscale_factor)",
+    value=_shuffled,
 )
 linear(
     "pixel_unshuffle_raw(self, downscale_factor)", "PixelUnshuffleBackward0", "pixel_shuffle_raw(g, downscale_factor)",
@@ -52,7 +55,7 @@ def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
             f"input.size(-3)={c} is not divisible by {upscale_factor**2}"
         )
-    return graph.pixel_shuffle_raw(self, upscale_factor)  # type: ignore[attr-defined, no-any-return]  # a row
+    return graph.pixel_shuffle_raw(self, upscale_factor)  # type: ignore[attr-defined]  # a row
 
 
 @public("torch nn.functional")
@@ -62,10 +65,10 @@ def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
     for name, axis in (("height", -2), ("width", -1)):
         if self.shape[axis] % downscale_factor:
             raise shape_error(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({axis})={self.shape[axis]} is not "
-                f"divisible by {downscale_factor}"
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({axis})={self.shape[axis]} "
+                f"is not divisible by {downscale_factor}"
             )
-    return graph.pixel_unshuffle_raw(self, downscale_factor)  # type: ignore[attr-defined, no-any-return]  # a row
+    return graph.pixel_unshuffle_raw(self, downscale_factor)  # type: ignore[attr-defined]  # a row
 
 
 def _check(op: str, x: Tensor, name: str, factor: int) -> None:
@@ -86,4 +89,4 @@ def channel_shuffle(self: Tensor, groups: int) -> Tensor:
         raise shape_error(
             f"Number of channels must be divisible by groups. Got {self.shape[1]} channels and {groups} groups."
         )
-    return graph.channel_shuffle_raw(self, groups)  # type: ignore[attr-defined, no-any-return]  # a row
+    return graph.channel_shuffle_raw(self, groups)  # type: ignore[attr-defined]  # a row

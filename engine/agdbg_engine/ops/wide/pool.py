@@ -17,9 +17,7 @@ Pair = tuple[Tensor, Tensor]
 # ----- max -----
 
 
-def _max(
-    k: int, x: Tensor, kernel_size: Size, stride: Any, padding: Size, dilation: Size, ceil_mode: bool
-) -> Any:
+def _max(k: int, x: Tensor, kernel_size: Size, stride: Any, padding: Size, dilation: Size, ceil_mode: bool) -> Any:
     op = f"max_pool{k}d"
     kernel = each(op, "kernel_size", kernel_size, k)
     how = (
@@ -86,7 +84,7 @@ def max_pool2d_with_indices(
     input: Tensor, kernel_size: Size, stride: Any = None, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False
 ) -> Pair:
     """:func:`max_pool2d` and the places of the maxima."""
-    return tuple(_max(2, input, kernel_size, stride, padding, dilation, ceil_mode))  # type: ignore[return-value]  # two
+    return tuple(_max(2, input, kernel_size, stride, padding, dilation, ceil_mode))
 
 
 @public("nn.functional")
@@ -94,14 +92,21 @@ def max_pool3d_with_indices(
     input: Tensor, kernel_size: Size, stride: Any = None, padding: Size = 0, dilation: Size = 1, ceil_mode: bool = False
 ) -> Pair:
     """:func:`max_pool3d` and the places of the maxima."""
-    return tuple(_max(3, input, kernel_size, stride, padding, dilation, ceil_mode))  # type: ignore[return-value]  # two
+    return tuple(_max(3, input, kernel_size, stride, padding, dilation, ceil_mode))
 
 
 # ----- mean -----
 
 
 def _avg(
-    k: int, x: Tensor, kernel_size: Size, stride: Any, padding: Size, ceil_mode: bool, count_include_pad: bool, override: Any
+    k: int,
+    x: Tensor,
+    kernel_size: Size,
+    stride: Any,
+    padding: Size,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    override: Any,
 ) -> Tensor:
     op = f"avg_pool{k}d"
     kernel = each(op, "kernel_size", kernel_size, k)
@@ -163,8 +168,8 @@ def _lp(k: int, x: Tensor, norm_type: float, kernel_size: Size, stride: Any, cei
     if norm_type in (math.inf, -math.inf):
         pooled = (max_pool1d, max_pool2d, max_pool3d)[k - 1]
         if norm_type > 0:
-            return pooled(x.abs(), kernel_size, stride, 0, 1, ceil_mode)  # type: ignore[no-any-return]
-        return -pooled(-x.abs(), kernel_size, stride, 0, 1, ceil_mode)  # type: ignore[no-any-return]
+            return pooled(x.abs(), kernel_size, stride, 0, 1, ceil_mode)
+        return -pooled(-x.abs(), kernel_size, stride, 0, 1, ceil_mode)
     window = each(f"lp_pool{k}d", "kernel_size", kernel_size, k)
     mean = (avg_pool1d, avg_pool2d, avg_pool3d)[k - 1](x.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     powers = elementwise.sign(mean) * graph.relu(mean.abs())  # type: ignore[attr-defined]  # a row

@@ -124,6 +124,12 @@ def adaptive_max_pool1d(input: Tensor, output_size: Size, return_indices: bool =
     return (values, indices) if return_indices else values
 
 
+@public("torch.adaptive_max_pool1d")
+def both_of_adaptive_max_pool1d(input: Tensor, output_size: Size) -> Pair:
+    """:func:`adaptive_max_pool1d` of ``nn.functional`` and the places of the maxima."""
+    return _max1d(input, output_size)
+
+
 @public("nn.functional")
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Maxima over (H', W') windows that cover (N, C, H, W) evenly, with their places if ``return_indices``."""
@@ -181,8 +187,8 @@ def _written(k: int, x: Tensor, indices: Tensor, size: Ints) -> Tensor:
         )
     if x.shape != indices.shape:
         raise shape_error(
-            f"Expected shape of indices to be same as that of the input tensor ({list(x.shape)}) but got indices tensor with shape: "
-            f"{list(indices.shape)}"
+            f"Expected shape of indices to be same as that of the input tensor ({list(x.shape)}) but got indices tensor with "
+            f"shape: {list(indices.shape)}"
         )
     found, n = indices._a, math.prod(size)
     wrong = found[(found < 0) | (found >= n)]

@@ -66,14 +66,19 @@ def check_windows(
     if 0 in stride:
         raise shape_error("stride should not be zero")
     names = ["T", "H", "W"][-k:]
-    for what, prefix, numbers in (("kernel size", "k", kernel), ("stride", "d", stride), ("dilation", "dilation", dilation)):
+    for what, prefix, numbers in (
+        ("kernel size", "k", kernel),
+        ("stride", "d", stride),
+        ("dilation", "dilation", dilation),
+    ):
         if min(numbers) <= 0:
             shown = " ".join(f"{prefix}{n}: {v}" for n, v in zip(names, numbers, strict=True))
             raise shape_error(f"{what} should be greater than zero, but got {shown}")
     if x.ndim not in (k + 1, k + 2):
         if op == "avg_pool2d" and x.ndim < 3:
             raise shape_error(
-                f"Dimension out of range (expected to be in range of [{-x.ndim or -1}, {max(x.ndim - 1, 0)}], but got -3)", IndexError
+                f"Dimension out of range (expected to be in range of [{-x.ndim or -1}, {max(x.ndim - 1, 0)}], but got -3)",
+                IndexError,
             )
         raise shape_error(f"non-empty {k + 1}D or {k + 2}D (batch mode) tensor expected for input")
     for p, n, d in zip(padding, kernel, dilation, strict=True):
@@ -87,8 +92,8 @@ def check_windows(
         if k == 3:
             where = next(i for i, n in enumerate(x.shape[-k - 1 :]) if n == 0)
             raise shape_error(
-                f"{op}(): Expected input's non-batch dimensions to have positive length, but input has a shape of {list(x.shape)} and "
-                f"non-batch dimension {where} has length zero!"
+                f"{op}(): Expected input's non-batch dimensions to have positive length, but input has a shape of {list(x.shape)} "
+                f"and non-batch dimension {where} has length zero!"
             )
         raise shape_error(
             f"Expected {k + 1}D or {k + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}"

@@ -68,7 +68,8 @@ def _pooled(k: int, x: Tensor, kernel_size: Size, output_size: Any, output_ratio
     if x.ndim not in (k + 1, k + 2):
         if x.ndim < k + 1:
             raise shape_error(
-                f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {-k - 1})", IndexError
+                f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {-k - 1})",
+                IndexError,
             )
         raise shape_error(f"{op}(): Expected {k + 1}D or {k + 2}D tensor, but got: {list(x.shape)}")
     if output_size is None:

@@ -75,9 +75,7 @@ def lstm_cell(
 
 
 def _cell(name: str, step: Callable[..., State], what: str) -> None:
-    def cell(
-        input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Maybe = None, b_hh: Maybe = None
-    ) -> Tensor:
+    def cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Maybe = None, b_hh: Maybe = None) -> Tensor:
         _checked(name, input, hx, w_ih, w_hh)
         return step(_linear(input, w_ih, b_ih), _linear(hx, w_hh, b_hh), hx)[0]
 

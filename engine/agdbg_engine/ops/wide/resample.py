@@ -34,11 +34,10 @@ def interpolate(
     ``mode`` is ``"nearest"``, ``"nearest-exact"``, ``"area"``, ``"linear"`` (3-d inputs), ``"bilinear"`` or ``"bicubic"`` (4-d),
     ``"trilinear"`` (5-d), or with ``antialias`` ``"lanczos"`` (4-d).
     """
-    if mode in ("nearest", "area", "nearest-exact"):
-        if align_corners is not None:
-            raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
-            )
+    if align_corners is not None and mode in ("nearest", "area", "nearest-exact"):
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
     to, scales = _sizes(input, size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
@@ -77,8 +76,8 @@ def _sizes(x: Tensor, size: Any, scale_factor: Any) -> tuple[Ints, tuple[float |
         if len(wanted) != len(have):
             raise ValueError(
                 "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
-                f"{list(have)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size "
-                "in (o1, o2, ...,oK) format."
+                f"{list(have)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output "
+                "size in (o1, o2, ...,oK) format."
             )
         if not all(hasattr(n, "__index__") for n in wanted):
             raise TypeError(
@@ -90,8 +89,8 @@ def _sizes(x: Tensor, size: Any, scale_factor: Any) -> tuple[Ints, tuple[float |
     if len(factors) != len(have):
         raise ValueError(
             "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of "
-            f"{list(have)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
-            "scale_factor in (s1, s2, ...,sK) format."
+            f"{list(have)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format "
+            "and scale_factor in (s1, s2, ...,sK) format."
         )
     return scaled_size(have, factors), tuple(float(f) for f in factors)
 

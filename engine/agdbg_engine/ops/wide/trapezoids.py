@@ -34,7 +34,7 @@ def _two(y: Tensor, x: Any, dx: Any, name: str) -> None:
 
 def _steps(y: Tensor, x: Tensor, dim: int, name: str) -> Tensor:
     """The differences of the places ``x``, in a shape that goes with the samples along ``dim``."""
-    if x.ndim == 1 and y.ndim != 1 or x.ndim and x.ndim < y.ndim:
+    if (x.ndim == 1 and y.ndim != 1) or (x.ndim and x.ndim < y.ndim):
         if x.ndim == 1:
             if x.shape[0] != y.shape[dim]:
                 raise shape_error(f"{name}: There must be one `x` value for each sample point")

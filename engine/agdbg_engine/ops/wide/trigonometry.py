@@ -64,7 +64,7 @@ unary("atanh(self)", "AtanhBackward0", "g / (1 - self * self)", value=np.arctanh
 unary("sinc(self)", "SincBackward0", "g * sinc_slope(self)", value=np.sinc, where="torch Tensor special")
 
 op("atan2(self, other)", "Atan2Backward0", self="over_square(g * other, self, other)",
-   other="over_square(g * -self, self, other)", jvp="over_square(self_t * other - other_t * self, self, other)",
+   other="over_square(g * -self, self, other)", jvp="(self_t * other - other_t * self) / (self * self + other * other)",
    elementwise=True, floats=True, kinds="f", inplace=True, out=True, where=_with_arc("atan2"), value=np.arctan2)
 op("hypot(self, other)", "HypotBackward0", self="g * (self / result)", other="g * (other / result)",
    jvp="self_t * (self / result) + other_t * (other / result)", elementwise=True, kinds="f", inplace=True, out=True,

@@ -31,8 +31,8 @@ def unique_dim_raw(x: Any, dim: int) -> tuple[Any, Any, Any]:
 @kernel
 def unique_consecutive_raw(x: Any, dim: int | None) -> tuple[Any, Any, Any]:
     """The first of every run of the same elements or slices."""
-    rows = x.reshape(-1, 1) if dim is None else np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)
-    n = len(rows)
+    n = x.size if dim is None else x.shape[dim]
+    rows = x.reshape(n, 1) if dim is None else np.moveaxis(x, dim, 0).reshape(n, x.size // max(n, 1))
     begins = np.ones_like(rows, dtype=bool, shape=(n,))
     begins[1:] = (rows[1:] != rows[:-1]).any(1)
     starts = np.flatnonzero(begins)

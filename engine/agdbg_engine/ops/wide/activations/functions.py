@@ -170,9 +170,7 @@ def prelu(self: Tensor, weight: Tensor) -> Tensor:
     if not isinstance(weight, Tensor):
         raise TypeError(f"prelu(): argument 'weight' (position 2) must be Tensor, not {type(weight).__name__}")
     if self.dtype != weight.dtype:
-        raise RuntimeError(
-            f"prelu: Type promoting not supported. Got {_name(self)} and {_name(weight)}"
-        )
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {_name(self)} and {_name(weight)}")
     if weight.ndim > 1:
         raise shape_error(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.numel() != 1:

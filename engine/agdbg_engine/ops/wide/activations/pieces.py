@@ -98,7 +98,12 @@ activation(
 )  # fmt: skip
 backward("hardshrink", "HardshrinkBackwardBackward0", NOTHING, "lambd")
 activation("softshrink(self, lambd=0.5)", "SoftshrinkBackward0", "hardshrink_backward(g, self, lambd)")
-activation("hardtanh(self, min_val=-1.0, max_val=1.0)", "HardtanhBackward0", "hardtanh_backward(g, self, min_val, max_val)", kinds="")
+activation(
+    "hardtanh(self, min_val=-1.0, max_val=1.0)",
+    "HardtanhBackward0",
+    "hardtanh_backward(g, self, min_val, max_val)",
+    kinds="",
+)
 backward("hardtanh", "HardtanhBackwardBackward0", NOTHING, "min_val, max_val")
 activation("hardsigmoid(self)", "HardsigmoidBackward0", "hardsigmoid_backward(g, self)")
 backward("hardsigmoid", "HardsigmoidBackwardBackward0", NOTHING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ..declare import op, unary
 
@@ -10,9 +11,10 @@ NOTHING = "zeros_of(self_shape, g)"
 """The second derivative of what is linear in pieces."""
 
 
-def activation(signature: str, node: str, self: str, **columns: object) -> None:
+def activation(signature: str, node: str, self: str, **columns: Any) -> None:
     """A function of floating numbers that is public through a function that also knows ``inplace=``."""
-    unary(signature, node, self, **{"where": "", "out": False, "inplace": False, "floats": False, "kinds": "f", **columns})
+    usual: dict[str, Any] = {"where": "", "out": False, "inplace": False, "floats": False, "kinds": "f"}
+    unary(signature, node, self, **{**usual, **columns})
 
 
 def backward(name: str, node: str, second: str, rest: str = "") -> None:

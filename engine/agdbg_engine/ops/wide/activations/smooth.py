@@ -125,7 +125,13 @@ def glu_second(F: Any, t: Any, g: Any, x: Any, dim: int) -> Any:
     return F.join_halves(b_t * slope, slope * (a_t + b_t * a * (1 - 2 * s)), dim)
 
 
-op("glu(self, dim=-1)", "GluBackward0", self="glu_backward(g, self, dim)", jvp="glu_tangent(self_t, self, dim)", kinds="f")
+op(
+    "glu(self, dim=-1)",
+    "GluBackward0",
+    self="glu_backward(g, self, dim)",
+    jvp="glu_tangent(self_t, self, dim)",
+    kinds="f",
+)
 op(
     "glu_backward(grad_output, self, dim)", "GluBackwardBackward0", grad_output="glu_tangent(g, self, dim)",
     self="glu_second(g, grad_output, self, dim)",

@@ -195,5 +195,3 @@ def _additive(query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) 
 
 def _minus_infinity(look: Any, dtype: Any) -> Any:
     return np.where(look, dtype.type(0), dtype.type(-np.inf))
-
-

@@ -35,9 +35,7 @@ def multi_head_attention_forward(
     batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
     padding = _added(key_padding_mask, "key_padding_mask", query.dtype, attn_mask)
     if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint."
-        )
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     if is_causal and key_padding_mask is None and not need_weights:
         mask = None
     else:
@@ -61,7 +59,9 @@ def multi_head_attention_forward(
     if mask is not None:
         mask = _shaped(mask, n * num_heads, length, key.shape[0])
     if (bias_k is None) != (bias_v is None):
-        raise AssertionError("bias_k is set but bias_v is None" if bias_v is None else "bias_v is set but bias_k is None")
+        raise AssertionError(
+            "bias_k is set but bias_v is None" if bias_v is None else "bias_v is set but bias_k is None"
+        )
     if bias_k is not None and bias_v is not None:
         if static_k is not None or static_v is not None:
             raise AssertionError(f"bias cannot be added to static {'key' if static_k is not None else 'value'}.")
@@ -209,9 +209,7 @@ def _longer(mask: Maybe) -> Maybe:
 def _with_padding(mask: Maybe, padding: Tensor, n: int, heads: int, keys: int) -> Tensor:
     for i, wanted in ((0, n), (1, keys)):
         if padding.shape[i] != wanted:
-            raise AssertionError(
-                f"Expected key_padded_mask.shape[{i}] to be {wanted}, but got {padding.shape[i]}"
-            )
+            raise AssertionError(f"Expected key_padded_mask.shape[{i}] to be {wanted}, but got {padding.shape[i]}")
     by_head = padding.view(n, 1, 1, keys).expand(n, heads, 1, keys).reshape(n * heads, 1, keys)
     return by_head if mask is None else mask + by_head
 
@@ -234,5 +232,5 @@ def _attended(
     if mask is not None:
         mask = mask.unsqueeze(0) if mask.shape[0] == 1 else mask.view(n, heads, -1, keys)
     wide = [x.reshape(n, heads, x.shape[1], size) for x in (q, k, v)]
-    attended = scaled_dot_product_attention(*wide, mask, p, is_causal)
+    attended = scaled_dot_product_attention(wide[0], wide[1], wide[2], mask, p, is_causal)
     return attended.permute(2, 0, 1, 3).reshape(length * n, heads * size), None

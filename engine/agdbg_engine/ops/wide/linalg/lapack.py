@@ -44,7 +44,33 @@ def factored(a: Any) -> tuple[Any, Any, Any]:
 
 
 def triangular(a: Any, b: Any, upper: bool, left: bool, unit: bool) -> Any:
-    """X of ``a X = b`` or ``X a = b`` for a triangular ``a``; infinite where it is singular. One BLAS call a matrix."""
+    """X of ``a X = b`` or ``X a = b`` for a triangular ``a``; infinite where it is singular.
+
+    One BLAS call a matrix, or in batches of more matrices than these have rows, one row after the other of all of them.
+    """
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    if math.prod(batch) > a.shape[-1] > 0:
+        if left:
+            return _by_rows(a, b, batch, upper, unit)
+        turned = _by_rows(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), batch, not upper, unit)
+        return np.swapaxes(turned, -1, -2)
+    return _by_matrices(a, b, upper, left, unit)
+
+
+def _by_rows(a: Any, b: Any, batch: tuple[int, ...], upper: bool, unit: bool) -> Any:
+    n = a.shape[-1]
+    x = np.broadcast_to(b, (*batch, *b.shape[-2:])).copy()
+    with np.errstate(all="ignore"):
+        for i in range(n - 1, -1, -1) if upper else range(n):
+            known = slice(i + 1, n) if upper else slice(0, i)
+            row = x[..., i : i + 1, :]
+            row -= np.matmul(a[..., i : i + 1, known], x[..., known, :])
+            if not unit:
+                row /= a[..., i : i + 1, i : i + 1]
+    return x
+
+
+def _by_matrices(a: Any, b: Any, upper: bool, left: bool, unit: bool) -> Any:
     from scipy.linalg import get_blas_funcs
 
     trsm = get_blas_funcs("trsm", dtype=a.dtype)

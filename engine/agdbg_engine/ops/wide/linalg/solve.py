@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....device import array_module
 from ....tensor import Tensor
+from ...complexes import matrix_adjoint
 from ...explain import shape_error
 from ..declare import formula, in_both, kernel, op, public
 from .checks import (
@@ -47,16 +49,34 @@ def _column_major(inverse: Any, a: Any) -> Any:
 
 
 @kernel
-def solve_raw(a: Any, b: Any, left: bool = True) -> tuple[Any, Any]:
-    """X of ``a X = b`` or ``X a = b``, and LAPACK's ``info``; a vector or batch of vectors ``b`` as columns."""
+def solve_raw(a: Any, b: Any, left: bool = True) -> tuple[Any, Any, Any, Any]:
+    """X of ``a X = b`` or ``X a = b``, a vector or batch of vectors ``b`` as columns; and LAPACK's ``info``.
+
+    Of a single matrix also the factors and pivots, which the gradient can use again.
+    """
     vector = is_vector(a.shape, b.shape)
     rhs = b[..., None] if vector else b
+    none = array_module(a).empty((0,), a.dtype)
+    if a.ndim == rhs.ndim == 2 and a.size and rhs.size and isinstance(a, np.ndarray):
+        lu, pivots, info = routines(("getrf",), a)[0](a)
+        x = solved_again(a, lu, pivots, rhs, left, adjoint=False)
+        return (x[..., 0] if vector else x), lu, pivots, np.asarray(info, np.int32)
     info = np.zeros(a.shape[:-2], np.int32)
     try:
         x = _solved(a, rhs, left)
     except np.linalg.LinAlgError:
         x, info = _solved_anyway(a, rhs, left)
-    return (x[..., 0] if vector else x), info
+    return (x[..., 0] if vector else x), none, none, info
+
+
+def solved_again(a: Any, lu: Any, pivots: Any, b: Any, left: bool, adjoint: bool = True) -> Any:
+    """X of ``a^H X = b`` or ``X a^H = b`` (or with ``a`` itself), by the factors of ``a`` where there are any."""
+    if lu.ndim != 2:
+        return solve_raw(np.conj(np.swapaxes(a, -1, -2)), b, left)[0]
+    (getrs,) = routines(("getrs",), lu)
+    if left:
+        return getrs(lu, pivots, b, trans=2 if adjoint else 0)[0]
+    return getrs(lu, pivots, b.conj().T, trans=0 if adjoint else 2)[0].conj().T
 
 
 def _solved(a: Any, b: Any, left: bool) -> Any:
@@ -89,29 +109,30 @@ def is_vector(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 INV = op("inv_raw(A)", "LinalgInvExBackward0", outputs="inverse *info", A="-matmul(matmul(mH(inverse), g), mH(inverse))",
    jvp="(-matmul(matmul(inverse, A_t), inverse), None)", holomorphic=False)  # fmt: skip
-SOLVE = op("solve_raw(A, B, left=True)", "LinalgSolveExBackward0", outputs="result *info",
-   A="solve_matrix_grad(g, A, result, B_shape, left)", B="solve_rhs_grad(g, A, B_shape, left)",
-   jvp="(solve_tangent(A, B, result, A_t, B_t, left), None)", holomorphic=False)  # fmt: skip
+SOLVE = op("solve_raw(A, B, left=True)", "LinalgSolveExBackward0", outputs="result *LU *pivots *info",
+   A="solve_matrix_grad(g, A, LU, pivots, result, B_shape, left)", B="solve_rhs_grad(g, A, LU, pivots, B_shape, left)",
+   jvp="(solve_tangent(A, B, result, A_t, B_t, left), None, None, None)", holomorphic=False)  # fmt: skip
 
 in_both("solve_only", lambda a, b, left: solve_raw(a, b, left)[0], lambda a, b, left: SOLVE(a, b, left)[0])
+in_both("solve_adjoint", solved_again, lambda a, lu, pivots, b, left: SOLVE(matrix_adjoint(a), b, left)[0])
 
 
 @formula
-def solve_rhs_grad(F: Any, g: Any, a: Any, b_shape: Any, left: bool) -> Any:
+def solve_rhs_grad(F: Any, g: Any, a: Any, lu: Any, pivots: Any, b_shape: Any, left: bool) -> Any:
     """Gradient of the solution in B."""
-    return F.sum_to(_solve_adjoint(F, a, g, b_shape, left), b_shape)
+    return F.sum_to(_solve_adjoint(F, a, lu, pivots, g, b_shape, left), b_shape)
 
 
-def _solve_adjoint(F: Any, a: Any, g: Any, b_shape: Any, left: bool) -> Any:
+def _solve_adjoint(F: Any, a: Any, lu: Any, pivots: Any, g: Any, b_shape: Any, left: bool) -> Any:
     if is_vector(a.shape, b_shape):
-        return F.solve_only(F.mH(a), g[..., None], True)[..., 0]
-    return F.solve_only(F.mH(a), g, left)
+        return F.solve_adjoint(a, lu, pivots, g[..., None], True)[..., 0]
+    return F.solve_adjoint(a, lu, pivots, g, left)
 
 
 @formula
-def solve_matrix_grad(F: Any, g: Any, a: Any, x: Any, b_shape: Any, left: bool) -> Any:
+def solve_matrix_grad(F: Any, g: Any, a: Any, lu: Any, pivots: Any, x: Any, b_shape: Any, left: bool) -> Any:
     """Gradient of the solution ``x`` in A."""
-    gb = _solve_adjoint(F, a, g, b_shape, left)
+    gb = _solve_adjoint(F, a, lu, pivots, g, b_shape, left)
     if is_vector(a.shape, b_shape):
         gb, x = gb[..., None], x[..., None]
     return F.sum_to(-(F.matmul(gb, F.mH(x)) if left else F.matmul(F.mH(x), gb)), a.shape)
@@ -153,6 +174,13 @@ def inverse(self: Tensor) -> Tensor:
     return inv(self)
 
 
+class Solved(NamedTuple):
+    """X, and LAPACK's ``info`` of each matrix."""
+
+    result: Tensor
+    info: Tensor
+
+
 @public("linalg", out=True)
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """X of ``A X = B`` (or ``X A = B``) for square matrices, and LAPACK's ``info`` of each.
@@ -180,7 +208,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     found = SOLVE(A, B, left)
     if check_errors:
         failures("torch.linalg.solve_ex", found.info._a, UNSOLVABLE)
-    return found
+    return Solved(found.result, found.info)
 
 
 @public("linalg", out=True)

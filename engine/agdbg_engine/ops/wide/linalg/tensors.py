@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....device import array_module
 from ....dtype import cpp_type
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -146,10 +147,15 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 @kernel
 def cross_raw(x: Any, y: Any, dim: int) -> Any:
     """Vector products along ``dim``, counted from the last."""
-    x, y = np.broadcast_arrays(x, y)
-    a, b = np.moveaxis(x, dim, 0), np.moveaxis(y, dim, 0)
-    parts = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-    return np.stack(parts, dim)
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    out = array_module(x).empty(shape, x.dtype)
+    after = (slice(None),) * (-1 - dim)
+    for i in range(3):
+        j, k = (..., (i + 1) % 3, *after), (..., (i + 2) % 3, *after)
+        target = out[(..., i, *after)]
+        np.multiply(x[j], y[k], out=target)
+        target -= x[k] * y[j]
+    return out
 
 
 CROSS = op("cross_raw(self, other, dim)", "LinalgCrossBackward0",

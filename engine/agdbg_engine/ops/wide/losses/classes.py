@@ -32,9 +32,7 @@ def _forward(x: Any, target: Any, weight: Any, reduction: str, ignore_index: int
     return (each.sum() if reduction == "sum" else each.sum() / total), total
 
 
-def _backward(
-    g: Any, target: Any, weight: Any, total: Any, shape: Shape, reduction: str, ignore_index: int
-) -> Any:
+def _backward(g: Any, target: Any, weight: Any, total: Any, shape: Shape, reduction: str, ignore_index: int) -> Any:
     """The transpose of the likelihood."""
     at, factor = _counted(target, weight, ignore_index, g)
     if reduction == "mean":
@@ -81,9 +79,7 @@ def multi_margin_loss(x: Any, target: Any, p: int, margin: float, weight: Any, r
 
 
 @formula
-def multi_margin_grad(
-    F: Any, g: Any, x: Any, target: Any, p: int, margin: float, weight: Any, reduction: str
-) -> Any:
+def multi_margin_grad(F: Any, g: Any, x: Any, target: Any, p: int, margin: float, weight: Any, reduction: str) -> Any:
     """The gradient of multi_margin_loss in ``x``."""
     index = F.unsqueeze(target, 1)
     own = F.gather(x, 1, index)

@@ -62,9 +62,7 @@ def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_inde
         if target.ndim > 1:
             raise shape_error("0D or 1D target tensor expected, multi-target not supported")
         if (x.ndim == 2) != (target.ndim == 1) and not (x.ndim == 1 and target.shape == (1,)):
-            raise shape_error(
-                f"size mismatch (got input: {list(x.shape)}, target: {list(target.shape)})"
-            )
+            raise shape_error(f"size mismatch (got input: {list(x.shape)}, target: {list(target.shape)})")
     elif (target.shape[0], *target.shape[1:]) != (x.shape[0], *x.shape[2:]):
         if x.ndim == 4 and target.ndim != 3:
             raise shape_error(
@@ -208,9 +206,10 @@ def binary_cross_entropy_with_logits(
     constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     x, y = same_dtype(input, target)
     rows: Any = OPS["binary_cross_entropy_with_logits"]
-    if any(w is not None and np.broadcast_shapes(tuple(w.shape), tuple(x.shape)) != tuple(x.shape) for w in (weight, pos_weight)):
+    if any(
+        w is not None and np.broadcast_shapes(tuple(w.shape), tuple(x.shape)) != tuple(x.shape)
+        for w in (weight, pos_weight)
+    ):
         shape = np.broadcast_shapes(*(tuple(w.shape) for w in (x, weight, pos_weight) if w is not None))
         x, y = x.expand(shape), y.expand(shape)
     return rows(x, y, weight, pos_weight, reduction)
-
-

@@ -60,7 +60,9 @@ def ctc_loss_raw(
     """Minus the log-likelihood by sample, and the forward variables."""
     classes, skips = _states(log_probs, targets, blank)
     alpha = _forward(_gathered(log_probs, classes), skips, input_lengths)
-    return np.where(input_lengths > 0, -_at_end(alpha, target_lengths), np.where(target_lengths > 0, np.inf, 0)).astype(log_probs.dtype), alpha
+    return np.where(input_lengths > 0, -_at_end(alpha, target_lengths), np.where(target_lengths > 0, np.inf, 0)).astype(
+        log_probs.dtype
+    ), alpha
 
 
 @kernel
@@ -84,7 +86,11 @@ def ctc_loss_backward(
     np.add.at(share, (times, rows[None], classes[None]), joint)
     out = np.where(running, (np.exp(log_probs) - share) * g[:, None], 0)
     lost = np.isinf(loss)[:, None]
-    return np.where(lost, log_probs.dtype.type(0), out) if zero_infinity else np.where(lost & running, np.nan, out).astype(log_probs.dtype)
+    return (
+        np.where(lost, log_probs.dtype.type(0), out)
+        if zero_infinity
+        else np.where(lost & running, np.nan, out).astype(log_probs.dtype)
+    )
 
 
 def _backward(probabilities: Any, skips: Any, lengths: Any, target_lengths: Any) -> Any:
@@ -146,8 +152,8 @@ def ctc_loss(
     if lengths.size and lengths.max() > x.shape[0]:
         at = int(np.argmax(lengths > x.shape[0]))
         raise RuntimeError(
-            f"Expected input_lengths to have value at most {x.shape[0]}, but got value {int(lengths[at])} (while checking arguments "
-            "for ctc_loss_cpu)"
+            f"Expected input_lengths to have value at most {x.shape[0]}, but got value {int(lengths[at])} (while checking "
+            "arguments for ctc_loss_cpu)"
         )
     padded = _padded(labels, target_lengths, batched)
     row: Any = OPS["ctc_loss_raw"]
@@ -169,9 +175,8 @@ def _padded(labels: Any, lengths: Any, batched: bool) -> Any:
     longest = int(lengths.max()) if lengths.size else 0
     if labels.ndim == 2:
         return np.where(np.arange(longest) < lengths[:, None], labels[:, :longest], 0)
-    starts = np.cumsum(lengths) - lengths
-    places = starts[:, None] + np.arange(longest)
+    if not labels.size:
+        return np.zeros((len(lengths), longest), np.int64)
+    places = (np.cumsum(lengths) - lengths)[:, None] + np.arange(longest)
     inside = np.arange(longest) < lengths[:, None]
-    return np.where(inside, labels[np.where(inside, places, 0)], 0) if labels.size else np.zeros((len(lengths), longest), np.int64)
-
-
+    return np.where(inside, labels[np.where(inside, places, 0)], 0)

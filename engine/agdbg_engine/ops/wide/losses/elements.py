@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..declare import formula, kernel, op
-from .reduction import reduced, shared
+from .reduction import reduced
 
 
 def _row(name: str, node: str, options: str = "", constants: str = "", target: bool = True) -> None:
@@ -17,10 +17,9 @@ def _row(name: str, node: str, options: str = "", constants: str = "", target: b
     tangent = f"self_t * {name}_slope(self, target{given}, 0)"
     if target:
         tangent += f" + target_t * {name}_slope(self, target{given}, 1)"
-    op(
-        f"{name}(self, target{given}, reduction)", node, kinds="f", self=slope % 0, target=slope % 1 if target else None,
-        jvp=f"reduced({tangent}, reduction)", **dict.fromkeys(constants.split()),
-    )  # fmt: skip
+    columns: dict[str, Any] = {"self": slope % 0, "target": slope % 1 if target else None}
+    columns |= dict.fromkeys(constants.split())
+    op(f"{name}(self, target{given}, reduction)", node, kinds="f", jvp=f"reduced({tangent}, reduction)", **columns)
 
 
 def _reduced(values: Any, reduction: str) -> Any:

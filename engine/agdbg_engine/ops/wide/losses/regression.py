@@ -54,7 +54,8 @@ def mse_loss(
         return _weighted((input - target).pow(2), input, weight, reduction, True)
     if input.dtype.kind in "biu" and target.dtype.kind in "biu":
         raise NotImplementedError(f"\"mse_cpu\" not implemented for '{scalar_type(input.dtype)}'")
-    return g.mse_loss_raw(*same_dtype(input, target), reduction)
+    x, y = same_dtype(input, target)
+    return g.mse_loss_raw(x, y, reduction)
 
 
 @public("nn.functional")
@@ -102,10 +103,7 @@ def kl_div(
         )
     by_batch = not legacy and reduction == "batchmean"
     reduction = reduction_of(size_average, reduce, "sum" if by_batch else reduction)
-    if log_target:
-        loss = target.exp() * (target - input)
-    else:
-        loss = OPS["xlogy"](target, target) - target * input
+    loss = target.exp() * (target - input) if log_target else OPS["xlogy"](target, target) - target * input
     loss = finish(loss, reduction)
     return loss / input.size()[0] if by_batch and input.ndim else loss
 

@@ -9,7 +9,7 @@ import numpy as np
 from ....device import array_module
 from ... import kernels
 from ..declare import formula, kernel, op
-from .layer import of_channels, over_channels
+from .layer import of_channels
 from .moments import Dims, scaled, single, standard, standard_grad
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import scalar_type
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...explain import shape_error
@@ -47,9 +46,7 @@ def _layer_norm(
 
 
 @public("torch nn.functional")
-def rms_norm(
-    input: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, eps: float | None = None
-) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """``input / sqrt(mean(input ** 2) + eps) * weight`` over the last dimensions, of sizes ``normalized_shape``."""
     shape = _last_sizes("rms_norm", input, normalized_shape, weight, None)
     dtype = input.dtype
@@ -207,10 +204,10 @@ def instance_norm(
     elif running_mean is None or running_var is None:
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     n, channels = input.shape[:2]
-    repeated = [_repeated(p, n) for p in (weight, bias, running_mean, running_var)]
+    w, b, mean, var = (_repeated(p, n) for p in (weight, bias, running_mean, running_var))
     flat = input.contiguous().view(1, n * channels, *input.shape[2:])
-    out = native_batch_norm(flat, *repeated, use_input_stats, momentum, eps)[0]
-    for running, each in ((running_mean, repeated[2]), (running_var, repeated[3])):
+    out = native_batch_norm(flat, w, b, mean, var, use_input_stats, momentum, eps)[0]
+    for running, each in ((running_mean, mean), (running_var, var)):
         if use_input_stats and running is not None and each is not None:
             running.copy_(each.view(n, channels).mean(0))
     return out.view(input.shape)
@@ -233,9 +230,7 @@ def _instance_norm(
 
 
 @public("nn.functional")
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """(N, C, ...) divided by ``(k + alpha * mean of squares of size neighbouring channels) ** beta``."""
     if input.ndim < 3:
         raise ValueError(
