@@ -10,7 +10,6 @@ from typing import Any
 from . import events
 from .sites import caller, user_stacklevel
 
-
 _SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() "
     "first."
@@ -83,8 +82,8 @@ class Conversions:
             raise RuntimeError(
                 f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
             )
-        given: Any = element
-        return bool((given == self if isinstance(given, Conversions) else self == given).any())
+        own: Any = self
+        return bool((element == own if isinstance(element, Conversions) else own == element).any())
 
     def __repr__(self: Any) -> str:
         from .printing import tensor_repr

@@ -75,7 +75,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
         if function.__name__ not in FUNCTIONS:
             return NotImplemented
         args = _host_all(args)
-        return _device(function(*args, **_host_all(kwargs)))
+        result = function(*args, **_host_all(kwargs))
+        return result if function is np.may_share_memory else _device(result)
 
     # ----- methods -----
 
@@ -87,6 +88,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def nonzero(self):
         return tuple(ndarray(a) for a in self._host.nonzero())
+
+    def take(self, indices, axis=None):
+        return _device(self._host.take(_host(indices), axis))
 
     def dot(self, other):
         if not isinstance(other, ndarray):
@@ -108,14 +112,14 @@ for _name, _allowed in {
     "copy": "order", "astype": "dtype copy", "view": "dtype", "reshape": "order", "transpose": "", "swapaxes": "",
     "squeeze": "axis", "round": "decimals", "sum": "axis dtype out keepdims", "max": "axis out keepdims",
     "min": "axis out keepdims", "all": "axis out keepdims", "any": "axis out keepdims", "argmax": "axis out dtype keepdims",
-    "argmin": "axis out dtype keepdims",
+    "argmin": "axis out dtype keepdims", "clip": "out",
 }.items():  # fmt: skip
     setattr(ndarray, _name, _method(_name, *_allowed.split()))
 
 FUNCTIONS = {
     "where", "zeros_like", "ones_like", "full_like", "broadcast_to", "broadcast_arrays", "concatenate", "stack",
     "take_along_axis", "expand_dims", "argmax", "argmin", "nonzero", "copyto", "allclose", "sum", "amax", "squeeze", "angle", "sinc",
-    "nan_to_num",
+    "nan_to_num", "einsum", "may_share_memory", "swapaxes",
 }  # fmt: skip
 """Functions of NumPy that CuPy has too (those that anybody here calls)."""
 
@@ -159,6 +163,25 @@ def zeros(shape, dtype=float):
 
 def empty(shape, dtype=float):
     return ndarray(np.empty(shape, dtype))
+
+
+def ones(shape, dtype=float):
+    return ndarray(np.ones(shape, dtype))
+
+
+def ascontiguousarray(array):
+    return ndarray(np.ascontiguousarray(array._host))
+
+
+class lib:
+    """The part of ``lib`` that is used here."""
+
+    class stride_tricks:
+        """Views by hand."""
+
+        @staticmethod
+        def as_strided(array, shape, strides):
+            return ndarray(np.lib.stride_tricks.as_strided(array._host, shape, strides))
 
 
 def arange(*args, dtype=None):

@@ -48,9 +48,10 @@ def a_stale_view_of_what_became_the_second_output(t):
 def a_graph_of_the_gradient_is_wanted_in_inference_mode(t):
     x, seen = leaf(t, 1.0, 2.0), []
     y = x * x
-    y.register_hook(lambda g: seen.append(t.is_grad_enabled()))
+    total = y.sum()
+    y.register_hook(lambda g: seen.append((x * g).requires_grad))
     with t.inference_mode():
-        (g,) = t.autograd.grad(y.sum(), x, create_graph=True)
+        (g,) = t.autograd.grad(total, x, create_graph=True)
     return [seen, g.requires_grad, g.is_inference(), g.tolist()]
 
 

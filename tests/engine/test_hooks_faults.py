@@ -173,7 +173,7 @@ def a_hook_replaces_gradients_behind_a_written_view(t):
     z = x * 1
     z[1:].mul_(2)
     z.grad_fn.register_hook(lambda gi, go: (gi[0] * 10, None))
-    z.sum().backward()
+    z.sum().backward(retain_graph=True)
     return [x.grad, [g if g is None else g.tolist() for g in z.grad_fn(t.ones(3, dtype=t.float64))]]
 
 

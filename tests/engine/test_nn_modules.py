@@ -57,6 +57,8 @@ MODULES = [
     ("LocalResponseNorm", (2,), {}, (IMAGE,)),
     ("Embedding", (6, 3), {"padding_idx": -1, "scale_grad_by_freq": True}, (CLASSES,)),
     ("Embedding", (6, 3), {"max_norm": 1.0}, (CLASSES,)),
+    ("EmbeddingBag", (6, 3), {"mode": "max"}, (CLASSES.reshape(2, 2),)),
+    ("EmbeddingBag", (6, 3), {"padding_idx": 1, "max_norm": 1.0}, (CLASSES, np.array([0, 2, 2]))),
     ("CosineSimilarity", (), {}, (X, X[::-1].copy())),
     ("PairwiseDistance", (), {"keepdim": True}, (X, X[::-1].copy())),
     ("Dropout", (0.0,), {}, (X,)),

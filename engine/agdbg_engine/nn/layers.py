@@ -11,7 +11,16 @@ from . import functional as F
 from . import init
 from .module import Module
 
-__all__ = ["Bilinear", "CosineSimilarity", "Embedding", "Flatten", "Identity", "Linear", "PairwiseDistance"]
+__all__ = [
+    "Bilinear",
+    "CosineSimilarity",
+    "Embedding",
+    "EmbeddingBag",
+    "Flatten",
+    "Identity",
+    "Linear",
+    "PairwiseDistance",
+]
 
 
 class Linear(Module):
@@ -178,3 +187,45 @@ class PairwiseDistance(Module):
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+
+class EmbeddingBag(Module):
+    """Rows of a table (num_embeddings, embedding_dim), reduced by bags of them; normal at first, the row ``padding_idx`` zero."""
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
+        include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = (
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+        )
+        self.mode, self.include_last_offset = mode, include_last_offset
+        if _weight is None:
+            self.weight = Parameter(randn(num_embeddings, embedding_dim, device=device, dtype=dtype))
+            if padding_idx is not None:
+                init.zeros_(self.weight.detach()[padding_idx])
+        else:
+            self.weight = Parameter(_weight)
+
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+        return F.embedding_bag(
+            input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse,
+            per_sample_weights, self.include_last_offset, self.padding_idx,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        usual = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        parts += [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        parts.append(f"mode={self.mode!r}")
+        return ", ".join(parts if self.padding_idx is None else [*parts, f"padding_idx={self.padding_idx}"])

@@ -55,7 +55,8 @@ _WRITTEN: dict[str, Any] = {
 _ONLY_FUNCTIONS: dict[str, Any] = {
     **_named(elementwise, "where rsub"),
     **_named(complexes, "real imag complex polar view_as_real view_as_complex"),
-    **_named(Tensor, "is_complex is_conj is_floating_point is_inference is_neg is_same_size is_signed numel resolve_neg detach detach_"),
+    **_named(Tensor, "is_complex is_conj is_floating_point is_inference is_neg is_same_size is_signed numel resolve_neg"),
+    **_named(Tensor, "detach detach_"),
     **_named(lists, "cat stack"),
 }
 _ONLY_METHODS: dict[str, Any] = {

@@ -78,7 +78,8 @@ CASTS = {
     for name, dtype in (
         ("half", dtypes.float16), ("float", dtypes.float32), ("double", dtypes.float64), ("long", dtypes.int64),
         ("int", dtypes.int32),
-        ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8), ("bool", dtypes.bool), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
+        ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8),
+        ("bool", dtypes.bool), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
     )
 }  # fmt: skip
 

@@ -97,7 +97,35 @@ NAMES = frozenset(
 )
 """The functions that PyTorch has in this form too."""
 
-_EXACT = frozenset(("mm", "bmm", "addmm", "matmul", "mv", "dot", "gather", "aminmax", "sort", "msort", "topk", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin", "logcumsumexp", "quantile", "nanquantile", "histc", "renorm", "isin"))
+_EXACT = frozenset(
+    (
+        "mm",
+        "bmm",
+        "addmm",
+        "matmul",
+        "mv",
+        "dot",
+        "gather",
+        "aminmax",
+        "sort",
+        "msort",
+        "topk",
+        "kthvalue",
+        "median",
+        "nanmedian",
+        "mode",
+        "cummax",
+        "cummin",
+        "logcumsumexp",
+        "quantile",
+        "nanquantile",
+        "histc",
+        "renorm",
+        "isin",
+        "searchsorted",
+        "bucketize",
+    )
+)
 """Those that do not cast their result."""
 
 _APART = frozenset(("cat", "concat", "concatenate", "gather", "kthvalue"))

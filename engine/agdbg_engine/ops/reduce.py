@@ -54,7 +54,7 @@ def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
 
 
 def var(
-    self: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None
+    self: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> Tensor:
     """Variance of all elements or along ``dim``, divided by ``n - correction`` (1, or 0 when not ``unbiased``)."""
     if isinstance(dim, bool):  # var(x, unbiased)
@@ -63,7 +63,7 @@ def var(
 
 
 def std(
-    self: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None
+    self: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> Tensor:
     """Square root of :func:`var`; its gradient is 0 where it is 0."""
     if isinstance(dim, bool):
@@ -71,11 +71,13 @@ def std(
     return g.std_dim(*spread("std", self, dim, unbiased, correction), keepdim)
 
 
-def spread(op: str, x: Tensor, dim: Dims, unbiased: bool, correction: Any) -> tuple[Tensor, Any, Any]:
+def spread(op: str, x: Tensor, dim: Dims, unbiased: bool | None, correction: Any) -> tuple[Tensor, Any, Any]:
     """The tensor, its dimensions and the correction of a variance, with PyTorch's warning where that leaves nothing."""
     if x._a.dtype.kind not in "fc":
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    dims, less = some_dims(x, dim), int(unbiased) if correction is None else correction
+    if unbiased is not None and correction is not None:
+        raise TypeError(f"{op}() received an invalid combination of arguments: both unbiased and correction")
+    dims, less = some_dims(x, dim), int(unbiased is None or unbiased) if correction is None else correction
     if numel(x.shape, dims) <= less:
         warnings.warn(
             f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "

@@ -13,7 +13,7 @@ FAMILIES = (
     "activations", "normalization",
     "convolution", "pad", "pad_modes", "conv", "fold", "pixel", "linalg", "max_pool", "avg_pool", "pool", "products", "einsum", "pool_adaptive", "pool_fractional", "upsample", "resample", "grid_sample", "grid",
     "fft", "fft_functions",
-    "distances", "losses", "dropout", "embedding", "attention", "recurrent",
+    "distances", "losses", "dropout", "embedding", "embedding_bag", "attention", "recurrent",
     "scans", "log_scans", "sorting", "medians", "multiples", "spreads",
     "quantiles", "differences", "trapezoids", "covariance", "renorm", "searching", "uniques", "histograms", "masks", "masked_rows",
 )  # fmt: skip

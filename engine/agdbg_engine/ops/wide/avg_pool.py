@@ -40,12 +40,17 @@ def _as_slice(at: Any) -> Any:
     return at
 
 
+def _on(at: Any, x: Any) -> Any:
+    """Positions as an index for ``x``."""
+    return at if isinstance(at, slice) else array_module(x).asarray(at)
+
+
 def _sums(x: Any, axis: int, start: Any, end: Any) -> Any:
     """The sum of every window along ``axis``."""
     before, after = (slice(None),) * axis, x.shape[axis + 1 :]
     out = array_module(x).zeros((*x.shape[:axis], len(start), *after), x.dtype)
     for has, at in _runs(start, end):
-        out[(*before, has)] += x[(*before, at)]
+        out[(*before, _on(has, x))] += x[(*before, _on(at, x))]
     return out
 
 
@@ -54,10 +59,11 @@ def _spread(g: Any, axis: int, start: Any, end: Any, n: int) -> Any:
     before, after = (slice(None),) * axis, g.shape[axis + 1 :]
     out = array_module(g).zeros((*g.shape[:axis], n, *after), g.dtype)
     for has, at in _runs(start, end):
+        part = g[(*before, _on(has, g))]
         if isinstance(at, slice) or (np.diff(at) > 0).all():
-            out[(*before, at)] += g[(*before, has)]
+            out[(*before, _on(at, g))] += part
         else:
-            array_module(g).add.at(out, (*before, at), g[(*before, has)])
+            array_module(g).add.at(out, (*before, _on(at, g)), part)
     return out
 
 

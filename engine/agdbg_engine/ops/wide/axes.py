@@ -89,9 +89,10 @@ def _put(g: Any, table: Table, index: Any) -> Any:
     if len(pieces) < _MOST and None not in pieces:
         for taken, to in itertools.chain(*pieces):  # type: ignore[arg-type]  # no None
             out[(*before, to)] += g[(*before, taken)]
+    elif not isinstance(g, np.ndarray):
+        xp.add.at(out, (*before, xp.asarray(index)), g)
     elif g.size:
-        g = np.add.reduceat(g.take(xp.asarray(order), axis), xp.asarray(starts), axis)
-        out[(*before, xp.asarray(at[starts]))] = g
+        out[(*before, at[starts])] = np.add.reduceat(g.take(order, axis), starts, axis)
     return out
 
 

@@ -50,7 +50,8 @@ def _correlate(x: Any, w: Any, places: Ints, stride: Ints, padding: Ints, dilati
 
 def _to_inputs(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """Results spread over inputs (N, C, *size)."""
-    parts = np.matmul(_rows(_wide(w), groups).swapaxes(1, 2), _by_group(_wide(g), groups))
+    factors, results = _rows(_wide(w), groups).swapaxes(1, 2), _by_group(_wide(g), groups)
+    parts = np.matmul(factors, results) if results.shape[1] > 1 else factors * results
     parts = parts.reshape(w.shape[1] * groups, *w.shape[2:], g.shape[0], *g.shape[2:])
     k = len(size)
     parts = parts.transpose(0, 1 + k, *range(1, 1 + k), *range(2 + k, 2 + 2 * k))

@@ -15,9 +15,7 @@ from .declare import public
 
 
 @public("torch Tensor")
-def cov(
-    self: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
-) -> Tensor:
+def cov(self: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance matrix of the rows, divided by ``n - correction``.
 
     ``fweights`` are how often each observation was made (integers), ``aweights`` how much it counts (floating).
@@ -38,10 +36,7 @@ def cov(
     if w is not None and n and float(total.detach()._a.real) == 0:
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     mean = (x if w is None else x * w).sum(1) / total
-    if w is not None and a is not None and correction != 0:
-        norm = total - correction * (w * a).sum() / total
-    else:
-        norm = total - correction
+    norm = total - (correction if w is None or a is None or correction == 0 else correction * (w * a).sum() / total)
     if float(norm.detach()._a.real) <= 0:
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
@@ -57,9 +52,13 @@ def _weights(name: str, w: Any, n: int, kinds: str, words: str) -> Any:
     if w is None:
         return None
     if w.ndim > 1:
-        raise shape_error(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.ndim} dimensions")
+        raise shape_error(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {w.ndim} dimensions"
+        )
     if w.dtype.kind not in kinds:
-        raise RuntimeError(f"cov(): expected {name} to have {words} dtype but got {name} with {scalar_type(w.dtype)} dtype")
+        raise RuntimeError(
+            f"cov(): expected {name} to have {words} dtype but got {name} with {scalar_type(w.dtype)} dtype"
+        )
     if w._a.size != n:
         raise shape_error(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got {w._a.size} != {n}"
@@ -79,7 +78,7 @@ def corrcoef(self: Tensor) -> Tensor:
     c = cov(self)
     if not c.ndim:
         return c / c
-    d = c.diagonal()  # type: ignore[attr-defined]  # a method of a family
+    d = c.diagonal()
     std = (complexes.real(d) if c.dtype.kind == "c" else d).sqrt()
     c = c / std.reshape(-1, 1) / std.reshape(1, -1)
     if c.dtype.kind == "c":

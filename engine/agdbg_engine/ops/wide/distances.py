@@ -20,12 +20,20 @@ from .linalg.norms import vector_norm_grad
 
 # ----- one by one -----
 
+
+@formula
+def dist_grad(F: Any, grad: Any, difference: Any, result: Any, p: float, shape: tuple[int, ...]) -> Any:
+    """The gradient of the norm of a difference in what is broadcast from ``shape``; none of a count."""
+    found = vector_norm_grad(F, grad, difference, result, p, (), False)
+    return None if found is None else F.sum_to(found, shape)
+
+
+
 op("distance_norm(self, p, dim, keepdim)", "NormBackward1", self="vector_norm_grad(g, self, result, p, dim, keepdim)",
    jvp="vector_norm_tangent(self_t, self, result, p, dim, keepdim)", holomorphic=False,
    forward="vector_norm_raw(self, p, dim, keepdim)")  # fmt: skip
 op("dist_raw(self, other, p)", "DistBackward0", holomorphic=False,
-   self="sum_to(vector_norm_grad(g, self - other, result, p, (), False), self_shape)",
-   other="sum_to(-vector_norm_grad(g, self - other, result, p, (), False), other_shape)",
+   self="dist_grad(g, self - other, result, p, self_shape)", other="dist_grad(-g, self - other, result, p, other_shape)",
    jvp="vector_norm_tangent(self_t - other_t, self - other, result, p, (), False)",
    forward="vector_norm_raw(self - other, p, (), False)")  # fmt: skip
 

@@ -56,7 +56,8 @@ def _finite(place: Any) -> Any:
 def _tap(place: Any, n: int, weight: tuple[Any, Any, Any]) -> Tap:
     index = _finite(place).astype(np.int64)
     inside = (index >= 0) & (index < n)
-    return Tap(index.clip(0, n - 1), None if inside.all() else inside, weight)
+    here = isinstance(inside, np.ndarray) and inside.all()  # on a device it costs less than asking
+    return Tap(index.clip(0, n - 1), None if here else inside, weight)
 
 
 def _inside(place: Any, n: int, padding: int, align_corners: bool) -> tuple[Any, Any]:

@@ -32,7 +32,8 @@ def _range(x: Any) -> tuple[Any, Any]:
 def _counted(points: Any, edges: list[Any], weight: Any) -> Any:
     """How many of the (n, d) ``points`` lie in each cell between the ``edges`` of the d dimensions, or what they weigh."""
     shape = tuple(len(e) - 1 for e in edges)
-    inside, cell = True, 0
+    inside: Any = True
+    cell: Any = 0
     for d, e in enumerate(edges):
         x = points[:, d]
         inside = inside & (x >= e[0]) & (x <= e[-1])
@@ -156,7 +157,6 @@ def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
             raise RuntimeError(
                 f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {d}"
             )
-
 
 
 class Histogram(NamedTuple):

@@ -10,6 +10,7 @@ from ...dtype import scalar_type
 from ...tensor import Tensor
 from ..shape import one_dim
 from .declare import op, public
+from .scans import running
 
 
 def _scan(x: Any, dim: int) -> Any:
@@ -18,14 +19,7 @@ def _scan(x: Any, dim: int) -> Any:
         return x.copy()
     if x.dtype == np.float16:
         return _scan(x.astype(np.float32), dim).astype(np.float16)
-    if x.dtype.kind == "f" and type(x) is np.ndarray:
-        return np.logaddexp.accumulate(x, dim)
-    out = np.moveaxis(x, dim, 0).copy()
-    step = 1
-    while step < len(out):  # after each round every element stands for twice as many before it
-        out[step:] = _added(out[step:], out[:-step])
-        step *= 2
-    return np.moveaxis(out, 0, dim)
+    return running(np.logaddexp if x.dtype.kind == "f" else _added, x, dim)
 
 
 def _added(a: Any, b: Any) -> Any:
@@ -58,8 +52,8 @@ def _weighted_up(v: Any, x: Any, result: Any, dim: int) -> Any:
     """Sums over each element and those after it of ``v * exp(x there - result)``."""
     if not v.ndim:
         return v * np.exp(x - result)
-    turned = [np.flip(y, dim) for y in (v, -result, x)]
-    return np.flip(_weighted(*turned, dim), dim)
+    v, inside, outside = (np.flip(y, dim) for y in (v, -result, x))
+    return np.flip(_weighted(v, inside, outside, dim), dim)
 
 
 # fmt: off

@@ -55,7 +55,7 @@ def filled(x: Tensor, mask: Tensor | None, value: float) -> Tensor:
     """``x`` with ``value`` outside of ``mask``."""
     if mask is None:
         return x
-    return where(shaped(mask, x), x, wrap(np.asarray(value, x.dtype)))  # type: ignore[no-any-return]  # a tensor of three
+    return where(shaped(mask, x), x, wrap(np.asarray(value, x.dtype)))
 
 
 def lowest(x: Tensor) -> float:
@@ -235,6 +235,8 @@ def _spread(
     if not keepdim:
         count = reshape(count, squares.shape)
     if correction != 0:
-        count = (count.to(np.dtype(f"f{computed.itemsize // (2 if computed.kind == 'c' else 1)}")) - correction).clamp(min=0)
+        count = (count.to(np.dtype(f"f{computed.itemsize // (2 if computed.kind == 'c' else 1)}")) - correction).clamp(
+            min=0
+        )
     found = squares / count
     return found if found.dtype == result else found.to(result)

@@ -10,6 +10,7 @@ from ...device import array_module
 from ...dtype import scalar_type
 from ...tensor import Tensor
 from .declare import formula, kernel, op, public
+from .scans import running
 from .sorting import SELECTING, first_place, nothing, selectable
 
 # ----- values -----
@@ -21,9 +22,8 @@ def median_raw(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if not x.ndim or not x.size:
         return nothing(x, dim, keepdim)
     k = (x.shape[dim] - 1) // 2
-    values = np.partition(x, (k, -1), dim)
-    middle, last = values.take([k], dim), values.take([-1], dim)
-    return _found(x, np.where(last != last, last, middle), dim, keepdim)
+    middle, largest = np.partition(x, k, dim).take([k], dim), x.max(dim, keepdims=True)
+    return _found(x, np.where(largest != largest, largest, middle), dim, keepdim)
 
 
 @kernel
@@ -59,7 +59,7 @@ def _most(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     order, at = np.sort(x, -1), array_module(x).arange(n)
     begins = np.ones_like(order, dtype=bool)
     begins[..., 1:] = order[..., 1:] != order[..., :-1]
-    run = at - np.maximum.accumulate(np.where(begins, at, 0), -1)
+    run = at - running(np.maximum, np.where(begins, at, 0), begins.ndim - 1)
     values = np.take_along_axis(order, run.argmax(-1, keepdims=True), -1)
     nan = (order[..., -1:] != order[..., -1:]) & (run.max(-1, keepdims=True) == 0)
     values = np.where(nan, order[..., -1:], values)  # a NaN is the smallest here, and no two are the same
@@ -97,13 +97,13 @@ MODE = op("mode_raw(self, dim, keepdim)", "ModeBackward0", value=_most, **SELECT
 _MISSING: Any = object()
 
 
-@public("torch Tensor")
+@public("torch Tensor", out=True)
 def median(self: Tensor, dim: int = _MISSING, keepdim: bool = False) -> Any:
     """The lower one of the elements in the middle, ties sharing the gradient; with ``dim`` ``(values, indices)`` along it."""
     return _median("median", self, dim, keepdim, MEDIAN, MEDIAN_OF_ALL)
 
 
-@public("torch Tensor")
+@public("torch Tensor", out=True)
 def nanmedian(self: Tensor, dim: int = _MISSING, keepdim: bool = False) -> Any:
     """:func:`median` of the elements that are no NaN."""
     return _median("nanmedian", self, dim, keepdim, NANMEDIAN, NANMEDIAN_OF_ALL)

@@ -8,9 +8,14 @@ import numpy as np
 
 from ...dtype import scalar_type
 from ...tensor import Tensor
+from ..formulas import expand_dims
 from ..reduce import came_in, summed_in
 from ..shape import Dims, one_dim, some_dims
 from .declare import formula, kernel, op, public
+from .scans import some
+
+_sum: Any = np.add.reduce
+_times: Any = np.multiply.reduce
 
 # ----- products -----
 
@@ -29,14 +34,14 @@ def prod_dim(x: Any, dim: int, keepdim: bool) -> Any:
 
 def _product(x: Any, axis: Any, keepdims: bool) -> Any:
     if x.dtype == np.float16:
-        return np.multiply.reduce(x.astype(np.float32), axis, keepdims=keepdims).astype(x.dtype)
-    return np.multiply.reduce(x, axis, np.int64 if x.dtype.kind in "bui" else None, keepdims=keepdims)
+        return _times(x.astype(np.float32), axis, keepdims=keepdims).astype(x.dtype)
+    return _times(x, axis, np.int64 if x.dtype.kind in "bui" else None, keepdims=keepdims)
 
 
 @formula
 def others(F: Any, x: Any, result: Any, dim: int) -> Any:
     """For every element the product of the others along ``dim``; ``result`` is that of all, with that dimension."""
-    if not (x == 0).any():
+    if not some(x == 0):
         return result / x
     n = x.shape[dim]
     one = F.zeros_of((*x.shape[:dim], 1, *x.shape[dim + 1 :]), x) + 1
@@ -51,7 +56,7 @@ def others_of_all(F: Any, x: Any, result: Any) -> Any:
     """For every element the product of all others."""
     if not x.shape:
         return F.zeros_of((), x) + 1
-    if not (x == 0).any():
+    if not some(x == 0):
         return result / x
     return F.reshape(others(F, F.reshape(x, (F.numel(x.shape),)), F.reshape(result, (1,)), 0), x.shape)
 
@@ -64,10 +69,16 @@ def others_along(F: Any, x: Any, result: Any, dim: int, keepdim: bool) -> Any:
     return others(F, x, result if keepdim else F.unsqueeze(result, dim), dim)
 
 
+@formula
+def spread_over(F: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """The gradient of a reduction of ``x`` for every element."""
+    return expand_dims(F, g, x.shape, dim, keepdim)
+
+
 PROD = op("prod_all(self)", "ProdBackward0", self="g * others_of_all(self, result)",
    jvp="sum_all(self_t * others_of_all(self, result))")  # fmt: skip
 PROD_ALONG = op("prod_dim(self, dim, keepdim)", "ProdBackward1",
-   self="expand_dims(g, self_shape, dim, keepdim) * others_along(self, result, dim, keepdim)",
+   self="spread_over(g, self, dim, keepdim) * others_along(self, result, dim, keepdim)",
    jvp="sum_dim(self_t * others_along(self, result, dim, keepdim), dim, keepdim)")  # fmt: skip
 
 
@@ -90,12 +101,12 @@ def nansum_raw(x: Any, dim: Any, keepdim: bool) -> Any:
     """Sum along ``dim`` of what is no NaN."""
     axis = None if dim == () else dim
     if x.dtype.kind != "f":
-        return np.add.reduce(x, axis, np.int64, keepdims=keepdim)
-    return np.add.reduce(np.where(x == x, x, x.dtype.type(0)), axis, keepdims=keepdim)
+        return _sum(x, axis, np.int64, keepdims=keepdim)
+    return _sum(np.where(x == x, x, x.dtype.type(0)), axis, keepdims=keepdim)
 
 
 NANSUM = op("nansum_raw(self, dim, keepdim)", "NansumBackward0",
-   self="keep(expand_dims(g, self_shape, dim, keepdim), self == self)",
+   self="keep(spread_over(g, self, dim, keepdim), self == self)",
    jvp="sum_dim(keep(self_t, self == self), dim, keepdim)")  # fmt: skip
 
 

@@ -191,7 +191,7 @@ def _written(k: int, x: Tensor, indices: Tensor, size: Ints) -> Tensor:
             f"shape: {list(indices.shape)}"
         )
     found, n = indices._a, math.prod(size)
-    wrong = found[(found < 0) | (found >= n)]
+    wrong = found[(found < 0) | (found >= n)] if isinstance(found, np.ndarray) else found[:0]
     if wrong.size:
         raise shape_error(
             f"Found an invalid max index: {int(wrong[0])} (output volumes are of size {'x'.join(map(str, size))})"

@@ -20,9 +20,9 @@ from .windows import Ints
 
 def _starts(samples: Any, n: int, m: int, kernel: int) -> Any:
     """Where the ``m`` windows of every plane begin, of random numbers (planes,)."""
-    i = np.arange(m - 1)
+    i = array_module(samples).arange(m - 1).astype(samples.dtype)
     alpha = samples.dtype.type((n - kernel) / (m - 1)) if m > 1 else samples.dtype.type(0)
-    drawn = np.trunc((i.astype(samples.dtype) + samples[:, None]) * alpha) - np.trunc(samples[:, None] * alpha)
+    drawn = np.trunc((i + samples[:, None]) * alpha) - np.trunc(samples[:, None] * alpha)
     last = array_module(samples).full((len(samples), 1), n - kernel, np.int64)
     return np.concatenate([drawn.astype(np.int64), last], 1)
 
@@ -82,7 +82,7 @@ def _pooled(k: int, x: Tensor, kernel_size: Size, output_size: Any, output_ratio
     check_kind(op, x, "f")
     if samples is None:
         lead = (1, *x.shape[:-k]) if x.ndim == k + 1 else x.shape[:-k]
-        samples = wrap(generator().random((*lead, k)).astype(x.dtype))
+        samples = wrap(array_module(x._a).asarray(generator().random((*lead, k)).astype(x.dtype)))
     elif tuple(samples.shape[-2:]) != (x.shape[-k - 1], k):
         what = "size(1) equals to input channel size" if samples.shape[-1] == k else f"size(2) equals to {k}"
         raise shape_error(f"Expect _random_samples.{what}.")

@@ -53,7 +53,7 @@ def _quantile(
         found = reshape(found, (*(1,) * ndim, -1)) if d is None else found.unsqueeze(d)
     if q.ndim:
         found = found.unsqueeze(0).transpose(0, -1)
-    return OPS["squeeze_dim_here"](found, found.ndim - 1)  # type: ignore[no-any-return]  # an op with one result
+    return OPS["squeeze_dim_here"](found, found.ndim - 1)
 
 
 def _checked(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:

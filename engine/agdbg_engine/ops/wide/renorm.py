@@ -69,7 +69,7 @@ def renorm(self: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
     if self.ndim < 2:
         raise shape_error(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     floating("linalg.vector_norm", self, low=True)
-    return RENORM(self, float(p), one_dim(self, dim), float(maxnorm))  # type: ignore[no-any-return]  # an op with one result
+    return RENORM(self, float(p), one_dim(self, dim), float(maxnorm))
 
 
 INPLACE["renorm_"] = renorm

@@ -10,6 +10,7 @@ import numpy as np
 from ...device import array_module
 from ...dtype import cpp_type, scalar_type
 from ...tensor import Tensor
+from ..formulas import pick_backward
 from ..reduce import came_in, summed_in
 from ..shape import one_dim
 from .declare import INPLACE, formula, op, public
@@ -17,17 +18,35 @@ from .declare import INPLACE, formula, op, public
 # ----- values -----
 
 
-def _accumulated(ufunc: Any) -> Callable[[Any, int], Any]:
-    """The kernel that applies ``ufunc`` to all elements up to each; integers in int64, half precision in single."""
+def _accumulated(function: Any) -> Callable[[Any, int], Any]:
+    """The kernel of ``np.cumsum`` or ``np.cumprod``; integers in int64, half precision computed in single."""
 
     def value(x: Any, dim: int) -> Any:
         if not x.ndim:
             return x.copy() if x.dtype.kind in "fc" else x.astype(np.int64)
         if x.dtype == np.float16:
-            return ufunc.accumulate(x.astype(np.float32), dim).astype(np.float16)
-        return ufunc.accumulate(x, dim, np.int64 if x.dtype.kind in "bui" else None)
+            return function(x.astype(np.float32), dim).astype(np.float16)
+        return function(x, dim, np.int64) if x.dtype.kind in "bui" else function(x, dim)
 
     return value
+
+
+def running(ufunc: Any, x: Any, dim: int) -> Any:
+    """``ufunc`` applied to all elements up to each along ``dim``; for libraries without ``accumulate`` in doubling steps."""
+    if type(x) is np.ndarray and isinstance(ufunc, np.ufunc):
+        return ufunc.accumulate(x, dim)
+    out, step, before = x.copy(), 1, (slice(None),) * dim
+    while step < x.shape[dim]:
+        ahead, behind = (*before, slice(step, None)), (*before, slice(None, -step))
+        out[ahead] = ufunc(out[ahead], out[behind])
+        step *= 2
+    return out
+
+
+def some(mask: Any) -> bool:
+    """Whether something in ``mask``, a buffer or tensor, is true: read from its device."""
+    found = (mask._a if isinstance(mask, Tensor) else mask).any()
+    return bool(found.get() if hasattr(found, "get") else found)
 
 
 def _extremes(ufunc: Any) -> Callable[[Any, int], tuple[Any, Any]]:
@@ -36,10 +55,10 @@ def _extremes(ufunc: Any) -> Callable[[Any, int], tuple[Any, Any]]:
     def value(x: Any, dim: int) -> tuple[Any, Any]:
         if not x.ndim:
             return x.copy(), array_module(x).zeros((), np.int64)
-        values = ufunc.accumulate(x, dim)
+        values = running(ufunc, x, dim)
         met = (x == values) | (x != x)
         positions = array_module(x).arange(x.shape[dim]).reshape(-1, *(1,) * (x.ndim - 1 - dim))
-        return values, np.maximum.accumulate(np.where(met, positions, 0), dim)
+        return values, running(np.maximum, np.where(met, positions, 0), dim)
 
     return value
 
@@ -61,14 +80,14 @@ def cumprod_grad(F: Any, g: Any, x: Any, result: Any, dim: int) -> Any:
     if not x.ndim:
         return g
     zero = x == 0
-    if not zero.any():
+    if not some(zero):
         return sum_to_end(F, g * result, dim) / x
     if isinstance(x, Tensor):
         return _by_left_out(F, g, x, dim)
     many = np.cumsum(zero, dim)
     first = zero & (many == 1)
-    without = F.cumprod(np.where(first, x.dtype.type(1), x), dim)
-    before = np.where(many == 0, sum_to_end(F, g * result, dim) / x, x.dtype.type(0))
+    without = F.cumprod(np.where(first, 1, x).astype(x.dtype), dim)
+    before = np.where(many == 0, sum_to_end(F, g * result, dim) / x, 0).astype(x.dtype)
     return np.where(first, sum_to_end(F, g * without, dim), before)
 
 
@@ -99,7 +118,7 @@ def cumprod_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: int) -> Any:
     """Tangent of running products."""
     if not x.ndim:
         return x_t
-    if not (x == 0).any():
+    if not some(x == 0):
         return F.cumsum(x_t / x, dim) * result
     last = x.ndim - 1
     x, x_t = F.transpose(x, dim, last), F.transpose(x_t, dim, last)
@@ -110,15 +129,23 @@ def cumprod_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: int) -> Any:
     return F.transpose(F.sum_dim(parts, last, False), dim, last)
 
 
+@formula
+def at_extremes(F: Any, g: Any, x: Any, indices: Any, dim: int) -> Any:
+    """Gradient of running extremes: added up where they were met."""
+    return pick_backward(F, g, x.shape, indices, dim, True)
+
+
 # ----- rows -----
 
-cumsum_row = op("cumsum(self, dim)", "CumsumBackward0", self="sum_to_end(g, dim)", jvp="linear", value=_accumulated(np.add))
+cumsum_row = op(
+    "cumsum(self, dim)", "CumsumBackward0", self="sum_to_end(g, dim)", jvp="linear", value=_accumulated(np.cumsum)
+)
 cumprod_row = op("cumprod(self, dim)", "CumprodBackward0", self="cumprod_grad(g, self, result, dim)",
-   jvp="cumprod_tangent(self_t, self, result, dim)", value=_accumulated(np.multiply))  # fmt: skip
+   jvp="cumprod_tangent(self_t, self, result, dim)", value=_accumulated(np.cumprod))  # fmt: skip
 CUMMAX, CUMMIN = (
     op(
         f"{name}_raw(self, dim)", f"{name.capitalize()}Backward0", outputs="values *indices", value=_extremes(ufunc),
-        self="pick_backward(g, self_shape, indices, dim, True)", jvp="(pick(self_t, indices, dim, True), None)", kinds="fiub",
+        self="at_extremes(g, self, indices, dim)", jvp="(pick(self_t, indices, dim, True), None)", kinds="fiub",
     )
     for name, ufunc in (("cummax", np.maximum), ("cummin", np.minimum))
 )  # fmt: skip

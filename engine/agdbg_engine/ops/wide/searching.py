@@ -13,7 +13,7 @@ from ..explain import shape_error
 from .declare import public
 
 
-def _places(bounds: Any, values: Any, side: str) -> Any:
+def _places(bounds: Any, values: Any, side: Any) -> Any:
     """Where ``values`` belong among ``bounds``, row by row if these are several; behind all of them if NaN."""
     if bounds.ndim == 1:
         found = np.searchsorted(bounds, values, side)
@@ -79,9 +79,7 @@ def _check(bounds: Any, x: Any, right: bool, side: str | None, sorter: Tensor | 
         if sorter._a.size and ((sorter._a < 0) | (sorter._a >= bounds.shape[-1])).any():
             raise RuntimeError("torch.searchsorted(): sorter index out of range")
     if not bounds.ndim:
-        raise shape_error(
-            "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension"
-        )
+        raise shape_error("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
     if not x.ndim and bounds.ndim != 1:
         raise shape_error(
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "

@@ -11,7 +11,7 @@ from ...tensor import Tensor
 from ..compare import no_gradient
 from ..explain import shape_error
 from ..shape import one_dim
-from .declare import kernel, op, public
+from .declare import formula, kernel, op, public
 
 MANY = 512
 """Elements from which it pays to find the first few before sorting them, which leaves no order among ties."""
@@ -83,16 +83,26 @@ def _put_along(x: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
 op("put_along(self, index, shape, dim)", "PutAlongBackward0", self="pick(g, index, dim, True)", index=None, jvp="linear",
    value=_put_along)  # fmt: skip
 
+
+@formula
+def chosen_grad(F: Any, g: Any, shape: tuple[int, ...], indices: Any, dim: int, keepdim: bool) -> Any:
+    """Gradient of choosing one element along ``dim``: zeros with ``g`` there."""
+    if shape and not keepdim:
+        g, indices = F.unsqueeze(g, dim), F.unsqueeze(indices, dim)
+    return F.put_along(g, indices, shape, dim)
+
+
 # ----- rows -----
 
 _PLACED: dict[str, Any] = {
-    "outputs": "values *indices", "self": "put_along(g, indices, self_shape, dim)", "jvp": "(pick(self_t, indices, dim, True), None)",
+    "outputs": "values *indices", "self": "put_along(g, indices, self_shape, dim)",
+    "jvp": "(pick(self_t, indices, dim, True), None)",
 }  # fmt: skip
 SORT = op("sort_raw(self, dim, descending)", "SortBackward0", **_PLACED)
 SORT_STABLE = op("sort_stable_raw(self, dim, descending)", "SortBackward1", value=sort_raw, **_PLACED)
 TOPK = op("topk_raw(self, k, dim, largest)", "TopkBackward0", value=_top, **_PLACED)
 SELECTING: dict[str, Any] = {
-    "outputs": "values *indices", "self": "pick_backward(g, self_shape, indices, dim, keepdim)",
+    "outputs": "values *indices", "self": "chosen_grad(g, self_shape, indices, dim, keepdim)",
     "jvp": "(pick(self_t, indices, dim, keepdim), None)",
 }  # fmt: skip
 """Columns of rows that choose one element along ``dim``."""
@@ -120,7 +130,7 @@ def _sortable(x: Tensor) -> None:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
 
 
-@public("torch Tensor", out=True)
+@public("torch Tensor")
 def argsort(self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """Positions of the elements along ``dim`` in order, ties as they were."""
     _sortable(self)
@@ -137,14 +147,16 @@ def msort(self: Tensor) -> Tensor:
 @public("torch Tensor", out=True)
 def topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """``(values, indices)``: the ``k`` largest (else smallest) elements along ``dim``, in order."""
-    if not hasattr(k, "__index__") and not isinstance(k, Tensor):
+    if not hasattr(k, "__index__"):
         raise TypeError(f"topk(): argument 'k' (position 2) must be int, not {type(k).__name__}")
     dim, k = one_dim(self, dim), int(k)
     if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
         raise shape_error("selected index k out of range")
     kind = self._a.dtype.kind
     if kind in "bc":
-        raise RuntimeError(f"{'' if kind == 'b' else ' '}topk does not support {'bool' if kind == 'b' else 'complex'} dtypes on CPU")
+        raise RuntimeError(
+            f"{'topk does not support bool' if kind == 'b' else ' topk does not support complex'} dtypes on CPU"
+        )
     return TOPK(self, k, dim, largest)
 
 

@@ -53,7 +53,9 @@ STD_MEAN = op(f"std_mean_raw(self, {_HOW})", "StdMeanBackward0", outputs="result
    jvp=f"(of_root(var_tangent(self_t, self, {_HOW}), result0), mean_dim(self_t, dim, keepdim))")  # fmt: skip
 
 
-def _pair(name: str, row: Any, x: Tensor, dim: Any, unbiased: bool, keepdim: bool, correction: Any) -> tuple[Tensor, Tensor]:
+def _pair(
+    name: str, row: Any, x: Tensor, dim: Any, unbiased: bool | None, keepdim: bool, correction: Any
+) -> tuple[Tensor, Tensor]:
     if x._a.dtype.kind not in "fc":
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
     if isinstance(dim, bool):  # var_mean(x, unbiased)
@@ -62,17 +64,17 @@ def _pair(name: str, row: Any, x: Tensor, dim: Any, unbiased: bool, keepdim: boo
     return first, mean
 
 
-@public("torch", out=True)
+@public("torch")
 def var_mean(
-    self: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None
+    self: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> tuple[Tensor, Tensor]:
     """Variance and mean of all elements or along ``dim``; see :func:`var`."""
     return _pair("var_mean", VAR_MEAN, self, dim, unbiased, keepdim, correction)
 
 
-@public("torch", out=True)
+@public("torch")
 def std_mean(
-    self: Tensor, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None
+    self: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean of all elements or along ``dim``; see :func:`std`."""
     return _pair("std_mean", STD_MEAN, self, dim, unbiased, keepdim, correction)
@@ -105,16 +107,18 @@ def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> A
         raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{scalar_type(self.dtype)}'")
     if dim is None and not self._a.size:
         raise shape_error("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
-    dims = () if dim is None else one_dim(self, dim)
-    if dim is not None and self.ndim and not self.shape[dims]:
-        raise shape_error(f"aminmax: Expected reduction dim {dims} to have non-zero size.", IndexError)
-    return AMINMAX(self, dims if self.ndim else (), keepdim)
+    if dim is None:
+        return AMINMAX(self, (), keepdim)
+    dim = one_dim(self, dim)
+    if self.ndim and not self.shape[dim]:
+        raise shape_error(f"aminmax: Expected reduction dim {dim} to have non-zero size.", IndexError)
+    return AMINMAX(self, dim if self.ndim else (), keepdim)
 
 
 # ----- counts -----
 
 
-@public("torch Tensor", out=True)
+@public("torch Tensor")
 def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
     """How many elements, of all or along ``dim``, are not 0; no gradient."""
     dims = some_dims(self, dim)

@@ -10,6 +10,7 @@ import numpy as np
 from ... import kernels
 from ...lists import cat
 from ..declare import formula, in_both, kernel, op
+from ..scipy_values import functions_of
 from .row import activation, backward
 
 # ----- gelu -----
@@ -28,12 +29,10 @@ def gelu_backward(g: Any, x: Any) -> Any:
 
 
 def _distribution(x: Any) -> Any:
-    from scipy import special
-
     scaled = x * math.sqrt(0.5)
     if scaled.itemsize < 4:
         scaled = scaled.astype(np.float32)
-    return ((special.erf(scaled) + 1) * 0.5).astype(x.dtype)
+    return ((functions_of(scaled).erf(scaled) + 1) * 0.5).astype(x.dtype)
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....tensor import Tensor, wrap
+from ....tensor import Tensor
 from ... import graph as _graph
 from ...formulas import real_part
 from ...lists import stack
@@ -47,17 +47,18 @@ def _other_products(s: Any) -> Any:
 
 def _cofactors_recorded(a: Tensor, det: Tensor, g: Tensor) -> Tensor:
     """As :func:`_cofactors`, to be differentiated: the singular matrices among others by their singular values."""
-    eps = 100 * np.finfo(det._a.dtype).eps
-    singular = np.abs(det._a) < eps
+    singular = np.abs(det._a) < 100 * np.finfo(det._a.dtype).eps
     if not singular.any():
         return _by_solving(a, det, g)
     if singular.all():
         return _by_singular_values(a, g)
-    turn = singular[..., None, None]
-    mask = wrap(turn)
-    safe = graph.where(mask, wrap(np.eye(a.shape[-1], dtype=a._a.dtype)), a)
-    regular = _by_solving(safe, det, g)
-    return graph.where(mask, _by_singular_values(a, g), regular)
+    flat = singular.reshape(-1)
+    first, second = np.flatnonzero(flat), np.flatnonzero(~flat)
+    rows, dets, gs = graph.reshape(a, (-1, *a.shape[-2:])), graph.reshape(det, (-1,)), graph.reshape(g, (-1,))
+    one = _by_singular_values(graph.index(rows, (first,)), graph.index(gs, (first,)))
+    other = _by_solving(*(graph.index(x, (second,)) for x in (rows, dets, gs)))
+    back = np.argsort(np.concatenate([first, second]))
+    return graph.reshape(graph.index(graph.joined([one, other], 0), (back,)), a.shape)
 
 
 def _by_solving(a: Tensor, det: Tensor, g: Tensor) -> Tensor:
@@ -67,19 +68,21 @@ def _by_solving(a: Tensor, det: Tensor, g: Tensor) -> Tensor:
 
 
 def _by_singular_values(a: Tensor, g: Tensor) -> Tensor:
-    from .svd import svd
+    from .svd import linalg_svd
 
-    u, s, vh = svd(a)
-    n = s.shape[-1]
+    u, s, vh = linalg_svd(a)
     turn = graph.conj_raw(DET(u) * DET(vh)) * g
-    others = []
-    for i in range(n):  # an element is left out of each product, so that zeros are no trouble
-        rest: Any = None
-        for j in range(n):
-            if j != i:
-                rest = s[..., j] if rest is None else rest * s[..., j]
-        others.append(turn if rest is None else turn * rest)
-    return graph.matmul(u * stack(others, -1)[..., None, :], vh)
+    return graph.matmul(u * _times_others(s, turn)[..., None, :], vh)
+
+
+def _times_others(s: Tensor, factor: Tensor) -> Tensor:
+    """For every element of the last dimension the product of the others and ``factor``: a product of what is before and after."""
+    n = s.shape[-1]
+    before, after = [factor], [s[..., 0] * 0 + 1]
+    for i in range(n - 1):
+        before.append(before[-1] * s[..., i])
+        after.append(after[-1] * s[..., n - 1 - i])
+    return stack([x * y for x, y in zip(before, reversed(after), strict=True)], -1)
 
 
 in_both("cofactors", _cofactors, _cofactors_recorded)

@@ -8,11 +8,11 @@ import numpy as np
 
 from .... import events
 from ....device import array_module
-from ....tensor import Tensor, wrap
+from ....tensor import Tensor
 from ...formulas import imag_part, real_part
 from ..declare import formula, op, public
 from .checks import LinAlgError, floating_square
-from .parts import differences
+from .parts import differences, skew
 from .svd import ILL_DEFINED, _derived
 
 FAILED = "{}: The algorithm failed to converge because the input matrix {}."
@@ -35,16 +35,18 @@ def _complex(dtype: Any) -> Any:
     return np.result_type(dtype, np.complex64)
 
 
-def _eig(a: Any) -> tuple[Any, Any]:
-    values, vectors = np.linalg.eig(a)
+def _eig(a: Any, compute_v: bool) -> tuple[Any, Any]:
     dtype = _complex(a.dtype)
+    if not compute_v:
+        return np.linalg.eigvals(a).astype(dtype), array_module(a).empty((0,), dtype)
+    values, vectors = np.linalg.eig(a)
     return values.astype(dtype), vectors.astype(dtype)
 
 
 EIGH = op("eigh_raw(A, UPLO, compute_v)", "LinalgEighBackward0", outputs="eigenvalues eigenvectors",
    A="eigh_grad(g_eigenvalues, g_eigenvectors, eigenvalues, eigenvectors)",
    jvp="eigh_tangent(A_t, eigenvalues, eigenvectors)", holomorphic=False, value=_eigh)  # fmt: skip
-EIG = op("eig_raw(self)", "LinalgEigBackward0", outputs="eigenvalues eigenvectors",
+EIG = op("eig_raw(self, compute_v)", "LinalgEigBackward0", outputs="eigenvalues eigenvectors",
    self="as_real(eig_grad(g_eigenvalues, g_eigenvectors, eigenvalues, eigenvectors), self_dtype)",
    jvp="eig_tangent(self_t, eigenvalues, eigenvectors)", holomorphic=False, value=_eig)  # fmt: skip
 
@@ -60,7 +62,7 @@ def eigh_grad(F: Any, gl: Any, gv: Any, values: Any, v: Any) -> Any:
     inner = F.matmul(F.mH(v), gv)
     if v.dtype.kind == "c":
         _check_phase(F, "linalg_eigh_backward", inner)
-    inner = _off_diagonal(F, inner / differences(F, values))
+    inner = _off_diagonal(F, 0.5 * skew(F, inner) / differences(F, values))  # so that the gradient is Hermitian
     if gl is not None:
         inner = inner + F.on_diagonal(gl)
     return F.matmul(F.matmul(v, inner), F.mH(v))
@@ -145,7 +147,7 @@ def eig(A: Tensor) -> Any:
     """Eigenvalues and eigenvectors of square matrices, complex."""
     floating_square("linalg.eig", A)
     _finite(A)
-    return EIG(A)
+    return EIG(A, True)
 
 
 @public("linalg", out=True)
@@ -153,7 +155,5 @@ def eigvals(A: Tensor) -> Tensor:
     """Eigenvalues of square matrices, complex. Where a gradient is wanted, the vectors are computed too."""
     floating_square("linalg.eigvals", A)
     _finite(A)
-    if _derived(A):
-        x: Tensor = EIG(A)[0]
-        return x
-    return wrap(np.linalg.eigvals(A._a).astype(_complex(A._a.dtype)))
+    x: Tensor = EIG(A, _derived(A))[0]
+    return x

@@ -213,8 +213,8 @@ def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, trans
         raise shape_error(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
     if input3.shape[side] != self.shape[-2]:
         raise shape_error(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
-    if input2.shape[-1] > self.shape[-1]:
-        raise shape_error("torch.ormqr: tau.shape[-1] must be equal to min(other.shape[-2], input.shape[-1])")
+    if (input2.shape[-1] if input2.ndim else 0) != min(input3.shape[side], self.shape[-1]):
+        raise shape_error(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
     if self.ndim - input2.ndim != 1:
         raise shape_error(
             "torch.ormqr: Expected tau to have one dimension less than input, but got tau.ndim equal to "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dtype import scalar_type
-from ....tensor import Tensor, wrap
+from ....tensor import Tensor
 from ...explain import shape_error
 from ..declare import formula, op, public
 from .checks import floating, floating_matrices, is_tensor, matrices, one_batch, square
@@ -44,6 +44,14 @@ def _pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     return (np.conj(np.swapaxes(vh, -1, -2)) * inverse[..., None, :]) @ np.conj(np.swapaxes(u, -1, -2))
 
 
+def _rank(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    if a.size == 0:
+        return np.zeros(a.shape[:-2], np.int64)
+    s = np.abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
+    return (s > _cut(s, atol, rtol, a.shape[-2:])[..., None]).sum(-1, dtype=np.int64)
+
+
+RANK = op("matrix_rank_raw(self, atol, rtol, hermitian)", "NotDifferentiable", self=None, value=_rank)
 PINV = op("pinv_raw(self, atol, rtol, hermitian)", "LinalgPinvBackward0", self="pinv_grad(g, result, self)",
    jvp="pinv_tangent(self_t, result, self)", holomorphic=False, value=_pinv)  # fmt: skip
 
@@ -108,14 +116,10 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     floating("linalg.matrix_rank", A)
     if hermitian:
         square("linalg.eigh", A)
-    a = A._a
     if tol is not None:
         atol, rtol = tol, 0.0
-    if a.size == 0:
-        return wrap(np.zeros(a.shape[:-2], np.int64))
-    s = np.abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
-    above = s > _cut(s, _number(atol), _number(rtol), a.shape[-2:])[..., None]
-    return wrap(np.asarray(above.sum(-1, dtype=np.int64)))
+    x: Tensor = RANK(A, _number(atol), _number(rtol), hermitian)
+    return x
 
 
 # ----- least squares -----

@@ -128,6 +128,13 @@ def matrix_power(self: Tensor, n: int) -> Tensor:
     return linalg_matrix_power(self, n)
 
 
+@public("linalg.matmul", out=True)
+def linalg_matmul(input: Tensor, other: Tensor) -> Tensor:
+    """As :func:`matmul`."""
+    x: Tensor = matrix.matmul(input, other)
+    return x
+
+
 # ----- products of vectors -----
 
 

@@ -1,5 +1,26 @@
 """Losses."""
 
-from . import classes, classification, ctc, elements, embedding, margins, reduction, regression
+from . import (
+    classes,
+    classification,
+    ctc,
+    elements,
+    embedding,
+    linear_cross_entropy,
+    margins,
+    reduction,
+    regression,
+    top,
+)
 
-__all__ = ["classes", "classification", "ctc", "elements", "embedding", "margins", "reduction", "regression"]
+__all__ = [
+    "classes",
+    "classification",
+    "ctc",
+    "elements",
+    "embedding",
+    "linear_cross_entropy",
+    "margins",
+    "reduction",
+    "regression",
+]

@@ -103,13 +103,29 @@ def _wide(F: Any, x: Any, sizes: tuple[int, ...], mean: Any, rstd: Any) -> tuple
 
 @formula
 def group_norm_grad(F: Any, g: Any, x: Any, mean: Any, rstd: Any, weight: Any, sizes: Any, eps: float) -> Any:
-    """Gradient of group normalisation in its input."""
-    if g is None:
-        return None
+    """Gradient of the values of group normalisation in its input."""
     if weight is not None:
         g = g * of_channels(F, weight, len(x.shape))
     wide, mean, rstd = _wide(F, x, sizes, mean, rstd)
     return F.reshape(standard_grad(F, F.reshape(g, wide.shape), wide, mean, rstd, (2,), eps), x.shape)
+
+
+@formula
+def group_norm_grads(F: Any, grads: Any, x: Any, mean: Any, rstd: Any, weight: Any, sizes: Any, eps: float) -> Any:
+    """Gradient of all results of group normalisation in its input; none without one for the values, as in PyTorch."""
+    if grads[0] is None:
+        return None
+    out = group_norm_grad(F, grads[0], x, mean, rstd, weight, sizes, eps)
+    if grads[1] is None and grads[2] is None:
+        return out
+    wide, mean, rstd = _wide(F, x, sizes, mean, rstd)
+    mean, rstd = F.moments_of(wide, mean, rstd, (2,), eps)
+    each = F.zeros_of(wide.shape, wide)
+    if grads[1] is not None:
+        each = each + F.unsqueeze(grads[1], 2)
+    if grads[2] is not None:
+        each = each - F.unsqueeze(grads[2], 2) * (rstd * rstd * rstd * (wide - mean))
+    return out + F.reshape(each / wide.shape[2], x.shape)
 
 
 @formula
@@ -144,7 +160,7 @@ def group_norm_tangent(
 op(
     "native_group_norm(input, weight, bias, N, C, HxW, group, eps)", "NativeGroupNormBackward0",
     outputs="result0 result1 result2", kinds="f",
-    input="group_norm_grad(g_result0, input, result1, result2, weight, (N, C, HxW, group), eps)",
+    input="group_norm_grads((g_result0, g_result1, g_result2), input, result1, result2, weight, (N, C, HxW, group), eps)",
     weight="group_norm_weight_grad(g_result0, input, result1, result2, (N, C, HxW, group), eps)",
     bias="over_channels(g_result0) if g_result0 is not None else None",
     jvp="group_norm_tangent(input_t, weight_t, bias_t, input, result1, result2, weight, (N, C, HxW, group), eps)",

@@ -1,0 +1,143 @@
+"""Losses: errors in PyTorch's words, what samples do not reach."""
+
+import numpy as np
+import pytest
+import torch
+
+import agdbg_engine as engine
+
+X = np.random.default_rng(0).standard_normal((4, 6))
+CLASSES = np.array([1, 2, 0, 5])
+F = "nn.functional"
+
+
+def refused(call):
+    """Type and first line of what both raise."""
+    found = []
+    for library in (torch, engine):
+        with pytest.raises(Exception) as raised:  # noqa: PT011 - compared below
+            call(library, library.nn.functional, library.tensor(X), library.tensor(CLASSES))
+        found.append((raised.type.__name__, str(raised.value).partition("\n")[0]))
+    return found
+
+
+WRONG = {
+    "float classes": lambda t, f, x, y: f.cross_entropy(x, y.to(t.float64)),
+    "batch sizes": lambda t, f, x, y: f.cross_entropy(x, y[:3]),
+    "no such class": lambda t, f, x, y: f.cross_entropy(x, y + 3),
+    "smoothing": lambda t, f, x, y: f.cross_entropy(x, y, label_smoothing=1.5),
+    "weights": lambda t, f, x, y: f.cross_entropy(x, y, weight=t.ones(3)),
+    "weights of probabilities": lambda t, f, x, y: f.cross_entropy(x, x, weight=t.ones(3)),
+    "ignored probabilities": lambda t, f, x, y: f.cross_entropy(x, x, ignore_index=2),
+    "reduction": lambda t, f, x, y: f.nll_loss(x, y, reduction="men"),
+    "spatial sizes": lambda t, f, x, y: f.cross_entropy(x[None], t.zeros(1, 5, dtype=t.int64)),
+    "spatial dimensions": lambda t, f, x, y: f.nll_loss(x[None, None], t.zeros(1, 5, dtype=t.int64)),
+    "several classes": lambda t, f, x, y: f.nll_loss(x, y[:, None]),
+    "weight dtype": lambda t, f, x, y: f.nll_loss(x, y, weight=t.ones(6, dtype=t.float32)),
+    "no probabilities": lambda t, f, x, y: f.binary_cross_entropy(x * 5, x),
+    "other size": lambda t, f, x, y: f.binary_cross_entropy(t.sigmoid(x), t.sigmoid(x[0])),
+    "other size of scores": lambda t, f, x, y: f.binary_cross_entropy_with_logits(x, x[0]),
+    "integer targets": lambda t, f, x, y: f.binary_cross_entropy_with_logits(x, (x > 0).to(t.int64)),
+    "beta": lambda t, f, x, y: f.smooth_l1_loss(x, x, beta=-1.0),
+    "delta": lambda t, f, x, y: f.huber_loss(x, x, delta=0.0),
+    "negative variance": lambda t, f, x, y: f.gaussian_nll_loss(x, x, x),
+    "variances": lambda t, f, x, y: f.gaussian_nll_loss(x, x, x[:2] ** 2),
+    "dimensions": lambda t, f, x, y: f.margin_ranking_loss(x, x, x[0, 0]),
+    "p": lambda t, f, x, y: f.multi_margin_loss(x, y, p=3),
+    "targets": lambda t, f, x, y: f.multi_margin_loss(x, y[:2]),
+    "class": lambda t, f, x, y: f.multi_margin_loss(x, y + 4),
+    "labels": lambda t, f, x, y: f.multilabel_margin_loss(x, y),
+    "cosine": lambda t, f, x, y: f.cosine_embedding_loss(x, x, t.ones(4, 1)),
+    "triplet": lambda t, f, x, y: f.triplet_margin_loss(x, x, x, margin=-1),
+    "triplet dimensions": lambda t, f, x, y: f.triplet_margin_loss(x, x, x[0]),
+    "constant target": lambda t, f, x, y: f.soft_margin_loss(x, x.clone().requires_grad_()),
+    "bag": lambda t, f, x, y: f.embedding_bag(y, x),
+    "table": lambda t, f, x, y: f.embedding(y + 4, x),
+    "attention": lambda t, f, x, y: f.scaled_dot_product_attention(x, x.to(t.float32), x),
+    "groups": lambda t, f, x, y: f.group_norm(x, 4),
+    "layer": lambda t, f, x, y: f.layer_norm(x, (4,)),
+    "single values": lambda t, f, x, y: f.batch_norm(x[:1], None, None, training=True),
+    "statistics": lambda t, f, x, y: f.batch_norm(x, None, None),
+    "halves": lambda t, f, x, y: f.glu(x[:, :5]),
+    "prelu": lambda t, f, x, y: f.prelu(x, t.ones(4, dtype=t.float64)),
+    "cdist": lambda t, f, x, y: t.cdist(x, x[:, :3]),
+    "bilinear": lambda t, f, x, y: f.bilinear(x, x, t.ones(2, 6, 5, dtype=t.float64)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_refused_in_torchs_words(name):
+    theirs, ours = refused(WRONG[name])
+    assert ours == theirs
+
+
+def gradient(library, function, value):
+    x = library.tensor(value).requires_grad_()
+    function(library, library.nn.functional, x).sum().backward()
+    return x.grad.numpy()
+
+
+KINKS = np.array([-7.0, -3, -1, -0.5, -0.0, 0, 0.5, 1, 3, 6, 7, np.nan])
+AT_KINKS = {
+    **{n: lambda t, f, x, n=n: getattr(f, n)(x) for n in (
+        "relu", "relu6", "leaky_relu", "elu", "celu", "selu", "hardtanh", "hardswish", "hardshrink", "softshrink", "rrelu",
+    )},
+    "hardsigmoid": lambda t, f, x: f.hardsigmoid(x),
+    "threshold": lambda t, f, x: f.threshold(x, 1.0, 2.0),
+    "prelu": lambda t, f, x: f.prelu(x, t.tensor(np.array(0.25))),
+    "smooth_l1": lambda t, f, x: f.smooth_l1_loss(x, t.zeros_like(x), reduction="none"),
+    "huber": lambda t, f, x: f.huber_loss(x, t.zeros_like(x), reduction="none", delta=3.0),
+    "l1": lambda t, f, x: f.l1_loss(x, t.zeros_like(x), reduction="none"),
+    "hinge": lambda t, f, x: f.hinge_embedding_loss(x, -t.ones_like(x), reduction="none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AT_KINKS)
+def test_slopes_at_kinks(name):
+    np.testing.assert_allclose(
+        *(gradient(library, AT_KINKS[name], KINKS) for library in (engine, torch)), rtol=1e-6, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, float("inf")])
+def test_slopes_of_distances_at_zero_and_ties(p):
+    points = np.array([[0.0, 0], [0, 0], [1, 0], [3, -3]])
+    for function in (
+        lambda t, f, x: t.cdist(x, x.detach(), p),
+        lambda t, f, x: f.pdist(x, p),
+        lambda t, f, x: f.pairwise_distance(x, t.zeros_like(x), p, 0.0) + x[:, 0],
+        lambda t, f, x: t.dist(x, t.zeros_like(x), p) + x[0, 0],
+    ):
+        np.testing.assert_allclose(*(gradient(library, function, points) for library in (engine, torch)), atol=1e-12)
+
+
+def test_the_gradient_of_ctc_has_no_gradient():
+    x = engine.tensor(np.zeros((3, 1, 4))).requires_grad_()
+    loss = engine.nn.functional.ctc_loss(x.log_softmax(2), engine.tensor([[1, 2]]), (3,), (2,))
+    (grad,) = engine.autograd.grad(loss, x, create_graph=True)
+    with pytest.raises(NotImplementedError, match="derivative for aten::_ctc_loss_backward is not implemented"):
+        grad.sum().backward()
+
+
+def test_attention_of_masked_rows():
+    look = np.array([[True, False, True], [False, False, False]])
+    found = []
+    for library in (engine, torch):
+        q, k = library.tensor(X[:2, :4]).requires_grad_(), library.tensor(X[:3, :4])
+        for shape in ((), (1, 1)):
+            wide = [t.reshape(*shape, *t.shape) for t in (q, k, k)]
+            out = library.nn.functional.scaled_dot_product_attention(*wide, attn_mask=library.tensor(look))
+            out.sum().backward()
+            found.append((out.detach().numpy().reshape(2, 4), q.grad.numpy().copy()))
+    for ours, theirs in zip(found[:2], found[2:], strict=True):
+        np.testing.assert_allclose(ours[0], theirs[0], atol=1e-12)
+        np.testing.assert_allclose(ours[1], theirs[1], atol=1e-12)
+
+
+def test_running_statistics_may_change_before_the_backward_pass():
+    mean, var = engine.zeros(6, dtype=engine.float64), engine.ones(6, dtype=engine.float64)
+    x = engine.tensor(X).requires_grad_()
+    first = engine.nn.functional.batch_norm(x, mean, var, training=True)
+    engine.nn.functional.batch_norm(x, mean, var, training=True)
+    first.sum().backward()
+    assert mean.abs().sum() > 0
