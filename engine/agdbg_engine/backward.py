@@ -321,7 +321,7 @@ class BackwardPass:
             node.release(self.freed)
 
     def _asked_for(self, node: Node, grads: tuple[Any, ...]) -> list[Any]:
-        """The gradients of ``node``, those that lead nowhere in this pass only of one that gives all: PyTorch computes no others."""
+        """The gradients of ``node`` that PyTorch computes: of most nodes not those that lead nowhere in this pass."""
         wanted, captured = self._wanted, self._captured
         if wanted is None or node.complete:
             return list(grads)

@@ -131,7 +131,10 @@ class Node:
         return RemovableHandle(node_hooks(self).pre, hook, self, "pre")
 
     def _register_hook_dict(self, tensor: Tensor) -> None:
-        """Let the hooks that ``tensor`` has, or gets, fire on the gradient of the output that it is; :class:`TypeError` for no tensor."""
+        """Let the hooks that ``tensor`` has, or gets, fire on the gradient of the output that it is.
+
+        :class:`TypeError` for what is no tensor.
+        """
         from .tensor import Tensor
 
         if not isinstance(tensor, Tensor):

@@ -119,7 +119,8 @@ for _name, _allowed in {
 FUNCTIONS = {
     "where", "zeros_like", "ones_like", "full_like", "broadcast_to", "broadcast_arrays", "concatenate", "stack",
     "take_along_axis", "expand_dims", "argmax", "argmin", "nonzero", "copyto", "allclose", "sum", "amax", "squeeze", "angle", "sinc",
-    "nan_to_num", "einsum", "may_share_memory", "swapaxes",
+    "nan_to_num", "einsum", "may_share_memory", "swapaxes", "cumsum", "cumprod", "sort", "argsort", "partition", "argpartition",
+    "flip", "moveaxis", "bincount", "searchsorted", "unique", "flatnonzero", "diff", "isin", "take", "empty_like",
 }  # fmt: skip
 """Functions of NumPy that CuPy has too (those that anybody here calls)."""
 
@@ -199,6 +200,10 @@ def _host_of(value):
 
 def full(shape, value, dtype=None):
     return ndarray(np.full(shape, _host(value), dtype))
+
+
+def linspace(start, stop, num, dtype=None):
+    return ndarray(np.linspace(start, stop, num, dtype=dtype))
 
 
 class _Grid:

@@ -461,9 +461,8 @@ def a_transform():
 @concept
 def a_functional():
     """
-    grad_mode; node_born AccumulateGrad; node_born SinBackward0; grad_mode; grad_mode; grad_mode; pass_started;
-    node_ran SinBackward0; node_ran AccumulateGrad; pass_finished; grad_mode; storage_made SinBackward0; graph_cut
-    detach
+    grad_mode; node_born AccumulateGrad; node_born SinBackward0; pass_started; node_ran SinBackward0;
+    node_ran AccumulateGrad; pass_finished; grad_mode; storage_made SinBackward0; graph_cut detach
     """
     ag.autograd.functional.vjp(lambda x: x.sin(), ag.tensor(1.0))
 

@@ -51,7 +51,7 @@ def family(name, table):
 
     def add(build):
         for key, value in table.items():
-            program = lambda t, value=value: build(t, value)  # noqa: E731 - gets its name here
+            program = lambda t, value=value: build(t, value)
             program.__name__ = f"{name}_{key}"
             programs(program)
         return build

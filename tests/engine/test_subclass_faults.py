@@ -75,7 +75,18 @@ def a_plain_tensor_stands_left_of_one_of_a_subclass(t):
 @programs
 def integers_that_are_a_view(t):
     v = t.tensor([1, 2, 3])[:2]
-    return [v + 1.5, 1.5 - v, v * 0.5, v / 2, v / v, 2 / v, v**0.5, 0.5**v, t.where(v > 1, v, 0.5), t.where(v > 1, 0.5, v)]
+    return [
+        v + 1.5,
+        1.5 - v,
+        v * 0.5,
+        v / 2,
+        v / v,
+        2 / v,
+        v**0.5,
+        0.5**v,
+        t.where(v > 1, v, 0.5),
+        t.where(v > 1, 0.5, v),
+    ]
 
 
 # ----- parameters -----
@@ -146,7 +157,13 @@ def subclasses_of_parameter(t):
         pass
 
     p, q = P(t.ones(2)), P(t.ones(2).as_subclass(S))
-    return [kinds(t, p, P), type(q).__name__, isinstance(q, P), isinstance(q, t.nn.Parameter), issubclass(S, t.nn.Parameter)]
+    return [
+        kinds(t, p, P),
+        type(q).__name__,
+        isinstance(q, P),
+        isinstance(q, t.nn.Parameter),
+        issubclass(S, t.nn.Parameter),
+    ]
 
 
 @programs

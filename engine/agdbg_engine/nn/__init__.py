@@ -4,6 +4,7 @@ from ..tensor import Parameter
 from . import (
     activations,
     attention,
+    containers,
     convolution,
     dropout,
     functional,
@@ -13,6 +14,8 @@ from . import (
     modules,
     normalization,
     padding,
+    parameter,
+    parameter_containers,
     pooling,
     recurrent,
     resizing,
@@ -20,19 +23,23 @@ from . import (
 )
 from .activations import *  # noqa: F403 - what it names in __all__, as the next ones
 from .attention import *  # noqa: F403
+from .containers import *  # noqa: F403
 from .convolution import *  # noqa: F403
 from .dropout import *  # noqa: F403
 from .layers import *  # noqa: F403
 from .losses import *  # noqa: F403
-from .module import Module, ModuleList, Sequential
+from .module import Module
 from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403
+from .parameter import Buffer
+from .parameter_containers import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .recurrent import *  # noqa: F403
 from .resizing import *  # noqa: F403
 from .transformer import *  # noqa: F403
 
-__all__ = ["Module", "ModuleList", "Parameter", "Sequential", "functional", "init", "modules"]
+__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter"]
+__all__ += containers.__all__ + parameter_containers.__all__
 __all__ += (
     activations.__all__ + attention.__all__ + convolution.__all__ + dropout.__all__ + layers.__all__ + losses.__all__
 )

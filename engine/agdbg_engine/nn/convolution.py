@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from ..random import rand
+from ..creation import empty
 from ..tensor import Parameter, Tensor
 from . import functional as F
+from . import init
 from .module import Module
 
 __all__ = [
@@ -41,9 +42,9 @@ class _Convolution(Module):
         self.padding_mode = padding_mode
         self._check()
         made = (in_channels, out_channels // groups) if self.transposed else (out_channels, in_channels // groups)
-        self.weight = Parameter(rand(*made, *self.kernel_size, dtype=dtype, device=device))
+        self.weight = Parameter(empty(*made, *self.kernel_size, dtype=dtype, device=device))
         if bias:
-            self.bias: Parameter | None = Parameter(rand(out_channels, dtype=dtype, device=device))
+            self.bias: Parameter | None = Parameter(empty(out_channels, dtype=dtype, device=device))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -65,12 +66,11 @@ class _Convolution(Module):
 
     def reset_parameters(self) -> None:
         """Draw weight and bias anew."""
-        fan_in = math.prod(self.weight.shape[1:])
-        bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
-        for p in (self.weight, self.bias):
-            if p is not None:
-                drawn = rand(*p.shape, dtype=p.dtype, device=p.device)
-                p.data = (drawn * 2 - 1) * bound
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in = math.prod(self.weight.shape[1:])
+            bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
+            init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
         n = self.dims

@@ -8,6 +8,7 @@ from typing import Any
 from ..ops import _generated as g
 from ..ops import functions
 from ..ops.matrix import check_dtypes, matmul
+from ..ops.out import into
 from ..overrides import overridable
 from ..tensor import Tensor
 
@@ -16,7 +17,7 @@ __all__ = ["linear", "sigmoid", "softplus", "tanh"]
 tanh, sigmoid, softplus = g.tanh, g.sigmoid, g.softplus
 
 
-@functools.partial(overridable, public="torch.nn")
+@functools.partial(overridable, public="torch.nn", into=into)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``: input (..., in), weight (out, in), bias (out,)."""
     transposed = g.t(weight)

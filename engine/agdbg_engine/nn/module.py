@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Any, Self
 
 from .. import events
-from ..grad_mode import no_grad
+from ..dtype import scalar_type
 from ..tensor import Parameter, Tensor
-from . import module_hooks
+from . import module_hooks, naming, registration
 from .hookable import Hookable
+from .moves import Movable
+from .naming import announce, announce_owner
+from .parameter import Buffer
+from .state import Stateful
+from .walking import Walking
 
-_parents: weakref.WeakKeyDictionary[Module, weakref.ref[Module]] = weakref.WeakKeyDictionary()
-"""Which module holds a module: to call a parameter by its full name even when only a part of the model runs."""
+__all__ = ["Module", "announce", "announce_owner", "clear_grad", "typename"]
 
-_owners: weakref.WeakValueDictionary[int, Module] = weakref.WeakValueDictionary()
-"""Which module holds a parameter, by ``id``: to name one that is used without calling the module.
-
-An ``id`` that a later tensor has inherited leads to a module that does not hold it, which then names its own."""
-
-_announced: weakref.WeakKeyDictionary[Module, tuple[events.Sink, int]] = weakref.WeakKeyDictionary()
-"""Root modules whose parameter names the sink has been told, with the number of names."""
+_STORES = ("_parameters", "_buffers", "_modules")
 
 
-class Module(Hookable):
+class Module(Hookable, Walking, Stateful, Movable):
     """Base class of all layers and models: assign :class:`Parameter` and modules as attributes, define ``forward``."""
 
     training: bool
+    call_super_init = False
+    dump_patches = False
 
-    def __init__(self) -> None:
-        self.__dict__.update(_parameters={}, _buffers={}, _modules={}, training=True)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not self.call_super_init and kwargs:
+            name = next(iter(kwargs))
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{name}'")
+        if not self.call_super_init and args:
+            count = f"{len(args) + 1} were given"
+            raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {count}")
+        empty: dict[str, Any] = {
+            "_parameters": {},
+            "_buffers": {},
+            "_non_persistent_buffers_set": set(),
+            "_modules": {},
+        }
+        self.__dict__.update(training=True, **empty)
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes."""
@@ -46,112 +59,155 @@ class Module(Hookable):
     # ----- attributes -----
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if "_parameters" not in self.__dict__:
-            raise AttributeError(f"cannot assign '{name}' before Module.__init__() call")
+        held = self.__dict__
         if isinstance(value, Parameter):
-            self.__dict__.pop(name, None)
+            if "_parameters" not in held:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._release(name, "_buffers", "_modules")
+            self.register_parameter(name, value)
+        elif name in held.get("_parameters", ()):
+            if value is not None:
+                raise _unfit(value, "parameter", name, "torch.nn.Parameter or None expected")
             self.register_parameter(name, value)
         elif isinstance(value, Module):
-            self.add_module(name, value)
+            if "_modules" not in held:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._release(name, "_parameters", "_buffers")
+            self._hold(name, value)
+        elif name in held.get("_modules", ()):
+            if value is not None:
+                raise _unfit(value, "child module", name, "torch.nn.Module or None expected")
+            self._hold(name, value)
+        elif isinstance(value, Buffer) or name in held.get("_buffers", ()):
+            if value is not None and not isinstance(value, Tensor):
+                raise _unfit(value, "buffer", name, "torch.nn.Buffer, torch.Tensor or None expected")
+            stays: Any = value
+            persistent = stays.persistent if isinstance(stays, Buffer) else name not in self._non_persistent_buffers_set
+            self._assign_buffer(name, value, persistent)
         else:
-            self._set_plain(name, value)
+            super().__setattr__(name, value)
 
-    def _set_plain(self, name: str, value: Any) -> None:
-        """Assign what is neither parameter nor module: refused where it would silently replace one of them."""
-        wanted = (
-            (self._parameters, "parameter", "torch.nn.Parameter or None", ()),
-            (self._modules, "child module", "torch.nn.Module or None", ()),
-            (self._buffers, "buffer", "torch.Tensor or None", (Tensor,)),
-        )
-        for registry, what, expected, kinds in wanted:
-            if name in registry:
-                if value is not None and not isinstance(value, kinds):
-                    given = type(value).__name__
-                    raise TypeError(f"cannot assign '{given}' as {what} '{name}' ({expected} expected)")
-                registry[name] = value
-                return
-        self.__dict__[name] = value
+    def _release(self, name: str, *stores: str) -> None:
+        """Forget what else has been held under ``name``."""
+        for store in (self.__dict__, *(self.__dict__[store] for store in stores)):
+            store.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def _assign_buffer(self, name: str, value: Any, persistent: bool) -> None:
+        """Register a buffer, by the method of a subclass that may know nothing of ``persistent``."""
+        if persistent:
+            self.register_buffer(name, value)
+        else:
+            self.register_buffer(name, value, persistent=False)
 
     def __getattr__(self, name: str) -> Any:
-        for registry in ("_parameters", "_buffers", "_modules"):
-            found = self.__dict__.get(registry, {})
-            if name in found:
-                return found[name]
+        held = self.__dict__
+        for store in _STORES:
+            if name in held.get(store, ()):
+                return held[store][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
-        for registry in (self._parameters, self._buffers, self._modules):
-            if name in registry:
-                del registry[name]
+        for store in _STORES:
+            if name in self.__dict__[store]:
+                del self.__dict__[store][name]
+                self._non_persistent_buffers_set.discard(name)
                 return
-        del self.__dict__[name]
+        super().__delattr__(name)
+
+    def __dir__(self) -> Iterable[str]:
+        names = [*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers]
+        return sorted(name for name in names if not name[0].isdigit())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what was pickled or copied; the parts are told who holds them."""
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        for module in state.get("_modules", {}).values():
+            if module is not None:
+                naming.holds(self, module)
+        for parameter in state.get("_parameters", {}).values():
+            if parameter is not None:
+                naming.owns(self, parameter)
+
+    # ----- what a module holds -----
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Hold ``module`` under ``name``."""
-        self.__dict__.pop(name, None)
-        self._modules[name] = module
+        """Hold ``module`` under ``name``; :class:`TypeError` and :class:`KeyError` for what cannot be held so."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        if not isinstance(name, str):
+            raise TypeError(f"module name should be a string. Got {typename(name)}")
+        if hasattr(self, name) and name not in self._modules:
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'module name can\'t contain ".", got: {name}')
+        if not name:
+            raise KeyError('module name can\'t be empty string ""')
+        self._hold(name, module)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Another name of :meth:`add_module`."""
+        self.add_module(name, module)
+
+    def _hold(self, name: str, module: Module | None) -> None:
+        self._modules[name] = module = registration.passed(registration.modules, self, name, module)
         if module is not None:
-            _parents[module] = weakref.ref(self)
+            naming.holds(self, module)
 
-    def register_parameter(self, name: str, parameter: Parameter | None) -> None:
-        """Hold ``parameter`` under ``name``."""
-        self._parameters[_checked(name)] = parameter
-        if parameter is not None:
-            _owners[id(parameter)] = self
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Hold ``param`` under ``name``; :class:`ValueError` for one that is computed from others."""
+        self._check_name("parameter", name)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+            )
+        if param is not None:
+            if param.grad_fn is not None:
+                raise ValueError(
+                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
+                    f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
+                )
+            param = registration.passed(registration.parameters, self, name, param)
+            naming.owns(self, param)
+        self._parameters[name] = param
 
-    def register_buffer(self, name: str, tensor: Tensor | None) -> None:
-        """Hold a tensor that is state but not trained."""
-        self._buffers[_checked(name)] = tensor
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Hold a tensor that is not trained; it is part of the state if ``persistent``."""
+        self._check_name("buffer", name)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = registration.passed(registration.buffers, self, name, tensor)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
 
-    # ----- walking -----
+    def _check_name(self, what: str, name: Any) -> None:
+        """Refuse a name under which nothing can be held: dots separate the parts of a full name."""
+        store = f"_{what}s"
+        if store not in self.__dict__:
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        if not isinstance(name, str):
+            raise TypeError(f"{what} name should be a string. Got {typename(name)}")
+        if "." in name:
+            raise KeyError(f'{what} name can\'t contain "."')
+        if not name:
+            raise KeyError(f'{what} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in self.__dict__[store]:
+            raise KeyError(f"attribute '{name}' already exists")
 
-    def children(self) -> Iterator[Module]:
-        """Direct sub-modules."""
-        return (m for m in self._modules.values() if m is not None)
-
-    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each once, with dotted names."""
-        seen: set[int] = set()
-        stack = [(prefix, self)]
-        while stack:
-            name, module = stack.pop()
-            if id(module) in seen:
-                continue
-            seen.add(id(module))
-            yield name, module
-            below = [(f"{name}.{n}" if name else n, m) for n, m in module._modules.items() if m is not None]
-            stack.extend(reversed(below))
-
-    def modules(self) -> Iterator[Module]:
-        """This module and all below it."""
-        return (m for _, m in self.named_modules())
-
-    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
-        """All parameters, each once, with dotted names."""
-        return self._named("_parameters", prefix)
-
-    def parameters(self) -> Iterator[Parameter]:
-        """All parameters, each once."""
-        return (p for _, p in self.named_parameters())
-
-    def named_buffers(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
-        """All buffers, each once, with dotted names."""
-        return self._named("_buffers", prefix)
-
-    def _named(self, registry: str, prefix: str) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        for name, module in self.named_modules(prefix):
-            for key, value in module.__dict__[registry].items():
-                if value is not None and id(value) not in seen:
-                    seen.add(id(value))
-                    yield (f"{name}.{key}" if name else key), value
-
-    # ----- state -----
+    # ----- modes and gradients -----
 
     def train(self, mode: bool = True) -> Self:
         """Switch training behaviour (dropout) on or off."""
-        for m in self.modules():
-            m.training = mode
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
         return self
 
     def eval(self) -> Self:
@@ -169,126 +225,48 @@ class Module(Hookable):
         for p in self.parameters():
             clear_grad(p, set_to_none)
 
-    def state_dict(self) -> dict[str, Tensor]:
-        """Parameters and buffers by name, sharing memory."""
-        return {name: t.detach() for name, t in (*self.named_parameters(), *self.named_buffers())}
-
-    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
-        """Copy values in; raises :class:`RuntimeError` naming missing and unexpected keys."""
-        own: dict[str, Tensor] = {**dict(self.named_parameters()), **dict(self.named_buffers())}
-        missing, unexpected = sorted(own.keys() - state.keys()), sorted(state.keys() - own.keys())
-        if missing or unexpected:
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}: missing {missing}, unexpected {unexpected}"
-            )
-        with no_grad():
-            for name, t in own.items():
-                t.copy_(state[name])
-
     # ----- printing -----
 
+    def _get_name(self) -> str:
+        return type(self).__name__
+
     def extra_repr(self) -> str:
-        """What stands between the parentheses of a leaf module's repr."""
+        """What stands between the parentheses of the repr before the sub-modules; several lines are fine."""
         return ""
 
     def __repr__(self) -> str:
-        lines = [f"  ({name}): " + repr(m).replace("\n", "\n  ") for name, m in self._modules.items()]
-        if not lines:
-            return f"{type(self).__name__}({self.extra_repr()})"
-        return "\n".join([f"{type(self).__name__}(", *lines, ")"])
+        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        parts = [f"({name}): " + indented(repr(module)) for name, module in self._modules.items()]
+        if not parts and len(extra) < 2:
+            return f"{self._get_name()}({''.join(extra)})"
+        return "\n  ".join([f"{self._get_name()}(", *extra, *parts]) + "\n)"
 
 
-class Sequential(Module):
-    """Modules one after the other."""
-
-    def __init__(self, *modules: Module) -> None:
-        super().__init__()
-        for i, m in enumerate(modules):
-            self.add_module(str(i), m)
-
-    def forward(self, x: Any) -> Any:
-        for m in self._modules.values():
-            x = m(x)
-        return x
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __getitem__(self, i: int) -> Module:
-        return list(self._modules.values())[i]
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._modules.values())
+def indented(text: str) -> str:
+    """``text`` with all lines but the first moved to the right."""
+    return text.replace("\n", "\n  ")
 
 
-class ModuleList(Sequential):
-    """Modules in a list, called by whoever holds it."""
-
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        super().__init__(*modules)
-
-    def append(self, module: Module) -> Self:
-        """Put ``module`` at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def forward(self, x: Any) -> Any:
-        raise NotImplementedError('Module [ModuleList] is missing the required "forward" function')
-
-    def __repr__(self) -> str:
-        shown = [repr(m) for m in self]
-        if not shown:
-            return f"{type(self).__name__}()"
-        lines, first = [], 0
-        for i, text in enumerate(shown):
-            if i + 1 < len(shown) and shown[i + 1] == text:
-                continue
-            name = f"({i}): " if i == first else f"({first}-{i}): {i - first + 1} x "
-            lines.append(f"  {name}" + text.replace("\n", "\n  "))
-            first = i + 1
-        return "\n".join([f"{type(self).__name__}(", *lines, ")"])
+def typename(value: Any) -> str:
+    """PyTorch's name of the type of ``value``: that of a tensor tells its dtype."""
+    if isinstance(value, Tensor):
+        return f"torch.{scalar_type(value.dtype)}Tensor"
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _checked(name: str) -> str:
-    """A name under which something can be held: dots separate the parts of a full name."""
-    if "." in name:
-        raise KeyError(f'name can\'t contain ".", got: {name!r}')
-    if not name:
-        raise KeyError('name can\'t be empty string ""')
-    return name
-
-
-def announce_owner(t: Tensor) -> None:
-    """Tell the sink the names of the model that parameter ``t`` belongs to, if it belongs to one."""
-    owner = _owners.get(id(t)) if isinstance(t, Parameter) else None
-    if owner is not None:
-        announce(owner)
+def _unfit(value: Any, what: str, name: str, expected: str) -> TypeError:
+    return TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({expected})")
 
 
 def clear_grad(p: Tensor, set_to_none: bool) -> None:
-    """Drop the gradient of ``p``, or fill it with zeros."""
-    if set_to_none or p._grad is None:
+    """Drop the gradient of ``p``, or fill it with zeros: in place, so that whoever holds it sees them."""
+    grad = p._grad
+    if set_to_none or grad is None:
         p._grad = None
     else:
-        p._grad = p._grad.detach()
-        p._grad.zero_()
-
-
-def announce(module: Module) -> None:
-    """Tell the sink the full names of all parameters and buffers of the model that ``module`` is part of, once."""
-    root = module
-    while (ref := _parents.get(root)) is not None and (parent := ref()) is not None:
-        root = parent
-    sink = events.sink
-    assert sink is not None
-    known = _announced.get(root)
-    if known is not None and known[0] is sink and root is not module:
-        return
-    named = [(n, t, "parameter") for n, t in root.named_parameters()] + [
-        (n, t, "buffer") for n, t in root.named_buffers()
-    ]
-    if known is not None and known == (sink, hash(tuple(id(t) for _, t, _ in named))):
-        return
-    _announced[root] = (sink, hash(tuple(id(t) for _, t, _ in named)))
-    for name, t, kind in named:
-        sink.tensor_named(t, name, kind)
+        if grad.grad_fn is not None:
+            grad.detach_()
+        else:
+            grad.requires_grad_(False)
+        grad.zero_()

@@ -13,9 +13,10 @@ from ..tensor import Tensor, wrap
 from . import functional as F
 from . import init
 from .attention import MultiheadAttention
+from .containers import ModuleList
 from .dropout import Dropout
 from .layers import Linear
-from .module import Module, ModuleList
+from .module import Module
 from .normalization import LayerNorm
 
 __all__ = [

@@ -142,8 +142,9 @@ for _name in ("and", "or", "xor"):
 
 for _name, _function in {**METHODS, **_OPERATORS}.items():
     setattr(Tensor, _name, _function)
+# What ``__torch_function__`` sees of those that stand for no method with a name of its own.
 for _name in ("__getitem__", "__setitem__", "__rpow__", "__rdiv__", "__rmatmul__"):
-    _OPERATORS[_name].__name__ = _name  # what ``__torch_function__`` sees: they stand for no method with a name of its own
+    _OPERATORS[_name].__name__ = _name
 elementwise.rdiv.__name__ = "__rdiv__"
 make_read_only(Tensor)
 

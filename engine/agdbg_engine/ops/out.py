@@ -128,7 +128,7 @@ _EXACT = frozenset(
 )
 """Those that do not cast their result."""
 
-_APART = frozenset(("cat", "concat", "concatenate", "gather", "kthvalue"))
+_APART = frozenset(("cat", "concat", "concatenate", "gather", "index_select", "kthvalue"))
 """Those that may not write to an operand at all."""
 
 
@@ -206,7 +206,7 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) 
         raise RuntimeError(
             f"result type {scalar_type(result.dtype)} can't be cast to the desired output type {scalar_type(out.dtype)}"
         )
-    if out._a.shape == result._a.shape:
+    if out._a.shape == result._a.shape or name == "index_select":
         check_inplace(out, tuple(operands))
         if events.special & events.STRICT:
             refuse(out, f"{name}.out")

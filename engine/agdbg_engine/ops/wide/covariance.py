@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...creation import tensor
 from ...dtype import scalar_type
 from ...sites import user_stacklevel
 from ...tensor import Tensor
 from .. import complexes
 from ..explain import shape_error
 from .declare import public
+from .reading import number, some
 
 
 @public("torch Tensor")
@@ -32,18 +32,18 @@ def cov(self: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aw
     a = _weights("aweights", aweights, n, "f", "floating point")
     if a is not None:
         w = a if w is None else w * a
-    total = tensor(n) if w is None else w.sum()
-    if w is not None and n and float(total.detach()._a.real) == 0:
+    total: Any = n if w is None else w.sum()
+    if w is not None and n and number(total) == 0:
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     mean = (x if w is None else x * w).sum(1) / total
     norm = total - (correction if w is None or a is None or correction == 0 else correction * (w * a).sum() / total)
-    if float(norm.detach()._a.real) <= 0:
+    if (number(norm) if isinstance(norm, Tensor) else norm) <= 0:
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             UserWarning,
             stacklevel=user_stacklevel(),
         )
-        norm = norm.detach() * 0
+        norm = norm.detach() * 0 if isinstance(norm, Tensor) else 0
     x = x - mean.unsqueeze(1)
     return (x.mm(complexes.conj((x if w is None else x * w).t())) / norm).squeeze()
 
@@ -63,7 +63,7 @@ def _weights(name: str, w: Any, n: int, kinds: str, words: str) -> Any:
         raise shape_error(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got {w._a.size} != {n}"
         )
-    if n and (w._a < 0).any():
+    if n and some(w._a < 0):
         raise RuntimeError(f"cov(): {name} cannot be negative")
     return w
 

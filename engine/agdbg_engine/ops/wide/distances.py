@@ -28,7 +28,6 @@ def dist_grad(F: Any, grad: Any, difference: Any, result: Any, p: float, shape: 
     return None if found is None else F.sum_to(found, shape)
 
 
-
 op("distance_norm(self, p, dim, keepdim)", "NormBackward1", self="vector_norm_grad(g, self, result, p, dim, keepdim)",
    jvp="vector_norm_tangent(self_t, self, result, p, dim, keepdim)", holomorphic=False,
    forward="vector_norm_raw(self, p, dim, keepdim)")  # fmt: skip

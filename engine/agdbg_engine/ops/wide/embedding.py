@@ -17,7 +17,7 @@ from .declare import OPS, formula, kernel, op, public
 @kernel
 def embedding_raw(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
     """Rows of ``weight``."""
-    return np.take(weight, indices, 0)
+    return weight.take(indices, 0)
 
 
 @kernel

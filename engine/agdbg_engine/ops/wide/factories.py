@@ -99,7 +99,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     return self
 
 
-@public("Tensor")
+@public("torch Tensor")
 def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
     """:func:`resize_` to the size of another tensor."""
     resized: Tensor = resize_(self, the_template.shape)

@@ -12,6 +12,7 @@ from ...tensor import Tensor, wrap
 from ..compare import no_gradient
 from ..explain import shape_error
 from .declare import op, public
+from .reading import number
 
 # ----- edges and counts -----
 
@@ -25,7 +26,7 @@ def _range(x: Any) -> tuple[Any, Any]:
     """The smallest and the largest element, moved apart if they are the same; 0 and 1 of nothing."""
     if not x.size:
         return 0.0, 1.0
-    low, high = float(x.min()), float(x.max())
+    low, high = number(x.min()), number(x.max())
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
@@ -67,7 +68,7 @@ def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max
     if low == high and x.size:
-        low, high = float(x.min()), float(x.max())
+        low, high = number(x.min()), number(x.max())
     if low == high:
         low, high = low - 1, high + 1
     if not (np.isfinite(low) and np.isfinite(high)):
@@ -218,7 +219,7 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
     x = self._a
     if x.dtype.kind not in "iu":
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_type(self.dtype)}'")
-    if x.ndim != 1 or (x.size and int(x.min()) < 0):
+    if x.ndim != 1 or (x.size and number(x.min()) < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
+from ...device import array_module
 from ...tensor import Tensor, wrap
 from .. import _generated as g
 from .. import reduce
@@ -64,7 +63,7 @@ def normalize(
 ) -> Tensor:
     """Elements where ``mask`` divided by their norm along ``dim``, at least ``eps``; 0 elsewhere."""
     size = masks.norm(input, ord, dim, keepdim=True, dtype=dtype or input.dtype, mask=mask)
-    return masks.filled(input, mask, 0) / g.maximum(size, wrap(np.asarray(eps, size.dtype)))
+    return masks.filled(input, mask, 0) / g.maximum(size, wrap(array_module(size._a).full((), eps, size.dtype)))
 
 
 @public("masked")

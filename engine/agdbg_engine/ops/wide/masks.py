@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...creation import ones
+from ...creation import ones_like
+from ...device import array_module
 from ...dtype import is_differentiable
 from ...tensor import Tensor, wrap
 from .. import compare, reduce
@@ -18,6 +19,7 @@ from .declare import public
 from .linalg.norms import vector_norm
 from .medians import nanmedian
 from .multiples import prod as _prod
+from .reading import some
 
 Dims = int | tuple[int, ...] | list[int] | None
 
@@ -55,7 +57,7 @@ def filled(x: Tensor, mask: Tensor | None, value: float) -> Tensor:
     """``x`` with ``value`` outside of ``mask``."""
     if mask is None:
         return x
-    return where(shaped(mask, x), x, wrap(np.asarray(value, x.dtype)))
+    return where(shaped(mask, x), x, wrap(array_module(x._a).full((), value, x.dtype)))
 
 
 def lowest(x: Tensor) -> float:
@@ -157,7 +159,7 @@ def mean(
 
 
 def _count_and_sum(x: Tensor, dim: Dims, keepdim: bool, dtype: Any, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-    inside = ones(x.shape, dtype=np.dtype(np.bool_)) if mask is None else shaped(mask, x)
+    inside = ones_like(x, dtype=np.dtype(np.bool_)) if mask is None else shaped(mask, x)
     count = reduce.sum(inside, canonical(dim, x.ndim), bool(keepdim))
     return count, sum(x, dim, keepdim=keepdim, dtype=dtype, mask=mask)
 
@@ -173,7 +175,7 @@ def median(
     found: Tensor = nanmedian(filled(x, mask, math.nan), d, keepdim).values
     if floating:
         return found
-    if np.isnan(found._a).any():
+    if some(np.isnan(found._a)):
         raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
     return found.to(dtype or input.dtype)
 

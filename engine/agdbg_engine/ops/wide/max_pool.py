@@ -150,15 +150,15 @@ def declare(name: str, node: str, k: int, how: str, value: Any, again: str = "")
     def backward(grad_output: Any, self: Any, *arguments: Any) -> Any:
         return _put_back(grad_output, arguments[-1], self.shape[-k:], add=True)
 
-    more = f"{again}, indices" if again else "indices"
+    again = f"{again}, " if again else ""
     op(
-        f"{name}(self, {how})", f"{node}Backward0", self=f"{name}_backward(g, self, {more})",
-        jvp=f"(pooled_at(self_t, indices, {k}), None)",
-        outputs="values *indices", kinds="iuf", value=value,
+        f"{name}(self, {how})", f"{node}Backward0", self=f"{name}_backward(g, self, {again}result1)",
+        jvp=f"(pooled_at(self_t, result1, {k}), None)",
+        outputs="result0 *result1", kinds="iuf", value=value,
     )  # fmt: skip
     op(
-        f"{name}_backward(grad_output, self, {more})", f"{node}BackwardBackward0", grad_output=f"pooled_at(g, indices, {k})",
-        self=None, indices=None, jvp="linear", value=backward,
+        f"{name}_backward(grad_output, self, {again}indices)", f"{node}BackwardBackward0",
+        grad_output=f"pooled_at(g, indices, {k})", self=None, indices=None, jvp="linear", value=backward,
     )  # fmt: skip
 
 

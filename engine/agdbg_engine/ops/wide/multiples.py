@@ -12,7 +12,7 @@ from ..formulas import expand_dims
 from ..reduce import came_in, summed_in
 from ..shape import Dims, one_dim, some_dims
 from .declare import formula, kernel, op, public
-from .scans import some
+from .reading import some
 
 _sum: Any = np.add.reduce
 _times: Any = np.multiply.reduce
@@ -35,7 +35,26 @@ def prod_dim(x: Any, dim: int, keepdim: bool) -> Any:
 def _product(x: Any, axis: Any, keepdims: bool) -> Any:
     if x.dtype == np.float16:
         return _times(x.astype(np.float32), axis, keepdims=keepdims).astype(x.dtype)
+    if x.dtype.kind == "f" and x.size >= _LARGE and (axis is None or axis == x.ndim - 1):
+        if axis is None and not keepdims:
+            return _times(_folded(x.reshape(-1)), None)
+        return _times(_folded(x), axis, keepdims=keepdims)
     return _times(x, axis, np.int64 if x.dtype.kind in "bui" else None, keepdims=keepdims)
+
+
+_LARGE = 2000
+"""Elements from which it pays to multiply halves of rows, which NumPy does faster than to reduce them."""
+
+
+def _folded(x: Any) -> Any:
+    """Rows with the same products, but shorter."""
+    while x.shape[-1] > 64:
+        half, odd = divmod(x.shape[-1], 2)
+        shorter = x[..., :half] * x[..., half : 2 * half]
+        if odd:
+            shorter[..., 0] *= x[..., -1]
+        x = shorter
+    return x
 
 
 @formula
@@ -102,6 +121,10 @@ def nansum_raw(x: Any, dim: Any, keepdim: bool) -> Any:
     axis = None if dim == () else dim
     if x.dtype.kind != "f":
         return _sum(x, axis, np.int64, keepdims=keepdim)
+    if type(x) is np.ndarray:
+        total = _sum(x, axis, keepdims=keepdim)
+        if not some(total != total):
+            return total
     return _sum(np.where(x == x, x, x.dtype.type(0)), axis, keepdims=keepdim)
 
 

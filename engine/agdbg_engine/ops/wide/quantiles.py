@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ...creation import as_tensor
-from ...tensor import Tensor
+from ...device import array_module
+from ...dtype import get_default_dtype
+from ...tensor import Tensor, wrap
 from ..explain import shape_error
 from ..indexing import gather
 from ..shape import one_dim, permute, reshape
 from .arithmetic import lerp
 from .declare import OPS, public
+from .reading import some
 from .sorting import sort
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -64,7 +66,7 @@ def _checked(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
     if not isinstance(q, Tensor):
         if not 0 <= q <= 1:
             raise shape_error(f"quantile() q must be in the range [0, 1] but got {q:g}")
-        q = as_tensor(float(q), dtype=x.dtype if x.dtype.kind == "f" else None)
+        q = wrap(array_module(x._a).full((), q, x.dtype if x.dtype.kind == "f" else get_default_dtype()))
     if not x._a.size:
         raise shape_error("quantile() input tensor must be non-empty")
     if q.ndim > 1:
@@ -77,7 +79,7 @@ def _checked(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
         raise RuntimeError(
             f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
-    if not ((q._a >= 0) & (q._a <= 1)).all():
+    if some((q._a < 0) | (q._a > 1)):
         raise shape_error("quantile() q values must be in the range [0, 1]")
     return q
 

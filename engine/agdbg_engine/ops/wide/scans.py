@@ -14,6 +14,7 @@ from ..formulas import pick_backward
 from ..reduce import came_in, summed_in
 from ..shape import one_dim
 from .declare import INPLACE, formula, op, public
+from .reading import some
 
 # ----- values -----
 
@@ -41,12 +42,6 @@ def running(ufunc: Any, x: Any, dim: int) -> Any:
         out[ahead] = ufunc(out[ahead], out[behind])
         step *= 2
     return out
-
-
-def some(mask: Any) -> bool:
-    """Whether something in ``mask``, a buffer or tensor, is true: read from its device."""
-    found = (mask._a if isinstance(mask, Tensor) else mask).any()
-    return bool(found.get() if hasattr(found, "get") else found)
 
 
 def _extremes(ufunc: Any) -> Callable[[Any, int], tuple[Any, Any]]:

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ...device import array_module
 from ...dtype import get_default_dtype, result_type, scalar_type
 from ...tensor import Tensor, wrap
 from ..compare import no_gradient
 from ..explain import shape_error
+from ..prepare import as_array
 from .declare import public
+from .reading import some
+from .sorting import write_along
 
 
 def _places(bounds: Any, values: Any, side: Any) -> Any:
@@ -24,7 +28,7 @@ def _places(bounds: Any, values: Any, side: Any) -> Any:
         n, m = bounds.shape[-1], values.shape[-1]
         is_bound = order >= m if side == "left" else order < n
         before = np.empty_like(order)
-        np.put_along_axis(before, order, np.cumsum(is_bound, -1), -1)
+        write_along(before, order, np.cumsum(is_bound, -1), before.ndim - 1)
         found = before[..., :m] if side == "left" else before[..., n:]
     if values.dtype.kind == "f":
         found = np.where(values != values, bounds.shape[-1], found)
@@ -36,7 +40,7 @@ def _as_array(x: Any, like: Any) -> Any:
     if isinstance(x, Tensor):
         return x._a
     kind = get_default_dtype() if isinstance(x, float) else np.dtype(np.int64)
-    return np.asarray(x, like.dtype if like.dtype.kind == "f" else kind)
+    return array_module(like).full((), x, like.dtype if like.dtype.kind == "f" else kind)
 
 
 @public("torch", out=True)
@@ -56,7 +60,7 @@ def searchsorted(
     no_gradient((sorted_sequence, values))
     dtype = result_type([(a.dtype, 2 if a.ndim else 1) for a in (bounds, x)])
     found = _places(bounds.astype(dtype), x.astype(dtype), "right" if right or side == "right" else "left")
-    return wrap(np.asarray(found).astype(np.int32 if out_int32 else np.int64))
+    return wrap(as_array(found).astype(np.int32 if out_int32 else np.int64))
 
 
 def _check(bounds: Any, x: Any, right: bool, side: str | None, sorter: Tensor | None) -> None:
@@ -76,7 +80,7 @@ def _check(bounds: Any, x: Any, right: bool, side: str | None, sorter: Tensor | 
             raise RuntimeError(
                 f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {scalar_type(sorter.dtype)}"
             )
-        if sorter._a.size and ((sorter._a < 0) | (sorter._a >= bounds.shape[-1])).any():
+        if sorter._a.size and some((sorter._a < 0) | (sorter._a >= bounds.shape[-1])):
             raise RuntimeError("torch.searchsorted(): sorter index out of range")
     if not bounds.ndim:
         raise shape_error("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
@@ -114,5 +118,6 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
         if t.dtype.kind in "bc":
             raise RuntimeError(f"Unsupported input type encountered for isin(): {scalar_type(t.dtype)}")
     no_gradient(tuple(tensors))
-    a, b = (x._a if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements))
-    return wrap(np.asarray(np.isin(a, b, assume_unique=assume_unique and a.size > 1, invert=invert)))
+    xp = array_module(tensors[0]._a)
+    a, b = (x._a if isinstance(x, Tensor) else xp.asarray(x) for x in (elements, test_elements))
+    return wrap(as_array(np.isin(a, b, assume_unique=assume_unique and a.size > 1, invert=invert)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...device import array_module
 from ...dtype import scalar_type
 from ...tensor import Tensor
 from ..compare import no_gradient
@@ -13,7 +14,7 @@ from ..explain import shape_error
 from ..shape import one_dim
 from .declare import formula, kernel, op, public
 
-MANY = 512
+MANY = 64
 """Elements from which it pays to find the first few before sorting them, which leaves no order among ties."""
 
 
@@ -76,8 +77,15 @@ def _put_along(x: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
     if not shape:
         return x.copy()
     out = np.zeros_like(x, shape=shape)
-    np.put_along_axis(out, index, x, dim)
+    write_along(out, index, x, dim)
     return out
+
+
+def write_along(out: Any, index: Any, values: Any, dim: int) -> None:
+    """Write ``values`` into ``out`` at the places ``index`` along ``dim``."""
+    grid = list(array_module(out).ogrid[tuple(slice(n) for n in index.shape)])
+    grid[dim] = index
+    out[tuple(grid)] = values
 
 
 op("put_along(self, index, shape, dim)", "PutAlongBackward0", self="pick(g, index, dim, True)", index=None, jvp="linear",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import kernels
 from ..declare import formula, kernel, op
 from .row import activation
 
@@ -13,7 +14,7 @@ from .row import activation
 @kernel
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """``scale * x`` where positive, else ``scale * alpha * (exp(input_scale * x) - 1)``."""
-    return np.where(x > 0, x * scale, np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale))
+    return kernels.where(x > 0, x * scale, np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale))
 
 
 @kernel
@@ -25,7 +26,7 @@ def elu_backward(
         below = (x + alpha * scale) * input_scale
     else:
         below = np.exp(np.minimum(x, 0) * input_scale) * (input_scale * alpha * scale)
-    return g * np.where(x <= 0, below, scale)
+    return kernels.where(x <= 0, g * below, g * scale)
 
 
 @formula

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....dtype import scalar_type
 from ....random import generator
+from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import reduce
@@ -227,11 +228,26 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     return reduce.log_softmax(input, _dim("log_softmax", input, dim, _stacklevel), dtype)
 
 
+@public("nn.functional")
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """Softmax of ``(logits + Gumbel noise) / tau``; ``hard``: 1 at the largest and 0 elsewhere, with the same gradient."""
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=user_stacklevel())
+    noise = generator().gumbel(size=logits.shape).astype(logits.dtype)
+    soft = reduce.softmax((logits + wrap(noise)) / tau, dim)
+    if not hard:
+        return soft
+    values = soft._a
+    largest = np.expand_dims(values.argmax(dim), dim)
+    places = np.arange(values.shape[dim]).reshape([-1 if d == dim % values.ndim else 1 for d in range(values.ndim)])
+    return wrap((places == largest).astype(values.dtype)) - soft.detach() + soft
+
+
 def _dim(name: str, x: Tensor, dim: int | None, stacklevel: int) -> int:
     if dim is None:
         warnings.warn(
             f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-            stacklevel=stacklevel + 2,
+            stacklevel=user_stacklevel() + stacklevel - 3,
         )
         return 0 if x.ndim in (0, 1, 3) else 1
     return dim

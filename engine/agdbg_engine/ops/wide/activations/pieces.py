@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import kernels
 from ..declare import kernel, op
 from .row import NOTHING, activation, backward
 
@@ -13,19 +14,19 @@ from .row import NOTHING, activation, backward
 @kernel
 def hardshrink(x: Any, lambd: float) -> Any:
     """0 in [-lambd, lambd], elsewhere ``x``."""
-    return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
+    return kernels.drop(x, (x >= -lambd) & (x <= lambd))
 
 
 @kernel
 def hardshrink_backward(g: Any, x: Any, lambd: float) -> Any:
     """The gradient of hardshrink and softshrink."""
-    return np.where((x >= -lambd) & (x <= lambd), g.dtype.type(0), g)
+    return kernels.drop(g, (x >= -lambd) & (x <= lambd))
 
 
 @kernel
 def softshrink(x: Any, lambd: float) -> Any:
     """0 in [-lambd, lambd], elsewhere ``lambd`` nearer to 0; NaN kept."""
-    return np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0))
+    return x - np.minimum(np.maximum(x, x.dtype.type(-lambd)), x.dtype.type(lambd))
 
 
 @kernel
@@ -37,7 +38,7 @@ def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
 @kernel
 def hardtanh_backward(g: Any, x: Any, min_val: float, max_val: float) -> Any:
     """``g`` but at the limits and beyond."""
-    return np.where((x <= min_val) | (x >= max_val), g.dtype.type(0), g)
+    return kernels.drop(g, (x <= min_val) | (x >= max_val))
 
 
 @kernel
@@ -49,7 +50,7 @@ def hardsigmoid(x: Any) -> Any:
 @kernel
 def hardsigmoid_backward(g: Any, x: Any) -> Any:
     """``g / 6`` in (-3, 3)."""
-    return np.where((x > -3) & (x < 3), g / 6, g.dtype.type(0))
+    return kernels.keep(g / 6, (x > -3) & (x < 3))
 
 
 @kernel
@@ -61,7 +62,7 @@ def hardswish(x: Any) -> Any:
 @kernel
 def hardswish_backward(g: Any, x: Any) -> Any:
     """The gradient of hardswish."""
-    return np.where(x <= -3, g.dtype.type(0), np.where(x < 3, g * (x / 3 + 0.5), g))
+    return kernels.drop(kernels.where(x < 3, g * (x / 3 + 0.5), g), x <= -3)
 
 
 @kernel

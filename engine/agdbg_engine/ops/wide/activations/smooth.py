@@ -11,6 +11,7 @@ from ... import kernels
 from ...lists import cat
 from ..declare import formula, in_both, kernel, op
 from ..scipy_values import functions_of
+from ..widths import single
 from .row import activation, backward
 
 # ----- gelu -----
@@ -63,13 +64,24 @@ def log_sigmoid_backward(g: Any, x: Any) -> Any:
 @kernel
 def mish(x: Any) -> Any:
     """``x * tanh(softplus(x))``."""
-    return x * np.tanh(np.logaddexp(x, x.dtype.type(0)))
+    wide = single(x)
+    return (wide * tanh_of_softplus(kernels, wide)).astype(x.dtype, copy=False)
+
+
+@formula
+def tanh_of_softplus(F: Any, x: Any) -> Any:
+    """``tanh(log(1 + exp(x)))``, which is a fraction of ``exp(x)``; 1 from 20 on."""
+    e = F.exp(F.clamp_max(x, 20.0))
+    n = e * (e + 2)
+    return n / (n + 2)
 
 
 @formula
 def mish_grad(F: Any, g: Any, x: Any) -> Any:
     """The gradient of :func:`mish`."""
-    t, s = F.tanh(F.softplus(x, 1.0, 20.0)), F.sigmoid(x)
+    if x.dtype.itemsize < 4:  # where exp(20) is too large
+        return F.to_copy(mish_grad(F, F.to_copy(g, np.dtype(np.float32)), F.to_copy(x, np.dtype(np.float32))), x.dtype)
+    t, s = tanh_of_softplus(F, x), F.sigmoid(x)
     return g * (t + x * s * (1 - t * t))
 
 
@@ -94,17 +106,17 @@ def halves(F: Any, x: Any, dim: int) -> tuple[Any, Any]:
 @kernel
 def glu(x: Any, dim: int) -> Any:
     """The first half along ``dim`` times the sigmoid of the second."""
-    a, b = np.split(x, 2, dim)
+    a, b = halves(kernels, x, dim)
     return a * kernels.sigmoid(b)
 
 
 @kernel
 def glu_backward(g: Any, x: Any, dim: int) -> Any:
     """The gradient of :func:`glu`."""
-    a, b = np.split(x, 2, dim)
+    a, b = halves(kernels, x, dim)
     s = kernels.sigmoid(b)
     gate = g * s
-    return np.concatenate((gate, gate * (1 - s) * a), dim)
+    return np.concatenate((gate, gate * (1 - s) * a), axis=dim)
 
 
 @formula

@@ -19,7 +19,9 @@ from ..dropout import dropout
 @kernel
 def safe_softmax(x: Any, dim: int) -> Any:
     """Softmax along ``dim``, 0 where everything is -inf."""
-    top = x.max(dim, keepdims=True, initial=-np.inf)
+    if not x.size:
+        return x.copy()
+    top = x.max(dim, keepdims=True)
     e = np.exp(x - np.where(top == -np.inf, 0, top))
     total = e.sum(dim, keepdims=True)
     return e / np.where(total == 0, 1, total)

@@ -23,4 +23,5 @@ __all__ = [
     "margins",
     "reduction",
     "regression",
+    "top",
 ]

@@ -40,8 +40,15 @@ def _backward(g: Any, target: Any, weight: Any, total: Any, shape: Shape, reduct
     out = array_module(g).zeros(shape, g.dtype)
     axis = min(1, len(shape) - 1)
     values = np.where(target == ignore_index, g.dtype.type(0), -g * factor)
-    np.put_along_axis(out, np.expand_dims(at, axis), np.expand_dims(values, axis), axis)
+    put_along(out, np.expand_dims(at, axis), np.expand_dims(values, axis), axis)
     return out
+
+
+def put_along(out: Any, index: Any, values: Any, axis: int) -> None:
+    """Write ``values`` at ``index`` along ``axis``."""
+    grid = list(array_module(out).ogrid[tuple(slice(0, n) for n in index.shape)])
+    grid[axis] = index
+    out[tuple(grid)] = values
 
 
 def _counted(target: Any, weight: Any, ignore_index: int, like: Any) -> tuple[Any, Any]:
@@ -73,7 +80,7 @@ def multi_margin_loss(x: Any, target: Any, p: int, margin: float, weight: Any, r
     """Mean over the other classes of ``max(0, margin - x[target] + x) ** p``, by row."""
     index = target[:, None]
     z = np.maximum(margin - np.take_along_axis(x, index, 1) + x, 0)
-    np.put_along_axis(z, index, x.dtype.type(0), 1)
+    put_along(z, index, x.dtype.type(0), 1)
     each = (z if p == 1 else z * z).sum(1) / x.dtype.type(x.shape[1])
     return _reduced(each if weight is None else each * weight[target], reduction)
 
@@ -113,7 +120,7 @@ def _pairs(x: Any, target: Any) -> tuple[Any, Any]:
     given = np.logical_and.accumulate(target >= 0, 1)
     at = np.where(given, target, 0)
     belongs = xp.zeros((n, c + 1), bool)
-    np.put_along_axis(belongs, np.where(given, target, c), True, 1)
+    put_along(belongs, np.where(given, target, c), True, 1)
     z = 1 - np.take_along_axis(x, at, 1)[:, :, None] + x[:, None, :]
     return np.where(given[:, :, None] & ~belongs[:, None, :c], z, x.dtype.type(0)), at
 
@@ -125,7 +132,7 @@ def multilabel_margin_slope(x: Any, target: Any) -> Any:
     active = (z > 0).astype(x.dtype)
     out = active.sum(1)
     rows = np.broadcast_to(array_module(x).arange(x.shape[0])[:, None], at.shape)
-    np.subtract.at(out, (rows, at), active.sum(2))
+    array_module(x).add.at(out, (rows, at), -active.sum(2))
     return out / x.dtype.type(x.shape[1])
 
 

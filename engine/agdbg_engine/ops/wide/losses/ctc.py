@@ -8,6 +8,7 @@ import numpy as np
 
 from ....device import array_module
 from ....tensor import Tensor, wrap
+from ...elementwise import where
 from ...explain import shape_error
 from ..declare import OPS, kernel, op, public
 from .reduction import finish, reduction_of
@@ -159,7 +160,7 @@ def ctc_loss(
     row: Any = OPS["ctc_loss_raw"]
     out: Tensor = row(x, *(wrap(a) for a in (padded, lengths, target_lengths)), blank, zero_infinity)[0]
     if zero_infinity:
-        out = out.masked_fill(wrap(np.isinf(out._a)), 0.0)
+        out = where(wrap(np.isinf(out._a)), 0.0, out)
     if reduction == "mean":
         return (out / wrap(np.maximum(target_lengths, 1)).to(out.dtype)).mean()
     return finish(out if batched or reduction != "none" else out.squeeze(0), reduction)

@@ -68,7 +68,8 @@ _row("huber_loss", "HuberLossBackward0", "delta")
 @kernel
 def soft_margin_loss(x: Any, target: Any, reduction: str) -> Any:
     """log(1 + exp(-target * x))."""
-    return _reduced(np.logaddexp(x.dtype.type(0), -target * x), reduction)
+    z = -target * x
+    return _reduced(np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z))), reduction)
 
 
 @formula

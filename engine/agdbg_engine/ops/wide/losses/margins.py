@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ....dtype import scalar_type
 from ....tensor import Tensor
-from ...explain import shape_error
+from ...explain import broadcast_error, shape_error
 from ..declare import OPS, public
 from .reduction import constant, finish, reduction_of
 
@@ -22,19 +23,31 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     constant("multi_margin_loss", weight=weight)
+    _not_empty(input)
     x, y = (input if input.ndim > 1 else input.view(1, -1)), target.view(-1)
     if x.ndim != 2 or y.shape[0] != x.shape[0] or target.ndim > 1:
         raise shape_error(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
             f"Expected target size [{x.shape[0]}], but got {list(target.shape)}. Input has shape {list(input.shape)}."
         )
+    if weight is not None and weight.ndim != 1:
+        raise shape_error("weight must be one-dimensional", ValueError)
     if weight is not None and weight.numel() != x.shape[1]:
         raise shape_error(f"inconsistent weight size, expected {x.shape[1]} but got {list(weight.shape)}")
+    if target.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {scalar_type(target.dtype)}")
     if y.numel() and not (int(y._a.min()) >= 0 and int(y._a.max()) < x.shape[1]):
         raise RuntimeError("target out of range")
     if target.ndim == 0 and reduction == "none":
         reduction = "sum"
     return OPS["multi_margin_loss"](x, y, p, margin, weight, reduction)
+
+
+def _not_empty(x: Tensor) -> None:
+    if x.ndim > 2 or (x.ndim and not x.shape[-1]):
+        raise shape_error(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(x.shape)}"
+        )
 
 
 @public("nn.functional")
@@ -43,6 +56,7 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """Hinge loss of several classes at once: ``target`` has the classes of a row, then -1; both (N, C) or (C,)."""
     reduction = reduction_of(size_average, reduce, reduction)
+    _not_empty(input)
     if input.shape != target.shape or input.ndim > 2:
         raise shape_error(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     classes = input.shape[-1] if input.ndim else 1
@@ -80,6 +94,9 @@ def soft_margin_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     constant("soft_margin_loss", target=target)
     if input.shape != target.shape:
+        error = broadcast_error([tuple(input.shape), tuple(target.shape)])
+        if error is not None:
+            raise error
         shape = np.broadcast_shapes(tuple(input.shape), tuple(target.shape))
         input, target = input.expand(shape), target.expand(shape)
     return OPS["soft_margin_loss"](input, target, reduction)

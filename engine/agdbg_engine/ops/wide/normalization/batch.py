@@ -9,8 +9,9 @@ import numpy as np
 from ....device import array_module
 from ... import kernels
 from ..declare import formula, kernel, op
+from ..widths import single
 from .layer import of_channels
-from .moments import Dims, scaled, single, standard, standard_grad
+from .moments import Dims, scaled, standard, standard_grad
 
 
 @kernel

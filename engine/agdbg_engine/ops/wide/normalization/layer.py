@@ -8,7 +8,8 @@ import numpy as np
 
 from ... import kernels
 from ..declare import formula, kernel, op
-from .moments import Dims, scaled, single, standard, standard_grad
+from ..widths import single
+from .moments import Dims, scaled, standard, standard_grad
 
 Shape = tuple[int, ...]
 

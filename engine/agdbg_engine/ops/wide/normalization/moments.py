@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ....tensor import Tensor
 from ... import _generated as g
 from ... import kernels
 from ..declare import formula, in_both, kernel
 
 Dims = tuple[int, ...]
-
-
-def single(x: Any) -> Any:
-    """Half precision in float32, as PyTorch computes with it."""
-    return x.astype(np.float32) if x.dtype.kind == "f" and x.dtype.itemsize < 4 else x
 
 
 @kernel

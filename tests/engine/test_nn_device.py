@@ -1,0 +1,77 @@
+"""Activations, normalisations, losses and attention on arrays of another library: same numbers, nothing copied to the host."""
+
+import sys
+import types
+
+import agdbg_tests_fake_device as fake
+import numpy as np
+import pytest
+import scipy.special
+
+import agdbg_engine as ag
+from agdbg_engine.ops.wide.declare import OPS
+from agdbg_engine.tensor import wrap
+
+X = np.sin(np.arange(24.0)).reshape(2, 4, 3) * 2
+ROWS = X.reshape(6, 4)
+LIKELY = 1 / (1 + np.exp(-ROWS))
+CHANNELS = np.array([0.5, 1.5, -1.0, 2.0])
+LAST = np.array([0.5, 1.5, -1.0])
+CLASSES = np.array([1, 0, 3, 2, 2, 0])
+HEADS = X.reshape(1, 2, 4, 3)
+OPTIONS = {
+    "elu": (1.0, 1.0, 1.0), "celu": (1.5,), "hardshrink": (0.5,), "softshrink": (0.5,), "hardtanh": (-1.0, 1.0), "glu": (1,),
+    "threshold": (0.1, 0.2), "leaky_relu": (0.1,), "softplus": (1.0, 20.0), "safe_softmax": (1,), "softmax_dim": (1,),
+}  # fmt: skip
+CASES = [
+    *((n, (ROWS, *OPTIONS.get(n, ()))) for n in (
+        "gelu", "elu", "celu", "hardshrink", "softshrink", "hardtanh", "hardsigmoid", "hardswish", "threshold", "log_sigmoid",
+        "mish", "glu", "safe_softmax",
+    )),
+    ("prelu_kernel", (ROWS, CHANNELS)),
+    ("native_layer_norm", (X, (3,), LAST, LAST, 1e-5)),
+    ("native_group_norm", (X, CHANNELS, CHANNELS, 2, 4, 3, 2, 1e-5)),
+    ("native_batch_norm", (X, CHANNELS, CHANNELS, None, None, True, 1e-5)),
+    ("native_batch_norm", (X, CHANNELS, CHANNELS, CHANNELS, CHANNELS**2, False, 1e-5)),
+    *((n, (ROWS, LIKELY, *more, r)) for n, more in (
+        ("smooth_l1_loss", (0.5,)), ("huber_loss", (0.5,)), ("binary_cross_entropy_with_logits", (CHANNELS, CHANNELS)),
+        ("soft_margin_loss", ()),
+    ) for r in ("mean", "none")),
+    ("binary_cross_entropy", (LIKELY, LIKELY[::-1].copy(), None, "mean")),
+    ("nll_loss_forward", (ROWS, CLASSES, CHANNELS, "mean", 2)),
+    ("nll_loss2d_forward", (X, CLASSES.reshape(2, 3), None, "none", 1)),
+    ("multi_margin_loss", (ROWS, CLASSES, 2, 1.0, CHANNELS, "mean")),
+    ("embedding_raw", (ROWS, CLASSES, 2, False)),
+    ("cdist_raw", (ROWS, ROWS + 1, 2.0)),
+    ("euclidean_dist", (ROWS, ROWS + 1)),
+    ("flash_attention", (HEADS, HEADS + 0.5, HEADS * 2, None, 0.6)),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def special_functions(monkeypatch):
+    """SciPy's functions stand for those that CuPy has."""
+    for name in ("cupyx", "cupyx.scipy"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    monkeypatch.setitem(sys.modules, "cupyx.scipy.special", scipy.special)
+
+
+def run(name, args, put, create_graph):
+    """Buffers of the value and of all gradients."""
+    op = OPS[name]
+    args = [wrap(put(a)) if isinstance(a, np.ndarray) else a for a in args]
+    leaves = [args[i].requires_grad_() for i in op.inputs if isinstance(args[i], ag.Tensor)]
+    out = op(*args)
+    out = out[0] if op.several else out
+    g = wrap(put(np.cos(np.arange(float(np.prod(out.shape, dtype=int)))).reshape(out.shape)))
+    grads = ag.autograd.grad(out, leaves, g, create_graph=create_graph)
+    return [out._a, *(x._a for x in grads)]
+
+
+@pytest.mark.parametrize("create_graph", [False, True], ids=["buffers", "recorded"])
+@pytest.mark.parametrize(("name", "args"), CASES, ids=[f"{n}{i}" for i, (n, _) in enumerate(CASES)])
+def test_value_and_gradients(name, args, create_graph):
+    ours = run(name, args, fake.put, create_graph)
+    assert {type(a) for a in ours} == {fake.ndarray}
+    for a, b in zip(ours, run(name, args, np.copy, create_graph), strict=True):
+        np.testing.assert_allclose(a.get(), b, rtol=1e-12, atol=1e-14)
