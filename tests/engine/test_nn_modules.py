@@ -222,6 +222,14 @@ def test_states_of_recurrent_networks(torch):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
+def test_states_of_batch_norm_without_a_number_of_batches(torch):
+    for library in (ag, torch):
+        module = library.nn.BatchNorm1d(3)
+        state = {k: v.clone() for k, v in module.state_dict().items() if k != "num_batches_tracked"}
+        module.load_state_dict(state)
+        assert int(module.num_batches_tracked) == 0
+
+
 @pytest.mark.parametrize(
     ("name", "args", "text"),
     [

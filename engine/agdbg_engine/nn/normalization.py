@@ -124,6 +124,7 @@ class LocalResponseNorm(Module):
 class _Tracking(_Normalising):
     """Normalisation by channel that may keep running statistics."""
 
+    _version = 2
     ranks: ClassVar[tuple[int, ...]]
     """Numbers of dimensions of the input."""
     running_mean: Tensor | None
@@ -157,6 +158,12 @@ class _Tracking(_Normalising):
         """Forget the running statistics, set the weight to ones and the bias to zeros."""
         self.reset_running_stats()
         super().reset_parameters()
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
+        """Load what is there; states of the first version have no number of batches."""
+        if (local_metadata.get("version") or 1) < 2 and self.num_batches_tracked is not None:
+            state_dict.setdefault(f"{prefix}num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def _check_rank(self, x: Tensor) -> None:
         if x.ndim not in self.ranks:

@@ -95,8 +95,9 @@ def _check(bounds: Any, x: Any, right: bool, side: str | None, sorter: Tensor | 
             f"and input value tensor must match, but we got boundaries tensor {list(bounds.shape)} and input value tensor "
             f"{list(x.shape)}"
         )
-    if bounds.dtype.kind in "bc":
-        raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{scalar_type(bounds.dtype)}'")
+    for dtype in (bounds.dtype, x.dtype):
+        if dtype.kind in "bc":
+            raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{scalar_type(dtype)}'")
 
 
 @public("torch", out=True)

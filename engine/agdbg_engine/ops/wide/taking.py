@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dtype import scalar_type
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ..explain import broadcast_error, shape_error
 from ..indexing import gather
 from ..prepare import as_array
@@ -85,36 +85,30 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
 
 @public("torch Tensor", out=True)
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """Elements at ``indices`` (which may be negative) along ``dim``, after broadcasting the other dimensions; without ``dim``
-    of the flattened tensor.
+    """Elements at ``indices`` along ``dim``, after broadcasting the other dimensions; without ``dim`` of the flattened tensor.
+
+    Along ``dim`` indices are taken modulo its size, as PyTorch does, so that negative ones count from the end.
     """
     if dim is None:
-        return gather(reshape(self, (-1,)), 0, _wrapped(reshape(indices, (-1,)), self.numel()))
+        return gather(reshape(self, (-1,)), 0, reshape(indices, (-1,)))
     if self.ndim != indices.ndim:
         raise shape_error(
             f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {self.ndim} dimensions "
             f"for input, and {indices.ndim} dimensions for indices"
         )
-    if not places.is_index(indices):
+    if indices.dtype != np.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {scalar_type(indices.dtype)}")
     dim = one_dim(self, dim)
     if not self.ndim:
-        return gather(self, 0, indices)
-    error = broadcast_error([(*x.shape[:dim], 1, *x.shape[dim + 1 :]) for x in (self, indices)])
+        raise shape_error("Dimension specified as 0 but tensor has no dimensions", IndexError)
+    others = [(*x.shape[:dim], 1, *x.shape[dim + 1 :]) for x in (self, indices)]
+    error = broadcast_error(others)
     if error is not None:
         raise error
-    shape = np.broadcast_shapes(*((*x.shape[:dim], 1, *x.shape[dim + 1 :]) for x in (self, indices)))
-    full, at = ((*shape[:dim], x.shape[dim], *shape[dim + 1 :]) for x in (self, indices))
-    index = _wrapped(indices, self.shape[dim])
-    return gather(
-        self if self.shape == full else expand(self, full), dim, index if index.shape == at else expand(index, at)
-    )
+    shape = np.broadcast_shapes(*others)
+    x, at = (_expanded(t, (*shape[:dim], t.shape[dim], *shape[dim + 1 :])) for t in (self, indices))
+    return gather(x, dim, wrap(at._a % max(self.shape[dim], 1)))
 
 
-def _wrapped(index: Tensor, size: int) -> Tensor:
-    from ...tensor import wrap
-
-    found = index._a
-    if found.dtype.kind not in "iu" or not found.size or int(found.min()) >= 0:
-        return index
-    return wrap(np.where((found < 0) & (found >= -size), found + size, found))
+def _expanded(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return x if x.shape == shape else expand(x, shape)
