@@ -56,7 +56,23 @@ from .grad_mode import (
     set_grad_enabled,
 )
 from .memory_format import contiguous_format, memory_format, preserve_format
-from .random import manual_seed, rand, rand_like, randint, randn, randn_like, randperm
+from .random import (
+    Generator,
+    default_generator,
+    fork_rng,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    seed,
+    set_rng_state,
+)
 from .ranges import arange, linspace, logspace
 from .tensor import Parameter, Tensor
 
@@ -80,11 +96,11 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "contiguous_format", "device", "empty",
-    "empty_like", "enable_grad", "eye", "float16", "float32", "float64", "from_numpy", "full", "full_like",
-    "get_default_dtype", "grad", "inference_mode", "int8", "int16", "int32", "int64", "is_anomaly_check_nan_enabled",
+    "Generator", "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "contiguous_format", "default_generator", "device", "empty",
+    "empty_like", "enable_grad", "eye", "float16", "float32", "float64", "fork_rng", "from_numpy", "full", "full_like",
+    "get_default_dtype", "get_rng_state", "grad", "inference_mode", "initial_seed", "int8", "int16", "int32", "int64", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_grad_enabled",
     "is_inference_mode_enabled", "linspace", "logspace", "manual_seed",
-    "no_grad", "ones", "ones_like", "ops", "rand", "rand_like", "randint", "randn", "randn_like", "randperm",
-    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "tensor", "tune_gc", "uint8", "zeros", "zeros_like",
+    "no_grad", "ones", "ones_like", "ops", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
+    "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_rng_state", "tensor", "tune_gc", "uint8", "zeros", "zeros_like",
 ]  # fmt: skip

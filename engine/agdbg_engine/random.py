@@ -1,101 +1,274 @@
-"""Tensors of random numbers: NumPy's, so that a seed gives other numbers than in PyTorch."""
+"""Random numbers: generators with a seed and tensors of numbers, which are NumPy's, so that a seed gives others than in PyTorch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .creation import factory, leaf, shape_of
-from .dtype import get_default_dtype
+from .device import CPU, device
+from .dtype import get_default_dtype, scalar_type
 from .grad_mode import mode
 from .overrides import overridable
-from .tensor import Tensor
+from .tensor import Tensor, wrap
 
-_generator = np.random.default_rng(0)
+_BYTES = 48
+"""Size of a state: the seed, the 128-bit state and increment of PCG64, and its spare 32 bits with a flag."""
 
 
-def manual_seed(seed: int) -> None:
+class Generator:
+    """A source of random numbers with a seed and a state of its own; arguments ``generator=`` take one."""
+
+    __slots__ = ("_seed", "device", "numbers")
+
+    numbers: np.random.Generator
+    """NumPy's generator, which draws."""
+
+    def __init__(self, device: Any = CPU) -> None:
+        self.device = _cpu(device)
+        self._seed = 0
+        self.numbers = np.random.default_rng(0)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Begin anew with ``seed``; a negative one counts from 2**64. Returns the generator."""
+        if isinstance(seed, str) or not hasattr(seed, "__int__"):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        number = int(seed)
+        if not -(2**63) <= number < 2**64:
+            raise ValueError("Overflow when unpacking long long")
+        self._seed = number % 2**64
+        self.numbers = np.random.default_rng(self._seed)
+        return self
+
+    def seed(self) -> int:
+        """Begin anew with a seed that nobody knows, and return it."""
+        self.manual_seed(secrets.randbits(63))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """The seed that the generator began with."""
+        return self._seed
+
+    def get_state(self) -> Tensor:
+        """The state as a tensor of bytes, for :meth:`set_state`."""
+        state: Any = self.numbers.bit_generator.state
+        inner = state["state"]
+        parts = ((self._seed, 8), (inner["state"], 16), (inner["inc"], 16), (state["has_uint32"], 4), (state["uinteger"], 4))
+        text = b"".join(int(value).to_bytes(size, "little") for value, size in parts)
+        return wrap(np.frombuffer(text, np.uint8).copy())
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go on drawing from where the generator was when :meth:`get_state` gave ``new_state``."""
+        if not isinstance(new_state, Tensor) or new_state.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        text = new_state._a.tobytes()
+        if len(text) != _BYTES:
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_BYTES} but found the input RNG state size to be {len(text)}")
+        seed, state, inc, has, spare = (int.from_bytes(text[a:b], "little") for a, b in ((0, 8), (8, 24), (24, 40), (40, 44), (44, 48)))
+        numbers = np.random.PCG64()
+        numbers.state = {
+            "bit_generator": "PCG64", "state": {"state": state, "inc": inc}, "has_uint32": has, "uinteger": spare,
+        }  # fmt: skip
+        self._seed, self.numbers = seed, np.random.Generator(numbers)
+        return self
+
+    def clone_state(self) -> Generator:
+        """A generator in the same state."""
+        return Generator(self.device).set_state(self.get_state())
+
+
+def _cpu(spec: Any) -> device:
+    found = device(spec)
+    if found.type != "cpu":
+        raise RuntimeError(f"device {found} is not supported yet: only the CPU is")
+    return found
+
+
+default_generator = Generator()
+"""What is drawn from where no generator is given."""
+
+
+def manual_seed(seed: int) -> Generator:
     """Seed the engine's random numbers."""
-    global _generator
-    _generator = np.random.default_rng(int(seed))
+    return default_generator.manual_seed(int(seed))
 
 
-def generator() -> np.random.Generator:
-    """The generator behind everything here and the initialisation of modules; refused where nothing random may happen."""
+def seed() -> int:
+    """Begin anew with a seed that nobody knows, and return it."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed of the engine's random numbers."""
+    return default_generator.initial_seed()
+
+
+def generator(given: Generator | None = None) -> np.random.Generator:
+    """NumPy's generator behind ``given`` or else behind everything here; refused where nothing random may happen."""
     if mode.random_refused:
         raise RuntimeError(
             "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
             "flags on vmap or perform the randomness operation out of vmap"
         )
-    return _generator
+    if given is None:
+        return default_generator.numbers
+    if not isinstance(given, Generator):
+        raise TypeError(f"argument 'generator' must be torch.Generator, not {type(given).__name__}")
+    return given.numbers
 
 
-def get_rng_state() -> Any:
-    """The state of the generator, for :func:`set_rng_state` (a dict of NumPy's, not a tensor as in PyTorch)."""
-    return _generator.bit_generator.state
+def get_rng_state() -> Tensor:
+    """The state of the engine's random numbers as a tensor of bytes, for :func:`set_rng_state`."""
+    return default_generator.get_state()
 
 
-def set_rng_state(state: Any) -> None:
-    """Go on drawing from where the generator was when ``state`` was taken."""
-    _generator.bit_generator.state = state
+def set_rng_state(new_state: Tensor) -> None:
+    """Go on drawing from where the generator was when ``new_state`` was taken."""
+    default_generator.set_state(new_state)
 
 
 @contextmanager
-def drawing_from(state: Any) -> Iterator[None]:
+def drawing_from(state: Tensor | None) -> Iterator[None]:
     """Draw from ``state`` on inside, and afterwards go on where the generator was; nothing for ``None``."""
     if state is None:
         yield
         return
+    with fork_rng():
+        set_rng_state(state)
+        yield
+
+
+@contextmanager
+def fork_rng(devices: Iterable[Any] | None = None, enabled: bool = True, **options: Any) -> Iterator[None]:
+    """Whatever is drawn inside, afterwards the generator is where it was before; ``devices`` are other ones than the CPU."""
+    if not enabled:
+        yield
+        return
     before = get_rng_state()
-    set_rng_state(state)
     try:
         yield
     finally:
         set_rng_state(before)
 
 
+# ----- numbers of a dtype -----
+
+
+def uniform(numbers: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Uniform numbers in [0, 1), also where ``dtype`` is short; complex ones in both parts."""
+    if dtype.kind == "c":
+        parts = np.dtype(f"f{dtype.itemsize // 2}")
+        return uniform(numbers, (*shape, 2), parts).view(dtype)[..., 0]
+    if dtype.kind in "biu":
+        raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{scalar_type(dtype)}'")
+    found = np.asarray(numbers.random(shape), dtype)
+    if dtype == np.float64:
+        return found
+    return np.minimum(found, np.nextafter(dtype.type(1), dtype.type(0)))  # rounding may have made 1 of it
+
+
+def normal(numbers: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Standard normal numbers; complex ones have that variance in both parts together."""
+    if dtype.kind == "c":
+        parts = np.dtype(f"f{dtype.itemsize // 2}")
+        return (normal(numbers, (*shape, 2), parts) * parts.type(0.5**0.5)).view(dtype)[..., 0]
+    if dtype.kind in "biu":
+        raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{scalar_type(dtype)}'")
+    return np.asarray(numbers.standard_normal(shape), dtype)
+
+
+def integers(numbers: np.random.Generator, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Integers in [``low``, ``high``); PyTorch's errors where there are none or ``dtype`` cannot hold them."""
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if dtype.kind == "c":
+        raise RuntimeError("check_random_bounds handles only integral, floating-point and boolean types")
+    if dtype.kind in "biu":
+        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        for name, value in (("from", low), ("to - 1", high - 1)):
+            if not least <= value <= most:
+                raise RuntimeError(f"{name} is out of bounds for {_NAMES.get(dtype.name, dtype.name)}")
+    return np.asarray(numbers.integers(low, high, shape), dtype)
+
+
+_NAMES = {"uint8": "unsigned char", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long"}
+
+
+# ----- new tensors -----
+
+
 @factory
-def rand(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def rand(
+    *size: Any, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Uniform random numbers in [0, 1)."""
-    numbers = generator().random(shape_of("rand", size))
-    return leaf(np.asarray(numbers, dtype or get_default_dtype()), device, requires_grad)
+    numbers = uniform(_drawn(generator), shape_of("rand", size), np.dtype(dtype or get_default_dtype()))
+    return leaf(numbers, device, requires_grad)
 
 
 @factory
-def randn(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def randn(
+    *size: Any, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Standard normal random numbers."""
-    numbers = generator().standard_normal(shape_of("randn", size))
-    return leaf(np.asarray(numbers, dtype or get_default_dtype()), device, requires_grad)
+    numbers = normal(_drawn(generator), shape_of("randn", size), np.dtype(dtype or get_default_dtype()))
+    return leaf(numbers, device, requires_grad)
+
+
+_drawn = generator
 
 
 @factory
-def randint(low: int, high: Any, size: Any = None, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
+def randint(
+    low: Any = None, high: Any = None, size: Any = None, *, generator: Any = None, dtype: Any = np.int64,
+    device: Any = None, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Random integers in [low, high), or below ``low`` when called as ``randint(high, size)``."""
     if size is None:
         low, high, size = 0, low, high
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    numbers = generator().integers(low, high, shape_of("randint", (size,)))
-    return leaf(np.asarray(numbers, dtype), device, False)
+    elif high is None:
+        low, high = 0, low
+    low = 0 if low is None else low
+    if not hasattr(low, "__index__") or not hasattr(high, "__index__") or size is None:
+        kinds = ", ".join(type(x).__name__ for x in (low, high, size))
+        raise TypeError(f"randint() received an invalid combination of arguments - got ({kinds}), but expected one of:")
+    numbers = integers(_drawn(generator), int(low), int(high), shape_of("randint", (size,)), np.dtype(dtype or np.int64))
+    return leaf(numbers, device, requires_grad)
 
 
 @factory
-def randperm(n: int, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
+def randperm(
+    n: int, *, generator: Any = None, dtype: Any = np.int64, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A random order of 0 .. n - 1."""
     shape_of("randperm", (n,))
-    return leaf(generator().permutation(n).astype(dtype), device, False)
+    dtype = np.dtype(dtype or np.int64)
+    if dtype.kind in "iu" and n - 1 > np.iinfo(dtype).max:
+        raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
+    return leaf(_drawn(generator).permutation(n).astype(dtype), device, requires_grad)
 
 
 @overridable
-def rand_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def rand_like(t: Tensor, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform random numbers in the shape and dtype of ``t``."""
-    return rand(t.shape, dtype=dtype or t.dtype, requires_grad=requires_grad)
+    return rand(t.shape, generator=generator, dtype=dtype or t.dtype, requires_grad=requires_grad)
 
 
 @overridable
-def randn_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def randn_like(t: Tensor, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Standard normal numbers in the shape and dtype of ``t``."""
-    return randn(t.shape, dtype=dtype or t.dtype, requires_grad=requires_grad)
+    return randn(t.shape, generator=generator, dtype=dtype or t.dtype, requires_grad=requires_grad)
+
+
+@overridable
+def randint_like(
+    t: Tensor, low: Any = None, high: Any = None, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Random integers in [low, high), or below ``low`` without ``high``, in the shape and dtype of ``t``."""
+    low, high = (0, low) if high is None else (low or 0, high)
+    low, high = (int(x.item() if isinstance(x, Tensor) else x) for x in (low, high))
+    return randint(low, high, t.shape, generator=generator, dtype=dtype or t.dtype, requires_grad=requires_grad)

@@ -68,7 +68,7 @@ KNOWN += [
     Known(
         op,
         check,
-        "Which of equal elements is named is left open by PyTorch; here the first, or the last of the most frequent",
+        "Which of equal elements is named is left open by PyTorch, and so is where the gradient goes",
         "*indices*numbers differ*",
     )
     for op, checks in (

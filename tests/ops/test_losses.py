@@ -15,7 +15,7 @@ def refused(call):
     """Type and first line of what both raise."""
     found = []
     for library in (torch, engine):
-        with pytest.raises(Exception) as raised:  # noqa: PT011 - compared below
+        with pytest.raises(Exception) as raised:
             call(library, library.nn.functional, library.tensor(X), library.tensor(CLASSES))
         found.append((raised.type.__name__, str(raised.value).partition("\n")[0]))
     return found

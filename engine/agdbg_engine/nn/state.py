@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict, namedtuple
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..grad_mode import no_grad
@@ -218,7 +218,8 @@ class Stateful:
         error_msgs: list[str],
     ) -> None:
         """Load what this very module holds; faults are added to the three lists."""
-        for hook in (self._state_hooks or _NONE).before_load.values():
+        hooks: Iterable[Any] = (self._state_hooks or _NONE).before_load.values()
+        for hook in hooks:
             args = (state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
             if isinstance(hook, WithModule):
                 hook.hook(self, *args)

@@ -102,7 +102,9 @@ def where(condition: Tensor, self: Any = None, other: Any = None) -> Any:
     if not isinstance(condition, Tensor):
         raise not_a_tensor("where", "condition", condition, 1)
     if self is None and other is None:
-        return tuple(wrap(a) for a in np.nonzero(condition._a))
+        from .wide.nonzeros import nonzero
+
+        return nonzero(condition, as_tuple=True)
     if condition._a.dtype.kind != "b":
         if condition._a.dtype != np.uint8:
             name = scalar_type(condition.dtype)

@@ -194,6 +194,10 @@ def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
                 f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
                 f"{list(self.shape)} apart from dimension {dim}"
             )
+    lowest = int(index._a.min())
+    if lowest < 0:
+        size = self.shape[dim] if self.ndim else 1
+        raise shape_error(f"index {lowest} is out of bounds for dimension {dim} with size {size}")
     try:
         return g.gather(self, dim, index)
     except IndexError as error:

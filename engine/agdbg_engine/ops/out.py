@@ -128,7 +128,7 @@ _EXACT = frozenset(
 )
 """Those that do not cast their result."""
 
-_APART = frozenset(("cat", "concat", "concatenate", "gather", "index_select", "kthvalue", "take"))
+_APART = frozenset(("cat", "concat", "concatenate", "gather", "index_select", "kthvalue", "masked_select", "take"))
 """Those that may not write to an operand at all."""
 
 

@@ -1,68 +1,102 @@
-"""Adam (Kingma and Ba, 2015), with PyTorch's options."""
+"""Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019), with PyTorch's options."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
+from ..tensor import Tensor
+from .elementwise import (
+    Elementwise,
+    Group,
+    State,
+    advanced,
+    at_least_zero,
+    check_betas,
+    check_fused,
+    check_rate,
+    scalar,
+    zeros,
+)
+from .vocabulary import Buffers
 
-from .optimizer import Optimizer, blocks, positive
 
-
-class Adam(Optimizer):
+class Adam(Elementwise):
     """Steps of the bias-corrected first moment over the root of the second."""
 
     def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        positive("learning rate", lr)
-        positive("epsilon value", eps)
-        positive("weight_decay value", weight_decay)
-        for i, beta in enumerate(betas):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        super().__init__(
-            params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "amsgrad": amsgrad,
-                "maximize": maximize,
-            },
-        )
+        self, params: Iterable[Any], lr: float | Tensor = 1e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False,
+        capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:  # fmt: skip
+        _check_tensors(lr, betas, foreach, capturable)
+        check_rate(lr)
+        at_least_zero("epsilon value", eps)
+        check_betas(betas)
+        at_least_zero("weight_decay value", weight_decay)
+        _check_kinds(betas)
+        defaults = {
+            "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable,
+            "fused": fused, "decoupled_weight_decay": decoupled_weight_decay,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        check_fused(defaults)
 
-    def update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if not state:
-            state.update(step=0, exp_avg=np.zeros_like(p), exp_avg_sq=np.zeros_like(p))
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = np.zeros_like(p)
-        state["step"] += 1
-        m, v = state["exp_avg"], state["exp_avg_sq"]
-        largest = state.get("max_exp_avg_sq", v)
-        for block in blocks(p, g, m, v, largest):
-            self._update(state["step"], group, *block)
-
-    @staticmethod
-    def _update(step: int, group: dict[str, Any], p: Any, g: Any, m: Any, v: Any, largest: Any) -> None:
-        b1, b2 = group["betas"]
-        m += (1 - b1) * (g - m)
-        v *= b2
-        v += (1 - b2) * (g * g)
+    def start(self, p: Tensor, state: State, group: Group) -> None:
+        state.update(step=scalar(), exp_avg=zeros(p), exp_avg_sq=zeros(p))
         if group["amsgrad"]:
-            np.maximum(largest, v, out=largest)
-        denominator = np.sqrt(largest)
-        denominator /= math.sqrt(1 - b2**step)
-        denominator += group["eps"]
-        p -= (group["lr"] / (1 - b1**step)) * (m / denominator)
+            state["max_exp_avg_sq"] = zeros(p)
+
+    def kept(self, group: Group) -> tuple[str, ...]:
+        return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
+
+    def prepare(self, F: Any, state: State, group: Group) -> Any:
+        step = advanced(state)
+        if F is not Buffers:
+            step = state["step"].clone()  # as in PyTorch, in whose precision
+        lr, (b1, b2) = F.number(group["lr"]), map(F.number, group["betas"])
+        shrink = 1 - lr * group["weight_decay"] if group["decoupled_weight_decay"] and group["weight_decay"] else None
+        return shrink, b1, b2, lr / (1 - b1**step), (1 - b2**step) ** 0.5, group["eps"]
+
+    def rule(self, F: Any, c: Any, p: Any, g: Any, m: Any, v: Any, largest: Any = None, *rest: Any) -> None:
+        shrink, b1, b2, size, divisor, eps = c
+        if shrink is not None:
+            F.mul_(p, shrink)
+        F.lerp_(m, g, 1 - b1)
+        F.mul_(v, b2)
+        F.addcmul_(v, g, g, 1 - b2)
+        if largest is not None:
+            F.maximum_(largest, v)
+        F.addcdiv_(p, m, F.root(v if largest is None else largest, divisor, eps), -size)
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameters themselves, and is no part of the gradient."""
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 1e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False, foreach: bool | None = None,
+        capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize, capturable=capturable,
+            differentiable=differentiable, fused=fused, decoupled_weight_decay=True,
+        )  # fmt: skip
+
+
+def _check_tensors(lr: Any, betas: Any, foreach: bool | None, capturable: bool) -> None:
+    """What PyTorch refuses of options that are tensors."""
+    named = {"lr": lr, "betas[0]": betas[0], "betas[1]": betas[1]}
+    for name, value in named.items():
+        if isinstance(value, Tensor):
+            if foreach and not capturable:
+                raise ValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
+            if value.numel() != 1:
+                raise ValueError(f"Tensor {name} must be 1-element")
+
+
+def _check_kinds(betas: Any) -> None:
+    if not any(all(isinstance(beta, kind) for beta in betas[:2]) for kind in (float, Tensor)):
+        raise ValueError("betas must be either both floats or both Tensors")

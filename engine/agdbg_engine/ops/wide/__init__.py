@@ -16,7 +16,7 @@ FAMILIES = (
     "distances", "losses", "dropout", "embedding", "embedding_bag", "attention", "recurrent",
     "scans", "log_scans", "sorting", "medians", "multiples", "spreads",
     "quantiles", "differences", "trapezoids", "covariance", "renorm", "searching", "uniques", "histograms", "masks", "masked_rows",
-    "index_ops", "scatter", "scatter_reduce", "taking",
+    "index_ops", "scatter", "scatter_reduce", "taking", "masked_select", "nonzeros", "repeat_interleave",
 )  # fmt: skip
 
 for _family in FAMILIES:

@@ -1,0 +1,186 @@
+"""Optimisers that change every element of a parameter by its own gradient: all but L-BFGS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import events
+from ..creation import zeros_like
+from ..dtype import float64, get_default_dtype
+from ..grad_mode import enable_grad, set_grad_enabled
+from ..saved.mutation import before_write
+from ..sites import caller
+from ..tensor import Tensor, wrap
+from .optimizer import Optimizer
+from .vocabulary import Buffers, Tensors
+
+State = dict[str, Any]
+Group = dict[str, Any]
+
+
+class Elementwise(Optimizer):
+    """Base class: what a subclass defines is written once, in terms of a vocabulary ``F`` for buffers or tensors."""
+
+    _decays = True
+    """Whether weight decay is added to the gradient, unless a group has ``decoupled_weight_decay``."""
+
+    def start(self, p: Tensor, state: State, group: Group) -> None:
+        """Fill the state of ``p``, which has none."""
+        raise NotImplementedError
+
+    def kept(self, group: Group) -> tuple[str, ...]:
+        """The names of the state that has a value for every element."""
+        raise NotImplementedError
+
+    def prepare(self, F: Any, state: State, group: Group) -> Any:
+        """Count the step, and the numbers that :meth:`rule` needs."""
+        raise NotImplementedError
+
+    def rule(self, F: Any, c: Any, p: Any, g: Any, *kept: Any) -> None:
+        """Change ``p`` and what is kept in place; ``g`` (with sign and weight decay applied) stays as it is."""
+        raise NotImplementedError
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update every parameter that has a gradient, in place; counts as a write to each of them."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        code, lasti = caller()
+        op = f"{type(self).__name__}.step"
+        for group in self.param_groups:
+            if group.get("differentiable"):
+                with set_grad_enabled(bool(self.defaults["differentiable"])):
+                    for p in group["params"]:
+                        if p.grad is not None:
+                            self._update_recorded(p, group)
+                continue
+            for p in group["params"]:
+                if p._grad is not None:
+                    if events.special:
+                        before_write(p, op)
+                    for t in self._update(p, group):
+                        t._shared_storage().wrote(op, code, lasti)  # instruments are told of parameters only
+                    p._bump(op, None, code, lasti)
+        return loss
+
+    def _update(self, p: Tensor, group: Group) -> list[Tensor]:
+        """Update the buffer of ``p``; gives the tensors of its state that have been written."""
+        assert p._grad is not None
+        state = self.state[p]
+        if not state:
+            self.start(p, state, group)
+        g = p._grad._a
+        if group["maximize"]:
+            g = -g
+        if (decay := self._decay(Buffers, group)) != 0:
+            g = g + decay * p._a
+        written = [state[name] for name in self.kept(group)]
+        c = self.prepare(Buffers, state, group)
+        arrays = [p._a, g, *(t._a for t in written)]
+        for parts in zip(*map(_real_parts, arrays), strict=True) if p._a.dtype.kind == "c" else (arrays,):
+            for block in blocks(*parts):
+                self.rule(Buffers, c, *block)
+        return written
+
+    def _update_recorded(self, p: Any, group: Group) -> None:
+        """Update ``p`` by recorded ops: gradients flow to what its gradient, its options and its state depend on."""
+        state = self.state[p]
+        if not state:
+            self.start(p, state, group)
+        if (step := state.get("step")) is not None and step.requires_grad:
+            raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
+        g = -p.grad if group["maximize"] else p.grad
+        decay = self._decay(Tensors, group)
+        if isinstance(decay, Tensor):
+            g = g + p.clone() * decay
+        elif decay:
+            g = g.add(p, alpha=decay)
+        c = self.prepare(Tensors, state, group)
+        copies = {name: state[name].clone() for name in self.kept(group)}  # saved, hence not to be written again
+        values = [p, g, *copies.values()]
+        if p._a.dtype.kind == "c":
+            from .. import ops
+
+            values = [ops.FUNCTIONS["view_as_real"](t) for t in values]
+        self.rule(Tensors, c, *values)
+        for name, t in copies.items():
+            state[name].copy_(t)
+
+    def _decay(self, F: Any, group: Group) -> Any:
+        decay = group.get("weight_decay", 0)
+        return 0 if decay is 0 or group.get("decoupled_weight_decay") else F.number(decay)  # noqa: F632
+
+
+def scalar(value: float = 0.0) -> Tensor:
+    """A number of the state: float32, unless floats are float64 by default."""
+    return wrap(np.asarray(value, float64 if get_default_dtype() == float64 else np.float32))
+
+
+def advanced(state: State) -> Any:
+    """Count the step; how many there have been."""
+    array = state["step"]._a
+    array += 1
+    return array.item()
+
+
+def zeros(p: Tensor) -> Tensor:
+    """State of the shape and dtype of ``p``."""
+    return zeros_like(p)
+
+
+BLOCK = 16384
+"""Elements updated at a time: the temporaries of a block stay in the cache and need no fresh pages."""
+
+
+def blocks(*arrays: Any) -> Iterator[tuple[Any, ...]]:
+    """Matching flat pieces of arrays of one shape; the arrays themselves where they are small or not contiguous."""
+    n = arrays[0].size
+    if not arrays[0].ndim:
+        yield tuple(a.reshape(1) for a in arrays)  # NumPy's results without dimensions cannot be written to
+        return
+    if n <= BLOCK or not all(a.flags.c_contiguous for a in arrays):
+        yield arrays
+        return
+    flat = [a.reshape(-1) for a in arrays]
+    for start in range(0, n, BLOCK):
+        yield tuple(f[start : start + BLOCK] for f in flat)
+
+
+def _real_parts(a: Any) -> tuple[Any, Any]:
+    """The two halves of a complex buffer, which rules treat as numbers of their own; both on its memory."""
+    return a.real, a.imag
+
+
+# ----- checks of options -----
+
+
+def check_rate(lr: Any) -> None:
+    """A learning rate is one number, and not negative."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    at_least_zero("learning rate", lr)
+
+
+def at_least_zero(name: str, value: Any) -> None:
+    """Raise :class:`ValueError` if ``value`` is negative or NaN."""
+    if not value >= 0.0:
+        raise ValueError(f"Invalid {name}: {value}")
+
+
+def check_betas(betas: Any) -> None:
+    """Both from 0 to below 1."""
+    for i in range(2):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def check_fused(defaults: dict[str, Any]) -> None:
+    """What cannot be asked for together with ``fused``, which changes nothing here."""
+    if defaults["fused"] and defaults["differentiable"]:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if defaults["fused"] and defaults["foreach"]:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
