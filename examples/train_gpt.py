@@ -17,6 +17,7 @@ STEPS = 150
 BATCH = 16
 CONTEXT = 32
 TEXT = load_text(12_000)
+ALPHABET = len(TEXT.alphabet)
 GOAL = 2.4  # nats a character; without a look at the characters before, one needs about 3.1
 
 
@@ -55,7 +56,7 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """Characters (n, length) to the logits of the next one at each place (n, length, alphabet)."""
 
-    def __init__(self, alphabet=len(TEXT.alphabet), width=48, heads=4, layers=2):
+    def __init__(self, alphabet=ALPHABET, width=48, heads=4, layers=2):
         super().__init__()
         self.characters = nn.Embedding(alphabet, width)
         self.positions = nn.Embedding(CONTEXT, width)
@@ -83,7 +84,7 @@ def train(model, steps, seed=0):
     decayed = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() <= 1]
     groups = [{"params": decayed, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
-    optimizer = optim.AdamW(groups, lr=4e-3, betas=(0.9, 0.95))
+    optimizer = optim.AdamW(groups, lr=6e-3, betas=(0.9, 0.95))
     losses = []
     for codes, following in batches(steps, np.random.default_rng(seed)):
         logits = model(codes)

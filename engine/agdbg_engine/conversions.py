@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from . import events
+from .grad_mode import is_grad_enabled
 from .sites import caller, user_stacklevel
 
 _SCALAR = (
@@ -49,7 +50,7 @@ class Conversions:
 
     def _warn_of_scalar(self: Any) -> None:
         global _warned
-        if self._rg and self.requires_grad and not _warned:
+        if self._rg and self.requires_grad and is_grad_enabled() and not _warned:
             _warned = True
             warnings.warn(_SCALAR, UserWarning, stacklevel=user_stacklevel())
 

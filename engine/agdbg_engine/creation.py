@@ -11,7 +11,7 @@ import numpy as np
 from . import events
 from .arguments import checked
 from .backward import QUIET
-from .device import device as Device
+from .device import CPU, moved, on, resolved, module_of
 from .dtype import get_default_dtype, is_differentiable, scalar_type
 from .memory_format import order
 from .numpy_interop import from_array
@@ -26,7 +26,8 @@ from .tensor import Tensor, wrap
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new leaf holding a copy of ``data`` (numbers, nested lists, arrays); Python floats get the default dtype."""
     if isinstance(data, Tensor):
-        array = np.array(data._a)
+        array = data._a.copy()
+        device = data.device if device is None else device
     elif isinstance(data, np.ndarray | np.generic):
         array = np.array(numbers(data))
     else:
@@ -42,27 +43,27 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     return leaf(array, device, requires_grad)
 
 
-def as_tensor(data: Any, dtype: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, sharing the memory of arrays where possible."""
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
+        return data.to(dtype=dtype, device=device)
     if not isinstance(data, np.ndarray):
-        return tensor(data, dtype=dtype)
-    return from_array(numbers(data) if dtype is None else np.asarray(numbers(data), dtype))
+        return tensor(data, dtype=dtype, device=device)
+    made = from_array(numbers(data) if dtype is None else np.asarray(numbers(data), dtype))
+    return made.to(device=resolved(device))
 
 
 def from_numpy(array: Any) -> Tensor:
     """A tensor on the memory of ``array``: writes to one show in the other, without a version bump."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return leaf(from_array(numbers(array))._a, None, False)
+    return leaf(from_array(numbers(array))._a, CPU, False)
 
 
 def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
-    """A tensor on ``array`` itself; only the CPU, and gradients only for floating and complex dtypes."""
-    if device is not None and Device(device).type != "cpu":
-        raise RuntimeError(f"device {Device(device)} is not supported yet: only the CPU is")
-    t = wrap(array)
+    """A tensor on ``array`` itself where that lies on ``device``, else on a copy there; gradients only for floating and complex dtypes."""
+    target = resolved(device)
+    t = wrap(array if target is CPU and type(array) is np.ndarray else moved(array, target))
     if array.dtype.kind == "c":
         events.keep_on(events.COMPLEX)
     if requires_grad:
@@ -149,6 +150,15 @@ def _misfit(data: Any, sizes: list[int], dim: int) -> Exception | None:
 # ----- from nothing -----
 
 
+def made(function: str, args: tuple[Any, ...], device: Any, requires_grad: bool) -> Tensor:
+    """A tensor that ``function`` of the array module of ``device`` makes there."""
+    target = resolved(device)
+    if target is CPU:
+        return leaf(getattr(np, function)(*args), CPU, requires_grad)
+    with on(target):
+        return leaf(getattr(module_of(target), function)(*args), target, requires_grad)
+
+
 def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A function that makes a tensor of nothing, with PyTorch's words for its arguments, and with an ``out``."""
     call = checked(function)
@@ -190,19 +200,19 @@ def shape_of(op: str, size: Any) -> tuple[int, ...]:
 @factory
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros."""
-    return leaf(np.zeros(shape_of("zeros", size), dtype or get_default_dtype()), device, requires_grad)
+    return made("zeros", (shape_of("zeros", size), dtype or get_default_dtype()), device, requires_grad)
 
 
 @factory
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
-    return leaf(np.ones(shape_of("ones", size), dtype or get_default_dtype()), device, requires_grad)
+    return made("ones", (shape_of("ones", size), dtype or get_default_dtype()), device, requires_grad)
 
 
 @factory
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor with unspecified content."""
-    return leaf(np.empty(shape_of("empty", size), dtype or get_default_dtype()), device, requires_grad)
+    return made("empty", (shape_of("empty", size), dtype or get_default_dtype()), device, requires_grad)
 
 
 @factory
@@ -214,7 +224,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     value = _number("full", fill_value)
     if dtype is None:
         dtype = tensor(value).dtype
-    return leaf(np.full(sizes, written(value, np.dtype(dtype)), dtype), device, requires_grad)
+    return made("full", (sizes, written(value, np.dtype(dtype)), dtype), device, requires_grad)
 
 
 def _number(op: str, value: Any) -> Any:
@@ -242,28 +252,34 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, 
 
 
 @overridable
-def zeros_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def zeros_like(
+    t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
+) -> Tensor:
     """Zeros in the shape and dtype of ``t``."""
-    return leaf(np.zeros_like(t._a, dtype, order(memory_format)), None, requires_grad)
+    return leaf(np.zeros_like(t._a, dtype, order(memory_format)), device or t.device, requires_grad)
 
 
 @overridable
-def ones_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def ones_like(
+    t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
+) -> Tensor:
     """Ones in the shape and dtype of ``t``."""
-    return leaf(np.ones_like(t._a, dtype, order(memory_format)), None, requires_grad)
+    return leaf(np.ones_like(t._a, dtype, order(memory_format)), device or t.device, requires_grad)
 
 
 @overridable
 def full_like(
-    t: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, memory_format: Any = None
+    t: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
     """One value in the shape and dtype of ``t``."""
     target = np.dtype(dtype or t._a.dtype)
     value = written(_number("full_like", fill_value), target)
-    return leaf(np.full_like(t._a, value, target, order(memory_format)), None, requires_grad)
+    return leaf(np.full_like(t._a, value, target, order(memory_format)), device or t.device, requires_grad)
 
 
 @overridable
-def empty_like(t: Tensor, *, dtype: Any = None, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def empty_like(
+    t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
+) -> Tensor:
     """Unspecified content in the shape and dtype of ``t``."""
-    return leaf(np.empty_like(t._a, dtype, order(memory_format)), None, requires_grad)
+    return leaf(np.empty_like(t._a, dtype, order(memory_format)), device or t.device, requires_grad)

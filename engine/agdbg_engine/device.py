@@ -7,13 +7,20 @@ ufuncs to the library of their inputs; where an array is made from nothing, :fun
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any
 
 import numpy as np
 
+from . import cuda  # noqa: F401 - registers the kind
+from .backends import BACKENDS, Backend, backend_of
+
 
 class device:
-    """A device as ``type`` and ``index``, comparable with its string: ``device("cpu") == "cpu"``."""
+    """A device as ``type`` and ``index``, comparable with its string: ``device("cpu") == "cpu"``.
+
+    As a context (``with device("cuda"):``) it is where factories make tensors that are not told where.
+    """
 
     __slots__ = ("index", "type")
 
@@ -24,11 +31,14 @@ class device:
         if isinstance(spec, device):
             index = spec.index if index is None else index
             spec = spec.type
+        if isinstance(spec, int) and not isinstance(spec, bool) and cuda.is_available():
+            spec, index = "cuda", spec
         if not isinstance(spec, str):
             raise _no_device(spec)
         kind, _, number = spec.partition(":")
-        if kind not in ("cpu", "cuda"):
-            raise RuntimeError(f"Expected one of cpu, cuda device type at start of device string: {spec}")
+        if kind != "cpu" and kind not in BACKENDS:
+            known = ", ".join(("cpu", *BACKENDS))
+            raise RuntimeError(f"Expected one of {known} device type at start of device string: {spec}")
         if number and not number.isdigit():
             raise RuntimeError(f"Invalid device string: '{spec}'")
         self.type = kind
@@ -49,6 +59,16 @@ class device:
         tail = "" if self.index is None else f", index={self.index}"
         return f"device(type='{self.type}'{tail})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (self.type, self.index)
+
+    def __enter__(self) -> device:
+        _defaults.stack = (*_defaults.stack, self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _defaults.stack = _defaults.stack[:-1]
+
 
 def _no_device(spec: Any) -> Exception:
     if isinstance(spec, int) and not isinstance(spec, bool):
@@ -59,6 +79,17 @@ def _no_device(spec: Any) -> Exception:
 
 
 CPU = device("cpu")
+
+
+class _Defaults(threading.local):
+    stack: tuple[device, ...] = ()
+
+
+_defaults = _Defaults()
+"""The devices of the ``with device(...)`` blocks that this thread is in."""
+
+
+# ----- buffers -----
 
 
 def array_module(array: Any) -> Any:
@@ -72,4 +103,57 @@ def device_of(array: Any) -> device:
     """The device that holds ``array``."""
     if isinstance(array, (np.ndarray, np.generic)):
         return CPU
-    return device("cuda", array.device.id)
+    backend = backend_of(array)
+    return device(backend.kind, backend.index_of(array))
+
+
+def resolved(given: Any) -> device:
+    """The device that a factory's ``device=`` means, with its number; without one that of the ``with`` block, else the CPU.
+
+    :class:`RuntimeError` where it cannot be used.
+    """
+    if given is None:
+        if not _defaults.stack:
+            return CPU
+        given = _defaults.stack[-1]
+    found = device(given)
+    if found.type == "cpu":
+        return CPU
+    backend = _usable(found)
+    return found if found.index is not None else device(found.type, backend.current())
+
+
+def _usable(found: device) -> Backend:
+    backend = BACKENDS[found.type]
+    _ = backend.module  # says what is missing
+    if found.index is not None and found.index >= backend.count():
+        raise RuntimeError(f"{found.type} error: invalid device ordinal: {found} of {backend.count()} device(s)")
+    return backend
+
+
+def moved(array: Any, target: device) -> Any:
+    """A copy of ``array`` on ``target`` (of :func:`resolved`); ``array`` itself when it is there."""
+    source = device_of(array)
+    if source == target:
+        return array
+    if target.type == "cpu":
+        return backend_of(array).to_host(array)
+    assert target.index is not None
+    if source.type not in ("cpu", target.type):
+        array = backend_of(array).to_host(array)
+    return BACKENDS[target.type].to_device(array, target.index)
+
+
+def beside(array: Any, like: Any) -> Any:
+    """An array of NumPy's, copied to the device of ``like`` where that is another."""
+    return array if isinstance(like, (np.ndarray, np.generic)) else moved(array, device_of(like))
+
+
+def on(target: device) -> Any:
+    """A context in which the array module of ``target`` makes its arrays there."""
+    return BACKENDS[target.type].on(target.index or 0)
+
+
+def module_of(target: device) -> Any:
+    """The array module of ``target``."""
+    return np if target.type == "cpu" else BACKENDS[target.type].module

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -50,12 +49,14 @@ class Factories:
                 UserWarning,
                 stacklevel=2,
             )
-        return tensor(data, dtype=dtype or self._a.dtype, device=device, requires_grad=requires_grad)
+        where = self.device if device is None else device  # type: ignore[attr-defined]  # of Tensor
+        return tensor(data, dtype=dtype or self._a.dtype, device=where, requires_grad=requires_grad)
 
     def _new(self, op: str, size: Any, value: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
-        from .creation import leaf, shape_of
+        from .creation import made, shape_of
 
-        array = np.empty(shape_of(op, size), dtype or self._a.dtype)
-        if value is not None:
-            array[...] = value
-        return leaf(array, device, requires_grad)
+        device = self.device if device is None else device  # type: ignore[attr-defined]  # of Tensor
+        kind = (shape_of(op, size), dtype or self._a.dtype)
+        if value is None:
+            return made("empty", kind, device, requires_grad)
+        return made("full", (kind[0], value, kind[1]), device, requires_grad)

@@ -33,7 +33,7 @@ class Generator:
         self._seed = 0
         self.numbers = np.random.default_rng(0)
 
-    def manual_seed(self, seed: int) -> Generator:
+    def manual_seed(self, seed: Any) -> Generator:
         """Begin anew with ``seed``; a negative one counts from 2**64. Returns the generator."""
         if isinstance(seed, str) or not hasattr(seed, "__int__"):
             raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
@@ -57,7 +57,13 @@ class Generator:
         """The state as a tensor of bytes, for :meth:`set_state`."""
         state: Any = self.numbers.bit_generator.state
         inner = state["state"]
-        parts = ((self._seed, 8), (inner["state"], 16), (inner["inc"], 16), (state["has_uint32"], 4), (state["uinteger"], 4))
+        parts = (
+            (self._seed, 8),
+            (inner["state"], 16),
+            (inner["inc"], 16),
+            (state["has_uint32"], 4),
+            (state["uinteger"], 4),
+        )
         text = b"".join(int(value).to_bytes(size, "little") for value, size in parts)
         return wrap(np.frombuffer(text, np.uint8).copy())
 
@@ -67,8 +73,12 @@ class Generator:
             raise TypeError("RNG state must be a torch.ByteTensor")
         text = new_state._a.tobytes()
         if len(text) != _BYTES:
-            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_BYTES} but found the input RNG state size to be {len(text)}")
-        seed, state, inc, has, spare = (int.from_bytes(text[a:b], "little") for a, b in ((0, 8), (8, 24), (24, 40), (40, 44), (44, 48)))
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {_BYTES} but found the input RNG state size to be {len(text)}"
+            )
+        seed, state, inc, has, spare = (
+            int.from_bytes(text[a:b], "little") for a, b in ((0, 8), (8, 24), (24, 40), (40, 44), (44, 48))
+        )
         numbers = np.random.PCG64()
         numbers.state = {
             "bit_generator": "PCG64", "state": {"state": state, "inc": inc}, "has_uint32": has, "uinteger": spare,
@@ -236,7 +246,9 @@ def randint(
     if not hasattr(low, "__index__") or not hasattr(high, "__index__") or size is None:
         kinds = ", ".join(type(x).__name__ for x in (low, high, size))
         raise TypeError(f"randint() received an invalid combination of arguments - got ({kinds}), but expected one of:")
-    numbers = integers(_drawn(generator), int(low), int(high), shape_of("randint", (size,)), np.dtype(dtype or np.int64))
+    numbers = integers(
+        _drawn(generator), int(low), int(high), shape_of("randint", (size,)), np.dtype(dtype or np.int64)
+    )
     return leaf(numbers, device, requires_grad)
 
 
@@ -266,7 +278,13 @@ def randn_like(t: Tensor, *, generator: Any = None, dtype: Any = None, requires_
 
 @overridable
 def randint_like(
-    t: Tensor, low: Any = None, high: Any = None, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False
+    t: Tensor,
+    low: Any = None,
+    high: Any = None,
+    *,
+    generator: Any = None,
+    dtype: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Random integers in [low, high), or below ``low`` without ``high``, in the shape and dtype of ``t``."""
     low, high = (0, low) if high is None else (low or 0, high)

@@ -198,7 +198,7 @@ class AsStridedBackward0(Node1):
                 return (whole,)
         part = self.region.laid(k, g)
         flat = array_module(g).zeros(self.region.size, part.dtype)
-        np.add.at(flat, self.region.positions(g), part)
+        array_module(g).add.at(flat, self.region.positions(g), part)
         return (self.region.whole(k, flat),)
 
     def grads_graph(self, g: Any) -> tuple[Any, ...]:

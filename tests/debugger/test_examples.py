@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-SCRIPTS = sorted(p.name for p in EXAMPLES.glob("*.py") if p.name != "digits_data.py")
+DATA = {"digits_data.py", "python_text.py"}
+TRAINING = {p.name for p in EXAMPLES.glob("train_*.py")}  # they take the number of steps as their argument
+SCRIPTS = sorted({p.name for p in EXAMPLES.glob("*.py")} - DATA - TRAINING)
 
 
 def agdbg(*args, cwd):
@@ -49,6 +51,15 @@ def test_it_prints_and_exits_as_without_agdbg(runs, name, tmp_path):
     )
     run = runs[name][0]
     assert (run.stdout, run.returncode) == (plain.stdout, plain.returncode)
+
+
+@pytest.mark.parametrize(("name", "steps"), [("train_gpt.py", "3"), ("train_pinn.py", "12")])
+def test_training_prints_the_same_digits_as_without_agdbg(name, steps, tmp_path):
+    script = [str(EXAMPLES / name), steps]
+    plain = subprocess.run([sys.executable, *script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    run = agdbg("run", "--headless", "--trace", str(tmp_path / "trace"), *script, cwd=tmp_path)
+    assert plain.stdout.splitlines()[-1].startswith("Shows: ")
+    assert (run.stdout, run.returncode) == (plain.stdout, 0)
 
 
 def test_the_digits_are_learnt_without_an_error(runs):

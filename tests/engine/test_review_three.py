@@ -523,7 +523,8 @@ import sys, warnings
 import {} as t
 warnings.simplefilter("always")
 x = t.ones(1, requires_grad=True)
-for call in (x.item, x.tolist, lambda: int(x), lambda: bool(x), lambda: float(x.detach()), lambda: float(x), lambda: complex(x)):
+unrecorded = t.no_grad()(lambda: float(x))
+for call in (x.item, x.tolist, lambda: int(x), lambda: bool(x), lambda: float(x.detach()), unrecorded, lambda: float(x), lambda: complex(x)):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         call()

@@ -55,12 +55,12 @@ def method(name):
 
 
 def has(op):
-    """Whether the engine has the op of an entry: the function where PyTorch has one, else the method."""
+    """Whether the engine has the op of an entry: the function where PyTorch has one, else the method, maybe only in place, or a row."""
     if op.name.startswith("_") and not op.name.startswith("__"):
         return False  # no public op of PyTorch
     if dotted(torch, op.name) is not None:
         return dotted(engine, op.name) is not None
-    return method(op.name) is not None
+    return any(f is not None for f in (method(op.name), method(op.name + "_"), dotted(engine.ops, op.name)))
 
 
 def present():
@@ -77,7 +77,7 @@ def of_engine(op):
     """The engine's function for an entry."""
     if _of_the_list(op.op) or isinstance(op.op, functools.partial):
         return bound(op.op, engine)
-    return dotted(engine, op.name) or method(op.name)
+    return dotted(engine, op.name) or method(op.name) or dotted(engine.ops, op.name)
 
 
 def method_of_engine(op, variant):

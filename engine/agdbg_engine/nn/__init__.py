@@ -20,6 +20,7 @@ from . import (
     recurrent,
     resizing,
     transformer,
+    utils,
 )
 from .activations import *  # noqa: F403 - what it names in __all__, as the next ones
 from .attention import *  # noqa: F403
@@ -38,7 +39,7 @@ from .recurrent import *  # noqa: F403
 from .resizing import *  # noqa: F403
 from .transformer import *  # noqa: F403
 
-__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter"]
+__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter", "utils"]
 __all__ += containers.__all__ + parameter_containers.__all__
 __all__ += (
     activations.__all__ + attention.__all__ + convolution.__all__ + dropout.__all__ + layers.__all__ + losses.__all__

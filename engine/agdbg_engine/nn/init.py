@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..grad_mode import no_grad
-from ..random import generator as _engine_generator
+from ..random import generator as _numbers
 from ..tensor import Tensor, wrap
 
 __all__ = [
-    "calculate_gain", "constant_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "orthogonal_",
-    "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+    "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_",
+    "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
 ]  # fmt: skip
 
 
@@ -45,24 +48,68 @@ def eye_(tensor: Tensor) -> Tensor:
     return _write(tensor, np.eye(tensor.shape[0], tensor.shape[1]))
 
 
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Weights of a convolution that leaves as many channels of every group as there are as they are."""
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    each = tensor.shape[0] // groups
+    values = np.zeros(tensor.shape)
+    middle = tuple(n // 2 for n in tensor.shape[2:])
+    for channel in range(min(each, tensor.shape[1])):
+        values[(slice(channel, None, each), channel, *middle)] = 1
+    return _write(tensor, values)
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Normal, but the part ``sparsity`` of every column is 0."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    draws = _numbers(generator)
+    values = draws.normal(0, std, (rows, columns))
+    order = draws.permuted(np.tile(np.arange(rows)[:, None], columns), axis=0)
+    values[order < math.ceil(sparsity * rows)] = 0
+    return _write(tensor, values)
+
+
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform in [a, b)."""
-    return _write(tensor, (generator or _engine_generator()).uniform(a, b, tensor.shape))
+    return _write(tensor, _numbers(generator).uniform(a, b, tensor.shape))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal."""
-    return _write(tensor, (generator or _engine_generator()).normal(mean, std, tensor.shape))
+    return _write(tensor, _numbers(generator).normal(mean, std, tensor.shape))
 
 
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
     """Normal, but only what lies in [a, b]."""
-    draws = generator or _engine_generator()
-    values = draws.normal(mean, std, tensor.shape)
-    while (outside := (values < a) | (values > b)).any():
-        values[outside] = draws.normal(mean, std, int(outside.sum()))
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
+            UserWarning,
+            stacklevel=2,
+        )
+    draws = _numbers(generator)
+    within = 0.5 * (math.erf((b - mean) / std / math.sqrt(2)) - math.erf((a - mean) / std / math.sqrt(2)))
+    values = np.empty(tensor.shape)
+    missing = np.ones(tensor.shape, bool)
+    while missing.any():  # draw again what is refused
+        n = int(missing.sum())
+        if within > 0.3:
+            drawn = draws.normal(mean, std, n)
+            good = (a <= drawn) & (drawn <= b)
+        else:  # in a tail nearly everything would be refused: draw evenly, and take by density
+            drawn = draws.uniform(a, b, n)
+            peak = max(a, min(mean, b))
+            good = np.log(draws.random(n)) <= 0.5 * (((peak - mean) / std) ** 2 - ((drawn - mean) / std) ** 2)
+        places = np.flatnonzero(missing)[good]
+        values.reshape(-1)[places] = drawn[good]
+        missing.reshape(-1)[places] = False
     return _write(tensor, values)
 
 
@@ -80,6 +127,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     ):
         return 1
     if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, int | float)):
+            raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
     known = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
     if nonlinearity not in known:
@@ -118,6 +167,7 @@ def kaiming_uniform_(
 ) -> Tensor:
     """Uniform, with the variance that keeps the size of outputs (or gradients: ``fan_out``) behind a nonlinearity (He)."""
     if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=2)
         return tensor
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound, generator)
@@ -128,6 +178,7 @@ def kaiming_normal_(
 ) -> Tensor:
     """As :func:`kaiming_uniform_`, normal."""
     if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", UserWarning, stacklevel=2)
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
@@ -136,9 +187,31 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     """A matrix with orthogonal rows or columns, of the first dimension and all others."""
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if 0 in tensor.shape:
+        return tensor
     rows = tensor.shape[0]
     columns = math.prod(tensor.shape[1:])
-    drawn = (generator or _engine_generator()).standard_normal((max(rows, columns), min(rows, columns)))
+    drawn = _numbers(generator).standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(drawn)
     q *= np.sign(np.diag(r))
     return _write(tensor, gain * (q if rows >= columns else q.T).reshape(tensor.shape))
+
+
+def _deprecated(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """``function`` under its old name, without the underscore."""
+    new = function.__name__
+
+    @functools.wraps(function)
+    def old(*args: Any, **kwargs: Any) -> Tensor:
+        warnings.warn(
+            f"`nn.init.{new[:-1]}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2
+        )
+        return function(*args, **kwargs)
+
+    old.__name__ = new[:-1]
+    return old
+
+
+uniform, normal, constant, eye, dirac = map(_deprecated, (uniform_, normal_, constant_, eye_, dirac_))
+xavier_uniform, xavier_normal, orthogonal = map(_deprecated, (xavier_uniform_, xavier_normal_, orthogonal_))
+kaiming_uniform, kaiming_normal, sparse = map(_deprecated, (kaiming_uniform_, kaiming_normal_, sparse_))

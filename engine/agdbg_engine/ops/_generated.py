@@ -92,11 +92,13 @@ from .kernels import sgn as k_sgn
 from .kernels import sigmoid as k_sigmoid
 from .kernels import sign as k_sign
 from .kernels import silu as k_silu
+from .kernels import silu_backward as k_silu_backward
 from .kernels import sin as k_sin
 from .kernels import slice as k_slice
 from .kernels import slice_backward as k_slice_backward
 from .kernels import softmax_dim as k_softmax_dim
 from .kernels import softplus as k_softplus
+from .kernels import softplus_backward as k_softplus_backward
 from .kernels import sqrt as k_sqrt
 from .kernels import squeeze_all as k_squeeze_all
 from .kernels import squeeze_dim as k_squeeze_dim
@@ -4863,7 +4865,7 @@ class SoftplusBackward0(Node1):
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
         self_ = self_._a
-        gi = k_where(self_ * self.c_beta > self.c_threshold, g, g * k_sigmoid(self_ * self.c_beta))
+        gi = k_softplus_backward(g, self_, self.c_beta, self.c_threshold)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4879,7 +4881,7 @@ class SoftplusBackward0(Node1):
         self_ = self_._a
         if self_.dtype.kind == 'c':
             self_ = k_conj_raw(self_)
-        g0 = k_where(self_ * self.c_beta > self.c_threshold, g, g * k_sigmoid(self_ * self.c_beta))
+        g0 = k_softplus_backward(g, self_, self.c_beta, self.c_threshold)
         return (g0,)
 
     def grads_graph(self, g):
@@ -4891,7 +4893,7 @@ class SoftplusBackward0(Node1):
             raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
-        g0 = o_.where(self_ * self.c_beta > self.c_threshold, g, g * o_.sigmoid(self_ * self.c_beta))
+        g0 = o_.softplus_backward(g, self_, self.c_beta, self.c_threshold)
         return (g0,)
 
     def release(self, freed):
@@ -4959,7 +4961,202 @@ def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
 
 
 def jvp_softplus(self_: Any, beta: Any, threshold: Any, result: Any, self_t: Any) -> Any:
-    return o_.where(self_ * beta > threshold, o_.filled(self_t), o_.filled(self_t * o_.sigmoid(self_ * beta)))
+    return o_.linear(o_.softplus_backward, 0, self_t, self_, beta, threshold)
+
+
+class SoftplusBackwardBackward0(Node2):
+    __slots__ = ('s_grad_output', 's_self', 'v_grad_output', 'v_self', 'c_beta', 'c_threshold', 'fit')
+    __new__ = no_instances
+    op_name = 'SoftplusBackwardBackward0'
+    slots = ('grad_output', 'self')
+    outputs_saved = (False, False)
+    consts = ('beta', 'threshold')
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            self_ = self_._a
+            gi = k_softplus_backward(g, self_, self.c_beta, self.c_threshold)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            grad_output = self.s_grad_output
+            st = grad_output._storage
+            if st is not None and st.version != self.v_grad_output:
+                grad_output = unpacked(self, 'grad_output', st)
+            grad_output = grad_output._a
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            self_ = self_._a
+            gi = g * f_.softplus_second(k_, grad_output, self_, self.c_beta, self.c_threshold)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_grad_output = self.s_self = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
+            g0 = k_softplus_backward(g, self_, self.c_beta, self.c_threshold)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            grad_output = self.s_grad_output
+            st = grad_output._storage
+            if st is not None and st.version != self.v_grad_output:
+                grad_output = unpacked(self, 'grad_output', st)
+            grad_output = grad_output._a
+            if grad_output.dtype.kind == 'c':
+                grad_output = k_conj_raw(grad_output)
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
+            g1 = g * f_.softplus_second(k_, grad_output, self_, self.c_beta, self.c_threshold)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
+            g0 = o_.softplus_backward(g, self_, self.c_beta, self.c_threshold)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            grad_output = self.s_grad_output
+            st = grad_output._storage
+            if st is not None and st.version != self.v_grad_output:
+                grad_output = unpacked(self, 'grad_output', st)
+            elif grad_output._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
+            if grad_output._a.dtype.kind == 'c':
+                grad_output = o_.conj_raw(grad_output)
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
+            g1 = g * f_.softplus_second(o_, grad_output, self_, self.c_beta, self.c_threshold)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_grad_output = self.s_self = freed
+
+
+def softplus_backward(grad_output: Tensor, self: Tensor, beta: Any, threshold: Any) -> Tensor:
+    try:
+        a_grad_output = grad_output._in
+        a_self = self._in
+        if a_grad_output.dtype is not a_self.dtype and a_grad_output.dtype != a_self.dtype:
+            return p_.mixed(softplus_backward, ['grad_output', 'self'], {'grad_output': grad_output, 'self': self, 'beta': beta, 'threshold': threshold})
+        r = k_softplus_backward(a_grad_output, a_self, beta, threshold)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (grad_output._rg or self._rg) and mode.grad:
+            n0 = (grad_output._fn if grad_output._meta is None else edge(grad_output)) if grad_output._rg else None
+            n1 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            if n0 is not None or n1 is not None or nowhere(grad_output, self) is not None:
+                n = new(SoftplusBackwardBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (grad_output._nr, self._nr,) if grad_output._nr or self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n1 is not None:
+                    n.s_grad_output = grad_output
+                    st = grad_output._storage
+                    n.v_grad_output = 0 if st is None else st.version
+                else:
+                    n.s_grad_output = None
+                    n.v_grad_output = 0
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.c_beta = beta
+                n.c_threshold = threshold
+                n.fit = None if a_grad_output.shape == a_self.shape else (a_grad_output.shape, a_self.shape,)
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.births[SoftplusBackwardBackward0](n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('softplus_backward', out, (grad_output, self, beta, threshold,))
+            else:
+                out._fn = None
+                out._rg = False
+                if events.special:
+                    p_.after('softplus_backward', out, (grad_output, self, beta, threshold,))
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (grad_output._rg or self._rg):
+                    p_.cut((grad_output, self,))
+                if events.special:
+                    p_.after('softplus_backward', out, (grad_output, self, beta, threshold,))
+        return out
+    except Exception as error:
+        return p_.failed(softplus_backward, error, {'grad_output': grad_output, 'self': self}, {'beta': beta, 'threshold': threshold})
+
+
+def jvp_softplus_backward(grad_output: Any, self_: Any, beta: Any, threshold: Any, result: Any, grad_output_t: Any, self_t: Any) -> Any:
+    return o_.linear(o_.softplus_backward, 0, grad_output_t, self_, beta, threshold) + self_t * f_.softplus_second(o_, grad_output, self_, beta, threshold)
 
 
 class SiluBackward0(Node1):
@@ -4979,7 +5176,7 @@ class SiluBackward0(Node1):
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
         self_ = self_._a
-        gi = g * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
+        gi = k_silu_backward(g, self_)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4995,7 +5192,7 @@ class SiluBackward0(Node1):
         self_ = self_._a
         if self_.dtype.kind == 'c':
             self_ = k_conj_raw(self_)
-        g0 = g * (k_sigmoid(self_) * (1 + self_ * (1 - k_sigmoid(self_))))
+        g0 = k_silu_backward(g, self_)
         return (g0,)
 
     def grads_graph(self, g):
@@ -5007,7 +5204,7 @@ class SiluBackward0(Node1):
             raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
-        g0 = g * (o_.sigmoid(self_) * (1 + self_ * (1 - o_.sigmoid(self_))))
+        g0 = o_.silu_backward(g, self_)
         return (g0,)
 
     def release(self, freed):
@@ -5073,7 +5270,200 @@ def silu(self: Tensor) -> Tensor:
 
 
 def jvp_silu(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * (o_.sigmoid(self_) * (1 + self_ * (1 - o_.sigmoid(self_))))
+    return o_.linear(o_.silu_backward, 0, self_t, self_)
+
+
+class SiluBackwardBackward0(Node2):
+    __slots__ = ('s_grad_output', 's_self', 'v_grad_output', 'v_self', 'fit')
+    __new__ = no_instances
+    op_name = 'SiluBackwardBackward0'
+    slots = ('grad_output', 'self')
+    outputs_saved = (False, False)
+    consts = ()
+
+    def run(self, g, buffers, shared, summed, freed):
+        if self.nrs is not None:
+            return b_route_run(self, g, buffers, shared, summed, freed)
+        n = self.n0
+        if n is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            self_ = self_._a
+            gi = k_silu_backward(g, self_)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[0])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        n = self.n1
+        if n is not None:
+            grad_output = self.s_grad_output
+            st = grad_output._storage
+            if st is not None and st.version != self.v_grad_output:
+                grad_output = unpacked(self, 'grad_output', st)
+            grad_output = grad_output._a
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            self_ = self_._a
+            gi = g * f_.silu_second(k_, grad_output, self_)
+            if self.fit is not None:
+                gi = k_sum_to(gi, self.fit[1])
+            if n in buffers:
+                b_add(buffers, n, gi, shared, summed)
+            else:
+                buffers[n] = gi
+        if freed is not None:
+            self.s_grad_output = self.s_self = freed
+
+    def grads(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
+            g0 = k_silu_backward(g, self_)
+            if self.fit is not None:
+                g0 = k_sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            grad_output = self.s_grad_output
+            st = grad_output._storage
+            if st is not None and st.version != self.v_grad_output:
+                grad_output = unpacked(self, 'grad_output', st)
+            grad_output = grad_output._a
+            if grad_output.dtype.kind == 'c':
+                grad_output = k_conj_raw(grad_output)
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            self_ = self_._a
+            if self_.dtype.kind == 'c':
+                self_ = k_conj_raw(self_)
+            g1 = g * f_.silu_second(k_, grad_output, self_)
+            if self.fit is not None:
+                g1 = k_sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def grads_graph(self, g):
+        g0 = g1 = None
+        if self.n0 is not None:
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
+            g0 = o_.silu_backward(g, self_)
+            if self.fit is not None:
+                g0 = o_.sum_to(g0, self.fit[0])
+        if self.n1 is not None:
+            grad_output = self.s_grad_output
+            st = grad_output._storage
+            if st is not None and st.version != self.v_grad_output:
+                grad_output = unpacked(self, 'grad_output', st)
+            elif grad_output._fn is None and self.n0 is not None and not self.n0.leaf:
+                raise o_.detached(self)
+            if grad_output._a.dtype.kind == 'c':
+                grad_output = o_.conj_raw(grad_output)
+            self_ = self.s_self
+            st = self_._storage
+            if st is not None and st.version != self.v_self:
+                self_ = unpacked(self, 'self', st)
+            elif self_._fn is None and self.n1 is not None and not self.n1.leaf:
+                raise o_.detached(self)
+            if self_._a.dtype.kind == 'c':
+                self_ = o_.conj_raw(self_)
+            g1 = g * f_.silu_second(o_, grad_output, self_)
+            if self.fit is not None:
+                g1 = o_.sum_to(g1, self.fit[1])
+        return (g0, g1,)
+
+    def release(self, freed):
+        self.s_grad_output = self.s_self = freed
+
+
+def silu_backward(grad_output: Tensor, self: Tensor) -> Tensor:
+    try:
+        a_grad_output = grad_output._in
+        a_self = self._in
+        if a_grad_output.dtype is not a_self.dtype and a_grad_output.dtype != a_self.dtype:
+            return p_.mixed(silu_backward, ['grad_output', 'self'], {'grad_output': grad_output, 'self': self})
+        r = k_silu_backward(a_grad_output, a_self)
+        if type(r) is not ndarray:
+            r = p_.as_array(r)
+        out = new(Tensor)
+        out._a = r
+        out._storage = out._grad = out._meta = None
+        out._nr = 0
+        if (grad_output._rg or self._rg) and mode.grad:
+            n0 = (grad_output._fn if grad_output._meta is None else edge(grad_output)) if grad_output._rg else None
+            n1 = (self._fn if self._meta is None else edge(self)) if self._rg else None
+            if n0 is not None or n1 is not None or nowhere(grad_output, self) is not None:
+                n = new(SiluBackwardBackward0)
+                n.n0 = n0
+                n.n1 = n1
+                n.nrs = (grad_output._nr, self._nr,) if grad_output._nr or self._nr else None
+                n.seq = next_seq()
+                frame = _getframe(1)
+                code = frame.f_code
+                if code.co_filename in INTERNAL:
+                    frame = user_frame(frame)
+                    code = frame.f_code
+                n.code = code
+                n.lasti = frame.f_lasti
+                n.hooks = None
+                if n1 is not None:
+                    n.s_grad_output = grad_output
+                    st = grad_output._storage
+                    n.v_grad_output = 0 if st is None else st.version
+                else:
+                    n.s_grad_output = None
+                    n.v_grad_output = 0
+                n.s_self = self
+                st = self._storage
+                n.v_self = 0 if st is None else st.version
+                n.fit = None if a_grad_output.shape == a_self.shape else (a_grad_output.shape, a_self.shape,)
+                out._fn = n
+                out._rg = True
+                if events.on:
+                    if events.sink is not None:
+                        try:
+                            events.births[SiluBackwardBackward0](n, out)
+                        except RecursionError:
+                            pass
+                    if events.special:
+                        p_.after('silu_backward', out, (grad_output, self,))
+            else:
+                out._fn = None
+                out._rg = False
+                if events.special:
+                    p_.after('silu_backward', out, (grad_output, self,))
+        else:
+            out._fn = None
+            out._rg = False
+            if events.on:
+                if events.sink is not None and (grad_output._rg or self._rg):
+                    p_.cut((grad_output, self,))
+                if events.special:
+                    p_.after('silu_backward', out, (grad_output, self,))
+        return out
+    except Exception as error:
+        return p_.failed(silu_backward, error, {'grad_output': grad_output, 'self': self}, {})
+
+
+def jvp_silu_backward(grad_output: Any, self_: Any, result: Any, grad_output_t: Any, self_t: Any) -> Any:
+    return o_.linear(o_.silu_backward, 0, grad_output_t, self_) + self_t * f_.silu_second(o_, grad_output, self_)
 
 
 class GeluBackward0(Node1):
@@ -12978,7 +13368,9 @@ JVPS = {
     'threshold_backward': (jvp_threshold_backward, (0, 1)),
     'leaky_relu_backward': (jvp_leaky_relu_backward, (0, 1)),
     'softplus': (jvp_softplus, (0,)),
+    'softplus_backward': (jvp_softplus_backward, (0, 1)),
     'silu': (jvp_silu, (0,)),
+    'silu_backward': (jvp_silu_backward, (0, 1)),
     'gelu_tanh': (jvp_gelu_tanh, (0,)),
     'clamp': (jvp_clamp, (0,)),
     'clamp_min': (jvp_clamp_min, (0,)),

@@ -11,11 +11,12 @@ from .. import dtype as dtypes
 from .. import events
 from ..backward import QUIET
 from ..device import device as Device
-from ..device import device_of
+from ..device import device_of, resolved
 from ..memory_format import contiguous_format
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from . import _generated as g
+from . import graph
 from . import kernels as k
 from .shape import contiguous
 
@@ -41,11 +42,14 @@ def to(
         else:
             dtype = a
     copy = flags[1] if len(flags) > 1 else copy  # the first one is non_blocking
-    if device is not None and Device(device) != device_of(self._a):
-        raise RuntimeError(
-            f"moving a tensor from {self.device} to {Device(device)} is not supported yet: only the CPU is"
-        )
     target = self.dtype if dtype is None else np.dtype(dtype)
+    if device is not None:
+        source, place = device_of(self._a), resolved(device)
+        if source != place:
+            if target != self.dtype and (target.kind != "f" or self.dtype.kind != "f"):
+                self = to(self, dtype=target)
+            moved: Tensor = graph.to_device(self, place, target, source, self.dtype)  # type: ignore[attr-defined]  # a row
+            return moved
     if target == self.dtype:
         return _copied(self, target, memory_format) if copy else self
     if not dtypes.is_differentiable(target):

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..backends import on_host
 from ..device import device_of
 from ..dtype import scalar_type
 from ..tensor import Tensor
+from .host_only import refused
 from .refuse import complex_refused
 
 Shape = tuple[int, ...]
@@ -24,6 +26,9 @@ def shape_error(text: str, error: type[Exception] = RuntimeError) -> Exception:
 
 def explain(op: str, error: Exception, **tensors: Any) -> Exception:
     """``error`` of a kernel in PyTorch's words where it has some, else ``error`` itself."""
+    refusal = next((refused(op, t._a) for t in tensors.values() if isinstance(t, Tensor) and not on_host(t._a)), None)
+    if refusal is not None:
+        return refusal
     if isinstance(error, RuntimeError) or hasattr(error, "details"):
         return error
     if op == "mm" and not isinstance(tensors["mat2"], Tensor):  # the function checks: this was the operator
@@ -105,7 +110,9 @@ def _dtypes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
         return complex_refused(op, arrays[0].dtype)
     if op == "neg":
         return RuntimeError(f"Negation, the `-` operator, on a bool tensor is not supported. {_INVERT}")
-    return NotImplementedError(f"\"{op}_cpu\" not implemented for '{scalar_type(arrays[0].dtype)}'")
+    kind = device_of(arrays[0]).type
+    why = "" if kind == "cpu" else f" ({error})"
+    return NotImplementedError(f"\"{op}_{kind}\" not implemented for '{scalar_type(arrays[0].dtype)}'{why}")
 
 
 # ----- shapes -----

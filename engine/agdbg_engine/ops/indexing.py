@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import events, overrides
+from ..backends import on_host
 from ..device import array_module
 from ..dtype import scalar_type
 from ..grad_mode import mode
@@ -194,7 +195,7 @@ def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
                 f"Size does not match at dimension {d} expected index {list(index.shape)} to be no larger than self "
                 f"{list(self.shape)} apart from dimension {dim}"
             )
-    lowest = int(index._a.min())
+    lowest = int(index._a.min()) if on_host(index._a) else 0  # else PyTorch does not look either
     if lowest < 0:
         size = self.shape[dim] if self.ndim else 1
         raise shape_error(f"index {lowest} is out of bounds for dimension {dim} with size {size}")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..device import array_module
+from .kernels_shape import total as _sum
 
-_sum: Any = np.add.reduce
 _Shape = tuple[int, ...]
 _Dims = int | tuple[int, ...] | None
 

@@ -10,7 +10,13 @@ import numpy as np
 from ..device import array_module
 
 _ndarray = np.ndarray
-_sum: Any = np.add.reduce
+_add_reduce: Any = np.add.reduce
+
+
+def total(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The sum along ``axis``: NumPy's ufunc is faster than its method, but its dispatch does not reach other libraries."""
+    return _add_reduce(x, axis, dtype, out, keepdims) if type(x) is np.ndarray else x.sum(axis, dtype, out, keepdims)
+
 _slice = builtins.slice
 _Shape = tuple[int, ...]
 
@@ -162,10 +168,10 @@ def sum_to(g: Any, shape: _Shape) -> Any:
         if ones is not None:  # the gradient of a bias: a product costs a third of a small reduction
             return ones.dot(g)
     if lead:
-        g = _sum(g, tuple(range(lead)))
+        g = total(g, tuple(range(lead)))
     if g.shape != shape:
         ones = tuple(i for i, (n, s) in enumerate(zip(g.shape, shape, strict=True)) if s == 1 != n)
-        g = _sum(g, ones, keepdims=True)
+        g = total(g, ones, keepdims=True)
     return g
 
 
@@ -206,15 +212,60 @@ def index(x: Any, indices: Any) -> Any:
 def index_backward(g: Any, shape: _Shape, indices: Any) -> Any:
     """Zeros of ``shape`` with ``g`` added at ``indices``, repeats included."""
     out = array_module(g).zeros(shape, g.dtype)
-    array_module(g).add.at(out, tuple(indices), g)
+    _add_at(out, tuple(indices), g)
     return out
+
+
+def _add_at(out: Any, at: Any, g: Any) -> None:
+    """Add ``g`` at the indices ``at`` of ``out``, repeats included."""
+    first = at[0] if len(at) == 1 else None
+    if not (type(g) is type(out) is type(first) is np.ndarray and out.ndim > 1 and g.ndim and g.size >= _ROWS):
+        array_module(g).add.at(out, at, g)
+    elif first.dtype.kind not in "iu" or g.shape != first.shape + out.shape[1:] or not _inside(first, len(out)):
+        np.add.at(out, at, g)
+    else:
+        _add_rows(out.reshape(len(out), -1), first.reshape(-1), g.reshape(first.size, -1))
+
+
+def _inside(index: Any, n: int) -> bool:
+    return bool(-n <= index.min() and index.max() < n)
+
+
+_ROWS = 500
+"""Elements from which it pays to sort rows before they are added: ``np.add.at`` adds them element by element."""
+
+
+def _add_rows(out: Any, index: Any, g: Any) -> None:
+    """Add rows ``g`` to those of ``out`` at ``index``: the sum of all that go to the same one at once."""
+    index = index.astype(np.int64)
+    index[index < 0] += len(out)
+    width = out.shape[1]
+    if width < _NARROW:
+        np.add.at(out.reshape(-1), (index[:, None] * width + np.arange(width)).reshape(-1), g.reshape(-1))
+        return
+    order = index.argsort(kind="stable")
+    index = index[order]
+    starts = np.flatnonzero(np.diff(index, prepend=-1))
+    if len(starts) == len(index):
+        out[index] += g[order]
+    elif len(starts) <= _FEW:
+        for start, end in zip(starts, [*starts[1:], len(index)], strict=True):
+            out[index[start]] += g[order[start:end]].sum(0)
+    else:
+        out[index[starts]] += np.add.reduceat(g[order], starts, 0)
+
+
+_FEW = 16
+"""Rows of the result up to which a sum for each is faster than all by ``reduceat``."""
+_NARROW = 32
+"""Width of rows below which they are added element by element in one dimension, for which NumPy has a fast loop."""
 
 
 def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """A copy of ``x`` with ``values`` at ``indices``, or added there, as often as a place is named."""
     out = x.copy()
     if accumulate:
-        array_module(x).add.at(out, indices, values)
+        _add_at(out, tuple(indices), values)
     else:
         out[indices] = values
     return out

@@ -124,6 +124,7 @@ _EXACT = frozenset(
         "isin",
         "searchsorted",
         "bucketize",
+        "multinomial",
     )
 )
 """Those that do not cast their result."""

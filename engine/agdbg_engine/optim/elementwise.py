@@ -24,9 +24,6 @@ Group = dict[str, Any]
 class Elementwise(Optimizer):
     """Base class: what a subclass defines is written once, in terms of a vocabulary ``F`` for buffers or tensors."""
 
-    _decays = True
-    """Whether weight decay is added to the gradient, unless a group has ``decoupled_weight_decay``."""
-
     def start(self, p: Tensor, state: State, group: Group) -> None:
         """Fill the state of ``p``, which has none."""
         raise NotImplementedError
@@ -80,9 +77,15 @@ class Elementwise(Optimizer):
             g = g + decay * p._a
         written = [state[name] for name in self.kept(group)]
         c = self.prepare(Buffers, state, group)
-        arrays = [p._a, g, *(t._a for t in written)]
-        for parts in zip(*map(_real_parts, arrays), strict=True) if p._a.dtype.kind == "c" else (arrays,):
-            for block in blocks(*parts):
+        arrays = (p._a, g, *[t._a for t in written])
+        if p._a.dtype.kind == "c":  # real and imaginary parts are numbers of their own, on the same memory
+            halves = [a.real for a in arrays], [a.imag for a in arrays]
+            for block in (block for half in halves for block in blocks(*half)):
+                self.rule(Buffers, c, *block)
+        elif p._a.ndim > 0 and p._a.size <= BLOCK:
+            self.rule(Buffers, c, *arrays)
+        else:
+            for block in blocks(*arrays):
                 self.rule(Buffers, c, *block)
         return written
 
@@ -112,7 +115,7 @@ class Elementwise(Optimizer):
 
     def _decay(self, F: Any, group: Group) -> Any:
         decay = group.get("weight_decay", 0)
-        return 0 if decay is 0 or group.get("decoupled_weight_decay") else F.number(decay)  # noqa: F632
+        return F.number(decay) if decay and not group.get("decoupled_weight_decay") else 0
 
 
 def scalar(value: float = 0.0) -> Tensor:
@@ -148,11 +151,6 @@ def blocks(*arrays: Any) -> Iterator[tuple[Any, ...]]:
     flat = [a.reshape(-1) for a in arrays]
     for start in range(0, n, BLOCK):
         yield tuple(f[start : start + BLOCK] for f in flat)
-
-
-def _real_parts(a: Any) -> tuple[Any, Any]:
-    """The two halves of a complex buffer, which rules treat as numbers of their own; both on its memory."""
-    return a.real, a.imag
 
 
 # ----- checks of options -----

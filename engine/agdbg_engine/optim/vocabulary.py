@@ -78,6 +78,11 @@ class Buffers:
         """``y``."""
         x[...] = y
 
+    @staticmethod
+    def fresh(x: Any) -> Any:
+        """``x`` as something that may be saved although ``x`` is to be written."""
+        return x
+
     sqrt, sign, abs, where = np.sqrt, np.sign, np.abs, np.where
 
 
@@ -142,6 +147,11 @@ class Tensors:
     def copy_(x: Any, y: Any) -> None:
         """``y``."""
         x.copy_(y)
+
+    @staticmethod
+    def fresh(x: Any) -> Any:
+        """``x`` as something that may be saved although ``x`` is to be written."""
+        return x.clone()
 
     @staticmethod
     def sqrt(x: Any) -> Any:

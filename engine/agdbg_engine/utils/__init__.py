@@ -1,7 +1,7 @@
-"""``agdbg_engine.utils``: checkpoints."""
+"""``agdbg_engine.utils``: checkpoints and data."""
 
 from __future__ import annotations
 
-from . import checkpoint
+from . import checkpoint, data
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...dtype import scalar_type
 from ...tensor import Tensor
+from . import blocks
 from .declare import formula, op, public
 
 
@@ -30,7 +31,7 @@ def _divided(x: Any, y: Any, rounding_mode: str) -> Any:
     """The quotient rounded down (``floor``) or to 0 (``trunc``)."""
     _refuse_zero(x, y)
     if rounding_mode == "floor":
-        return np.floor_divide(x, y)
+        return blocks.by_blocks(blocks.floor_divide, np.floor_divide, x, y)
     if x.dtype.kind == "f":
         return np.trunc(x / y)
     down = np.floor_divide(x, y)
@@ -44,13 +45,13 @@ def _divided_down(x: Any, y: Any) -> Any:
 def _fmod(x: Any, y: Any) -> Any:
     """The remainder with the sign of x."""
     _refuse_zero(x, y)
-    return np.fmod(x, y)
+    return blocks.by_blocks(blocks.fmod, np.fmod, x, y)
 
 
 def _remainder(x: Any, y: Any) -> Any:
     """The remainder with the sign of y."""
     _refuse_zero(x, y)
-    return np.remainder(x, y)
+    return blocks.by_blocks(blocks.remainder, np.remainder, x, y)
 
 
 def _refuse_zero(x: Any, y: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,22 @@ def _all_bounds(size: Ints, kernel: Ints, stride: Ints, padding: Ints, ceil_mode
     return [_bounds(*numbers) for numbers in zip(size, kernel, stride, padding, counts, strict=True)]
 
 
-def _runs(start: Any, end: Any) -> Any:
-    """By offset, which windows have an element there and where it lies: as slices where possible."""
+class Axis(NamedTuple):
+    """The windows along one dimension."""
+
+    count: int
+    runs: list[tuple[Any, Any, bool]]
+    """By offset, which windows have an element there and where it lies, as slices where possible; and whether none is met twice."""
+
+
+def _axis(start: Any, end: Any, *rest: Any) -> Axis:
+    runs = []
     for offset in range(int((end - start).max()) if len(start) else 0):
         has = np.flatnonzero(start + offset < end)
         at = start[has] + offset
-        yield _as_slice(has), _as_slice(at)
+        where = _as_slice(at)
+        runs.append((_as_slice(has), where, isinstance(where, slice) or bool((np.diff(at) > 0).all())))
+    return Axis(len(start), runs)
 
 
 def _as_slice(at: Any) -> Any:
@@ -45,65 +55,63 @@ def _on(at: Any, x: Any) -> Any:
     return at if isinstance(at, slice) else array_module(x).asarray(at)
 
 
-def _sums(x: Any, axis: int, start: Any, end: Any) -> Any:
+def _sums(x: Any, axis: int, windows: Axis) -> Any:
     """The sum of every window along ``axis``."""
     before, after = (slice(None),) * axis, x.shape[axis + 1 :]
-    out = array_module(x).zeros((*x.shape[:axis], len(start), *after), x.dtype)
-    for has, at in _runs(start, end):
+    out = array_module(x).zeros((*x.shape[:axis], windows.count, *after), x.dtype)
+    for has, at, _ in windows.runs:
         out[(*before, _on(has, x))] += x[(*before, _on(at, x))]
     return out
 
 
-def _spread(g: Any, axis: int, start: Any, end: Any, n: int) -> Any:
+def _spread(g: Any, axis: int, windows: Axis, n: int) -> Any:
     """The transpose of :func:`_sums`: ``g`` added to the ``n`` elements of its windows."""
     before, after = (slice(None),) * axis, g.shape[axis + 1 :]
     out = array_module(g).zeros((*g.shape[:axis], n, *after), g.dtype)
-    for has, at in _runs(start, end):
+    for has, at, once in windows.runs:
         part = g[(*before, _on(has, g))]
-        if isinstance(at, slice) or (np.diff(at) > 0).all():
+        if once:
             out[(*before, _on(at, g))] += part
         else:
             array_module(g).add.at(out, (*before, _on(at, g)), part)
     return out
 
 
-def _mean(x: Any, bounds: list[Any], divisor: Any) -> Any:
+def _mean(x: Any, axes: list[Axis], divisor: Any) -> Any:
     dtype = x.dtype
     if dtype == np.float16:
         x = x.astype(np.float32)
-    for axis, (start, end, *_) in enumerate(bounds, x.ndim - len(bounds)):
-        x = _sums(x, axis, start, end)
+    for axis, windows in enumerate(axes, x.ndim - len(axes)):
+        x = _sums(x, axis, windows)
     if dtype.kind in "iu":
         return (np.abs(x) // np.abs(divisor) * np.sign(x) * np.sign(divisor)).astype(dtype)
-    return (x / _like(divisor, x)).astype(dtype)
+    return (x / _like(divisor, x)).astype(dtype, copy=False)
 
 
-def _mean_backward(g: Any, bounds: list[Any], divisor: Any, size: Ints) -> Any:
+def _mean_backward(g: Any, axes: list[Axis], divisor: Any, size: Ints) -> Any:
     dtype = g.dtype
     if dtype == np.float16:
         g = g.astype(np.float32)
     g = g / _like(divisor, g)
-    for axis, (start, end, *_), n in zip(range(g.ndim - len(bounds), g.ndim), bounds, size, strict=True):
-        g = _spread(g, axis, start, end, n)
-    return g.astype(dtype)
+    for axis, windows, n in zip(range(g.ndim - len(axes), g.ndim), axes, size, strict=True):
+        g = _spread(g, axis, windows, n)
+    return g.astype(dtype, copy=False)
 
 
 def _like(divisor: Any, x: Any) -> Any:
-    """Divisors in the dtype and library of ``x``; one number where all are the same."""
+    """Divisors in the dtype and library of ``x``."""
     if isinstance(divisor, int):
         return x.dtype.type(divisor)
-    if divisor.size and (divisor == divisor.flat[0]).all():
-        return x.dtype.type(divisor.flat[0])
     return array_module(x).asarray(divisor.astype(x.dtype))
 
 
 def _product(counts: list[Any]) -> Any:
-    """The outer product of the counts of every dimension."""
+    """The outer product of the counts of every dimension; one number where all are the same."""
     k = len(counts)
     total: Any = 1
     for axis, c in enumerate(counts):
         total = total * c.reshape(-1, *(1,) * (k - 1 - axis))
-    return total
+    return int(total.flat[0]) if total.size and (total == total.flat[0]).all() else total
 
 
 # ----- fixed windows -----
@@ -115,7 +123,7 @@ def _divisor(bounds: list[Any], count_include_pad: bool, divisor_override: int |
     return _product([whole if count_include_pad else end - start for start, end, whole in bounds])
 
 
-_Plan = tuple[list[Any], Any]
+_Plan = tuple[list[Axis], Any]
 
 
 @functools.lru_cache(16)
@@ -123,13 +131,13 @@ def _plan(
     size: Ints, kernel_size: Ints, stride: Ints, padding: Ints, ceil_mode: bool, include: bool, override: Any
 ) -> _Plan:
     bounds = _all_bounds(size, kernel_size, stride, padding, ceil_mode)
-    return bounds, _divisor(bounds, include, override)
+    return [_axis(*b) for b in bounds], _divisor(bounds, include, override)
 
 
 @functools.lru_cache(16)
 def _adaptive_plan(size: Ints, output_size: Ints) -> _Plan:
     bounds = [adaptive_bounds(n, m) for n, m in zip(size, output_size, strict=True)]
-    return bounds, _product([end - start for start, end in bounds])
+    return [_axis(*b) for b in bounds], _product([end - start for start, end in bounds])
 
 
 _HOW = "kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override"

@@ -7,7 +7,8 @@ infinity that the result does not touch.
 
 from __future__ import annotations
 
-import itertools
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,24 @@ import numpy as np
 from ...device import array_module
 
 
-class Table(NamedTuple):
+Pieces = list[tuple[slice, slice]]
+
+
+class Back(NamedTuple):
+    """How the transpose of a term adds what goes to the same element."""
+
+    pieces: Pieces | None
+    """Pairs of slices (of results, of elements) if there are few."""
+    order: Any
+    """Results in the order of their elements,"""
+    starts: Any
+    """where each element begins among them,"""
+    to: Any
+    """and the elements."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
     """One axis of a map."""
 
     axis: int
@@ -26,6 +44,21 @@ class Table(NamedTuple):
     """By term, the element that each result takes."""
     weights: list[Any] | None
     """By term, the weight in each result; ``None`` for 1."""
+
+    @cached_property
+    def pieces(self) -> list[Pieces | None]:
+        """By term, pairs of slices (of results, of elements) if there are few."""
+        return [_pieces(np.arange(len(index)), index) for index in self.places]
+
+    @cached_property
+    def back(self) -> list[Back]:
+        """By term, the way back."""
+        return [_back(index) for index in self.places]
+
+    def factors(self, i: int, like: Any) -> Any:
+        """The weights of term ``i`` in the dtype and library of ``like``, to be broadcast along the axis."""
+        assert self.weights is not None
+        return array_module(like).asarray(self.weights[i].astype(like.dtype, copy=False)).reshape(-1, *(1,) * (-self.axis - 1))
 
 
 def gathered(x: Any, tables: list[Table]) -> Any:
@@ -45,7 +78,7 @@ def scattered(g: Any, tables: list[Table]) -> Any:
     if dtype == np.float16:
         g = g.astype(np.float32)
     for table in reversed(tables):
-        terms = (_put(_weighted(g, table, i), table, table.places[i]) for i in range(len(table.places)))
+        terms = (_put(_weighted(g, table, i), table, i) for i in range(len(table.places)))
         g = _sum(terms)
     return g if g.dtype == dtype else g.astype(dtype)
 
@@ -58,9 +91,8 @@ def _sum(terms: Any) -> Any:
 
 
 def _taken(x: Any, table: Table, i: int) -> Any:
-    index = table.places[i]
+    index, pieces = table.places[i], table.pieces[i]
     axis = x.ndim + table.axis
-    pieces = _pieces(np.arange(len(index)), index)
     if pieces is None:
         return _weighted(x.take(array_module(x).asarray(index), axis), table, i)
     out = array_module(x).empty((*x.shape[:axis], len(index), *x.shape[axis + 1 :]), x.dtype)
@@ -73,26 +105,34 @@ def _taken(x: Any, table: Table, i: int) -> Any:
 def _weighted(x: Any, table: Table, i: int) -> Any:
     if table.weights is None:
         return x
-    return x * array_module(x).asarray(table.weights[i].astype(x.dtype)).reshape(-1, *(1,) * (-table.axis - 1))
+    return x * table.factors(i, x)
 
 
-def _put(g: Any, table: Table, index: Any) -> Any:
-    """``g`` added at ``index`` along the axis."""
-    axis = g.ndim + table.axis
-    xp, before = array_module(g), (slice(None),) * axis
-    out = xp.zeros((*g.shape[:axis], table.size, *g.shape[axis + 1 :]), g.dtype)
+def _back(index: Any) -> Back:
     order = np.argsort(index, kind="stable")
     at = index[order]
     starts = np.flatnonzero(np.diff(at, prepend=-1))
     turn = np.arange(len(at)) - np.repeat(starts, np.diff(starts, append=len(at)))
     pieces = [_pieces(order[turn == t], at[turn == t]) for t in range(min(int(turn.max(initial=-1)) + 1, _MOST))]
-    if len(pieces) < _MOST and None not in pieces:
-        for taken, to in itertools.chain(*pieces):  # type: ignore[arg-type]  # no None
+    few = [] if len(pieces) < _MOST else None
+    for found in pieces:
+        few = None if found is None or few is None else few + found
+    return Back(few, order, starts, at[starts])
+
+
+def _put(g: Any, table: Table, i: int) -> Any:
+    """``g`` added at the elements of term ``i`` along the axis."""
+    axis = g.ndim + table.axis
+    xp, before = array_module(g), (slice(None),) * axis
+    out = xp.zeros((*g.shape[:axis], table.size, *g.shape[axis + 1 :]), g.dtype)
+    back = table.back[i]
+    if back.pieces is not None:
+        for taken, to in back.pieces:
             out[(*before, to)] += g[(*before, taken)]
     elif not isinstance(g, np.ndarray):
-        xp.add.at(out, (*before, xp.asarray(index)), g)
+        xp.add.at(out, (*before, xp.asarray(table.places[i])), g)
     elif g.size:
-        out[(*before, at[starts])] = np.add.reduceat(g.take(order, axis), starts, axis)
+        out[(*before, back.to)] = np.add.reduceat(g.take(back.order, axis), back.starts, axis)
     return out
 
 

@@ -50,6 +50,10 @@ def _correlate(x: Any, w: Any, places: Ints, stride: Ints, padding: Ints, dilati
 
 def _to_inputs(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """Results spread over inputs (N, C, *size)."""
+    reach = tuple(d * (n - 1) for d, n in zip(dilation, w.shape[2:], strict=True))
+    if w.shape[0] <= w.shape[1] * groups and _dense(g.shape[2:], size, stride, padding, reach):
+        beyond = tuple(r - p for r, p in zip(reach, padding, strict=True))
+        return _correlate(g, _turned(w, groups), size, stride, beyond, dilation, groups)
     factors, results = _rows(_wide(w), groups).swapaxes(1, 2), _by_group(_wide(g), groups)
     parts = np.matmul(factors, results) if results.shape[1] > 1 else factors * results
     parts = parts.reshape(w.shape[1] * groups, *w.shape[2:], g.shape[0], *g.shape[2:])
@@ -58,10 +62,26 @@ def _to_inputs(g: Any, w: Any, size: Ints, stride: Ints, padding: Ints, dilation
     return overlapped(parts, size, stride, padding, dilation).swapaxes(0, 1).astype(g.dtype, "C")
 
 
+def _dense(places: Ints, size: Ints, stride: Ints, padding: Ints, reach: Ints) -> bool:
+    """Whether every input has a window that begins there: then its gradient is a convolution too, the other way round."""
+    return all(
+        s == 1 and p <= r and m == n + 2 * p - r
+        for m, n, s, p, r in zip(places, size, stride, padding, reach, strict=True)
+    )
+
+
+def _turned(w: Any, groups: int) -> Any:
+    """The weight (C, O / groups, ...) of the way back: inputs and results exchanged, windows turned round."""
+    each = w.reshape(groups, w.shape[0] // groups, *w.shape[1:]).swapaxes(1, 2)
+    each = np.flip(each, tuple(range(3, each.ndim)))
+    return each.reshape(w.shape[1] * groups, w.shape[0] // groups, *w.shape[2:])
+
+
 def _to_weights(g: Any, x: Any, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> Any:
     """Results and inputs multiplied into weights of ``shape``."""
     columns = _columns(_wide(x), shape[2:], g.shape[2:], stride, padding, dilation, groups)
-    return np.matmul(_by_group(_wide(g), groups), columns.swapaxes(1, 2)).reshape(shape).astype(x.dtype)
+    found = np.matmul(columns, _by_group(_wide(g), groups).swapaxes(1, 2))  # twice as fast as its transpose
+    return found.swapaxes(1, 2).reshape(shape).astype(x.dtype)
 
 
 def transposed_size(size: Ints, window: Ints, stride: Ints, padding: Ints, dilation: Ints, extra: Ints) -> Ints:

@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPS: dict[str, Op] = {}
 """The interpreted rows by name."""
 
-NAMESPACES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special", "masked")
+NAMESPACES = ("torch", "Tensor", "nn.functional", "linalg", "fft", "special", "masked", "signal.windows")
 
 
 class Public(NamedTuple):

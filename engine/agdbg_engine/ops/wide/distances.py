@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dtype import result_type, scalar_type
 from ...grad_mode import no_grad
+from ...device import beside
 from ...tensor import Tensor
 from .. import kernels
 from ..explain import shape_error
@@ -166,22 +167,22 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
 # ----- between all of one set -----
 
 
-def _pairs(n: int) -> tuple[Any, Any]:
-    first, second = np.triu_indices(n, 1)
+def _pairs(x: Any) -> tuple[Any, Any]:
+    first, second = (beside(i, x._a if isinstance(x, Tensor) else x) for i in np.triu_indices(x.shape[0], 1))
     return first, second
 
 
 @formula
 def within(F: Any, x: Any) -> Any:
     """Differences of all pairs of rows, the later from the earlier."""
-    first, second = _pairs(x.shape[0])
+    first, second = _pairs(x)
     return F.index(x, (first,)) - F.index(x, (second,))
 
 
 @formula
 def pdist_grad(F: Any, grad: Any, x: Any, result: Any, p: float) -> Any:
     """The gradient of pdist."""
-    first, second = _pairs(x.shape[0])
+    first, second = _pairs(x)
     each = distance_grad(F, grad, within(F, x), result, p)
     return F.index_backward(each, x.shape, (first,)) - F.index_backward(each, x.shape, (second,))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
+from ...device import beside
 from ...random import generator
 from ...sites import user_stacklevel
 from ...tensor import Tensor, wrap
@@ -25,7 +26,7 @@ def _kept(x: Tensor, p: float, channels: bool) -> Tensor:
     if channels and x.ndim < 2:
         raise shape_error("Feature dropout requires at least 2 dimensions in the input")
     shape = (*x.shape[:2], *(1,) * (x.ndim - 2)) if channels else tuple(x.shape)
-    return wrap((generator().random(shape) >= p).astype(x.dtype))
+    return wrap(beside((generator().random(shape) >= p).astype(x.dtype), x._a))
 
 
 def _applied(x: Tensor, p: float, train: bool, inplace: bool, channels: bool = False, alpha: bool = False) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import on_host
 from ...dtype import scalar_type
 from ...grad_mode import no_grad
 from ...tensor import Tensor, wrap
@@ -87,7 +88,7 @@ def rows_of(
             f"torch.{scalar_type(indices.dtype)}Tensor instead (while checking arguments for embedding)"
         )
     found = indices._a
-    if found.size and not (int(found.min()) >= 0 and int(found.max()) < weight.shape[0]):
+    if on_host(found) and found.size and not (int(found.min()) >= 0 and int(found.max()) < weight.shape[0]):
         raise IndexError("index out of range in self")
     return OPS["embedding_raw"](weight, indices, padding_idx, scale_grad_by_freq)
 

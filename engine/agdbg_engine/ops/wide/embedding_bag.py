@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import on_host
 from ...device import array_module
 from ...tensor import Tensor, wrap
 from .. import kernels
@@ -37,11 +38,12 @@ def embedding_bag(
     """
     _check(input, weight, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights)
     if input.ndim == 2:
-        starts, include_last_offset = np.arange(0, input.numel(), input.shape[1] or 1), False
+        xp = array_module(input._a)
+        starts, include_last_offset = xp.arange(0, input.numel(), input.shape[1] or 1), False
         input = input.reshape(-1)
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
         if not input.numel():
-            starts = np.zeros(input.shape[0], np.int64)
+            starts = xp.zeros(input.shape[0], np.int64)
     else:
         assert offsets is not None
         starts = offsets._a
@@ -103,23 +105,23 @@ def _check(
 
 def _bags(starts: Any, size: int) -> Any:
     """The bag of every element."""
-    if len(starts) and starts[0] != 0:
+    if on_host(starts) and len(starts) and starts[0] != 0:
         raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
             f"{int(starts[0])}"
         )
-    if len(starts) and int(starts[-1]) > size:
+    if on_host(starts) and len(starts) and int(starts[-1]) > size:
         raise RuntimeError(
             f"offsets[-1] can not be greater than input's length({size}), but got offsets[-1] of {int(starts[-1])}"
         )
-    return np.searchsorted(starts, np.arange(size), side="right") - 1
+    return np.searchsorted(starts, array_module(starts).arange(size), side="right") - 1
 
 
 def _factor(bags: Any, n: int, counted: Any, mode: str, dtype: Any) -> Any:
     """By how much to multiply the rows; ``None`` for not at all."""
     if mode == "sum":
-        return None if counted.all() else counted.astype(dtype)
-    sizes = np.bincount(bags[counted], minlength=n)
+        return None if on_host(counted) and counted.all() else counted.astype(dtype)
+    sizes = np.bincount(bags, weights=counted, minlength=n)
     return counted.astype(dtype) / np.maximum(sizes, 1)[bags].astype(dtype)
 
 
@@ -128,9 +130,9 @@ def _largest(rows: Tensor, bags: Any, n: int, counted: Any) -> tuple[Tensor, Ten
     values, last = rows._a, rows.shape[0]
     xp = array_module(values)
     best = np.full_like(values, -np.inf, shape=(n, values.shape[1]))
-    np.maximum.at(best, bags[counted], values[counted])
+    xp.maximum.at(best, bags, np.where(counted[:, None], values, values.dtype.type(-np.inf)))
     at = xp.full(best.shape, last)
     places = np.where((values == best[bags]) & counted[:, None], xp.arange(last)[:, None], last)
-    np.minimum.at(at, bags, places)
+    xp.minimum.at(at, bags, places)
     zeros = wrap(kernels.zeros_of((1, values.shape[1]), values))
     return cat([rows, zeros], 0), wrap(at)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dtype import scalar_type
 from ...tensor import Tensor
-from .. import elementwise
+from .. import elementwise, kernels
 from ..compare import isnan
 from ..explain import no_tensor
 from .declare import INPLACE, formula, in_both, kernel, op, public, unary
@@ -48,12 +48,23 @@ unary("logit(self, eps=None)", "LogitBackward0", "logit_grad(g, self, eps)", kin
 def logaddexp(x: Any, y: Any) -> Any:
     """log(exp(x) + exp(y)); of complex numbers from the one with the larger real part."""
     if x.dtype.kind != "c":
-        return np.logaddexp(x, y)
+        return np.logaddexp(x, y) if x.size < kernels.SMALL else _added(x, y)
     larger = x.real >= y.real
     top, low = np.where(larger, x, y), np.where(larger, y, x)
     infinite = np.isinf(top.real) & (top.real == low.real)
     at_infinity = np.where(top.real > 0, np.log(np.exp(top) + np.exp(low)), top)
     return np.where(infinite, at_infinity, top + np.log1p(np.exp(low - top)))
+
+
+def _added(x: Any, y: Any) -> Any:
+    """The larger of two and what the other adds, all by NumPy's fast loops, unless a difference is not a number."""
+    apart = np.abs(x - y)
+    if np.isnan(apart.max()):
+        return np.logaddexp(x, y)
+    more = np.exp(np.negative(apart, apart), apart)
+    more = np.log1p(more, more)
+    more += np.maximum(x, y)
+    return more
 
 
 @kernel

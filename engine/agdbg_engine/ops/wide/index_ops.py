@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import on_host
 from ...dtype import scalar_type
 from ...scalars import written as as_written
 from ...tensor import Tensor, wrap
@@ -95,7 +96,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
 def in_range(index: Tensor, size: int) -> None:
     """Refuse what lies outside of ``size`` elements, in the words of embeddings."""
     found = index._a
-    if found.size and not (int(found.min()) >= 0 and int(found.max()) < size):
+    if on_host(found) and found.size and not (int(found.min()) >= 0 and int(found.max()) < size):
         raise shape_error("index out of range in self", IndexError)
 
 
@@ -196,7 +197,7 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     dim, size = axis(self, dim)
     found = index._a
-    if found.size and not (int(found.min()) >= -size and int(found.max()) < size):
+    if on_host(found) and found.size and not (int(found.min()) >= -size and int(found.max()) < size):
         wrong = found[(found < -size) | (found >= size)].reshape(-1)[0]
         raise shape_error(f"index {wrong} is out of bounds for dimension {dim} with size {size}", IndexError)
     if isinstance(value, Tensor):

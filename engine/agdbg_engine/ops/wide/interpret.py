@@ -34,6 +34,13 @@ from .node import Interpreted, node_class
 from .short import LONG, fits, needed, short
 from .tangent import TangentFormula
 
+Slots = tuple[tuple[str, str, str, int | None], ...]
+"""For every slot its name, those of what it holds and of the version, and its place among arguments and results (``None``: the
+only result).
+"""
+Consts = tuple[tuple[str, int, str | None], ...]
+"""For every constant the name of its slot, such a place, and what of that: ``shape``, ``dtype``, or it itself."""
+
 NUMBERS = (bool, int, float, complex, np.generic)
 
 
@@ -56,6 +63,7 @@ class Op:
         self.casts = row.elementwise or row.floats
         self._forward = Formula(row.forward) if row.forward else None
         self._classes: dict[tuple[str, ...], type[Interpreted]] = {}
+        self._kept: dict[type[Interpreted], tuple[Slots, Consts]] = {}
         self._has_short_way = fits(self)
         self.nothing = (None,) * len(self.inputs)
         parameters = [
@@ -70,13 +78,20 @@ class Op:
             for a in row.args
         ]
         self.__signature__ = inspect.Signature(parameters)
+        given = [p.default for p in parameters]
+        required = max((i + 1 for i, d in enumerate(given) if d is inspect.Parameter.empty), default=0)
+        self.defaults = tuple(given[required:])
+        """Of the last arguments."""
 
     def __repr__(self) -> str:
         return f"<op {self.row.signature}>"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """A tensor, or a named tuple of them."""
-        if kwargs or len(args) != len(self.row.args):
+        missing = len(self.row.args) - len(args)
+        if not kwargs and 0 < missing <= len(self.defaults):
+            args += self.defaults[-missing:]
+        elif kwargs or missing:
             bound = self.__signature__.bind(*args, **kwargs)
             bound.apply_defaults()
             args = bound.args
@@ -92,6 +107,24 @@ class Op:
         if made is None:
             name = self.row.scalars[numbers[0]] if numbers and numbers[0] in self.row.scalars else self.row.node
             made = self._classes[numbers] = node_class(self.row, name, self.outputs, frozenset(numbers))
+        return made
+
+    def kept(self, cls: type[Interpreted]) -> tuple[Slots, Consts]:
+        """What nodes of ``cls`` keep, and where it comes from."""
+        made = self._kept.get(cls)
+        if made is None:
+            names = (*self.row.args, *(self.outputs if self.several else ()))
+            slots = tuple(
+                (s, "s_" + s, "v_" + s, None if is_output else names.index(s))
+                for s, is_output in zip(cls.slots, cls.outputs_saved, strict=True)
+            )
+            consts = tuple(
+                ("c_" + c, names.index(c), None)
+                if c in names
+                else ("c_" + c, names.index(c.rpartition("_")[0]), c.rpartition("_")[2])
+                for c in cls.consts
+            )
+            made = self._kept[cls] = slots, consts
         return made
 
     def compute(self, buffers: list[Any]) -> Any:
@@ -116,26 +149,14 @@ class Op:
         return self.node_class(())
 
     @cached_property
-    def saves(self) -> tuple[tuple[str, str, str, int | None], ...]:
-        """For every slot its name, those of what it holds and of the version, and the place of the argument; ``None``: a result."""
-        cls, args = self.plain, self.row.args
-        return tuple(
-            (s, "s_" + s, "v_" + s, None if is_output else args.index(s))
-            for s, is_output in zip(cls.slots, cls.outputs_saved, strict=True)
-        )
+    def saves(self) -> Slots:
+        """The slots of such a node."""
+        return self.kept(self.plain)[0]
 
     @cached_property
-    def keeps(self) -> tuple[tuple[str, int, str | None], ...]:
-        """For every constant the name of its slot, the place of the argument, and what of that: ``shape``, ``dtype``, or it itself."""
-        args = self.row.args
-        return tuple(
-            (
-                "c_" + c,
-                args.index(c if c in args else c.rpartition("_")[0]),
-                None if c in args else c.rpartition("_")[2],
-            )
-            for c in self.plain.consts
-        )
+    def keeps(self) -> Consts:
+        """The constants of such a node."""
+        return self.kept(self.plain)[1]
 
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
@@ -185,8 +206,9 @@ def _own(array: Any, buffers: list[Any]) -> Any:
     """``array``, copied if it is (part of) an operand: a result that is no view has memory of its own."""
     if type(array) is not np.ndarray:
         array = as_array(array)
-    if any(array is b for b in buffers):
-        return array.copy()
+    for b in buffers:
+        if array is b:
+            return array.copy()
     if array.base is None:
         return array
     return array.copy() if any(hasattr(b, "dtype") and np.may_share_memory(array, b) for b in buffers) else array
@@ -263,7 +285,7 @@ def _record(
     for i in floating:
         outs[i]._fn, outs[i]._nr, outs[i]._rg = node, i, True
     if node.slots or node.consts:
-        _save(op, node, dict(zip(op.row.args, args, strict=True)), outs)
+        _save(op, node, (*args, *outs), outs)
     return node
 
 
@@ -277,36 +299,39 @@ def _fit(row: Row, inputs: list[Any], out: Tensor) -> Any:
     )
 
 
-def _save(op: Op, node: Interpreted, given: dict[str, Any], outs: tuple[Tensor, ...]) -> None:
-    if op.several:
-        given.update(zip(op.outputs, outs, strict=True))
+def _save(op: Op, node: Interpreted, given: tuple[Any, ...], outs: tuple[Tensor, ...]) -> None:
     partly = None in node.next
-    for name, is_output in zip(node.slots, node.outputs_saved, strict=True):
+    slots, consts = op.kept(type(node))
+    for name, held, number, at in slots:
         version = 0
         if partly and not needed(node, name):
             value = None
-        elif is_output:
+        elif at is None:
             value = outs[0]._a
         else:
-            value = given[name]
+            value = given[at]
             if value is not None and value._fn is node:
                 version = value._shared_storage().version
                 value = SavedResult(value)
             elif value is not None and value._storage is not None:
                 version = value._storage.version
-        setattr(node, "s_" + name, value)
-        setattr(node, "v_" + name, version)
-    for name in node.consts:
-        setattr(node, "c_" + name, _constant(name, given))
+        setattr(node, held, value)
+        setattr(node, number, version)
+    for held, at, what in consts:
+        setattr(node, held, _constant_of(given[at], what))
 
 
 def _constant(name: str, given: dict[str, Any]) -> Any:
     """A shape or dtype of an operand, or an argument that is no tensor."""
     if name in given:
-        value = given[name]
-        return value.copy() if isinstance(value, np.ndarray) else value
+        return _constant_of(given[name], None)
     operand, _, what = name.rpartition("_")
-    x = given[operand]
+    return _constant_of(given[operand], what)
+
+
+def _constant_of(x: Any, what: str | None) -> Any:
+    if what is None:
+        return x.copy() if isinstance(x, np.ndarray) else x
     return None if x is None else getattr(x._a if isinstance(x, Tensor) else np.asarray(x), what)
 
 

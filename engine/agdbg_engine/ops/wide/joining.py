@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import events
+from ...device import array_module, beside
 from ...tensor import Tensor, wrap
 from .. import _generated as g
 from ..explain import shape_error
@@ -105,7 +106,7 @@ def block_diag(*tensors: Any) -> Tensor:
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.ndim} dimensions"
             )
     blocks = [np.atleast_2d(t._a) for t in ts] or [np.zeros((1, 0), np.float32)]
-    out = np.zeros([sum(b.shape[d] for b in blocks) for d in (0, 1)], blocks[0].dtype)
+    out = array_module(blocks[0]).zeros([sum(b.shape[d] for b in blocks) for d in (0, 1)], blocks[0].dtype)
     row = column = 0
     starts = []
     for b, t in zip(blocks, ts, strict=False):
@@ -171,9 +172,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r < 0:
         raise shape_error(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return wrap(np.empty(0, input.dtype))
+        return wrap(array_module(input._a).empty(0, input.dtype))
     n = input.shape[0]
     chosen = np.indices((n,) * r).reshape(r, n**r)
     steps = np.diff(chosen, axis=0)
     chosen = chosen[:, (steps >= 0 if with_replacement else steps > 0).all(0)]
-    return stack([g.index(input, (i,)) for i in chosen], 1)
+    return stack([g.index(input, (i,)) for i in beside(chosen, input._a)], 1)

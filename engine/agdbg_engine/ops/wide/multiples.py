@@ -9,13 +9,16 @@ import numpy as np
 from ...dtype import scalar_type
 from ...tensor import Tensor
 from ..formulas import expand_dims
+from ..kernels_shape import total as _sum
 from ..reduce import came_in, summed_in
 from ..shape import Dims, one_dim, some_dims
 from .declare import formula, kernel, op, public
 from .reading import some
 
-_sum: Any = np.add.reduce
-_times: Any = np.multiply.reduce
+
+def _times(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> Any:
+    return x.prod(axis, dtype, keepdims=keepdims)
+
 
 # ----- products -----
 

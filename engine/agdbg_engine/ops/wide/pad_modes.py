@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,11 @@ def _replicated(at: Any, n: int) -> Any:
 
 
 def _tables(shape: Ints, padding: Ints, place: Any) -> list[Table]:
+    return _planned(tuple(shape[-(len(padding) // 2) :]), tuple(padding), place)
+
+
+@functools.lru_cache(16)
+def _planned(shape: Ints, padding: Ints, place: Any) -> list[Table]:
     found = []
     pairs = pairs_of(padding)
     for axis, (a, b) in zip(range(-len(pairs), 0), pairs, strict=True):

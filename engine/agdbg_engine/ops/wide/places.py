@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import on_host
 from ...device import array_module
 from ...dtype import scalar_type
 from ...tensor import Tensor
 from ..explain import shape_error
+from ..host_only import check_place
 from ..prepare import as_array
-from .declare import kernel
 
 Shape = tuple[int, ...]
 
@@ -48,6 +49,8 @@ def elementwise(shape: Shape, dim: int, index: Any) -> Any:
 def combined(how: str, x: Any, places: Any, values: Any) -> Any:
     """A copy of ``x`` with ``values`` joined at ``places`` by the ufunc ``how`` of NumPy, one after the other."""
     out = as_array(x).copy()
+    if how == "multiply":
+        check_place("scatter_reduce_prod", x)
     getattr(array_module(x), how).at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
     return out
 
@@ -58,12 +61,6 @@ def written(x: Any, places: Any, values: Any) -> Any:
     flat = values.reshape(-1) if getattr(values, "ndim", 0) else values
     out.reshape(-1)[places.reshape(-1)] = flat
     return out
-
-
-@kernel
-def put_at(x: Any, places: Any, values: Any, accumulate: bool) -> Any:
-    """``values`` at the ``places`` of a copy of ``x``, or added there."""
-    return combined("add", x, places, values) if accumulate else written(x, places, values)
 
 
 # ----- errors -----
@@ -77,7 +74,7 @@ def is_index(index: Tensor) -> bool:
 def check_bounds(index: Tensor, dim: int, size: int, prefix: str = "", error: type[Exception] = RuntimeError) -> None:
     """Refuse what lies outside of ``size`` elements; negative indices do."""
     found = index._a
-    if found.size and not (int(found.min()) >= 0 and int(found.max()) < size):
+    if on_host(found) and found.size and not (int(found.min()) >= 0 and int(found.max()) < size):
         wrong = found[(found < 0) | (found >= size)].reshape(-1)[0]
         raise shape_error(f"{prefix}index {wrong} is out of bounds for dimension {dim} with size {size}", error)
 

@@ -12,6 +12,7 @@ from ...dtype import get_default_dtype, result_type, scalar_type
 from ...tensor import Tensor, wrap
 from ..compare import no_gradient
 from ..explain import explain, no_tensor
+from ..host_only import check_place
 from ..prepare import as_array
 from .declare import public
 from .scipy_values import functions_of
@@ -43,6 +44,7 @@ _OF_ONE: dict[str, Callable[[Any], Any]] = {
 def _function(name: str, value: Callable[[Any], Any]) -> None:
     def function(self: Tensor) -> Tensor:
         no_gradient((self,))
+        check_place(name, self._a)
         x = _floating(name, self._a)
         with np.errstate(**QUIET):
             return wrap(as_array(value(x).astype(x.dtype)))
@@ -99,6 +101,8 @@ def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> None:
         if not isinstance(self, Tensor) and not isinstance(n, Tensor):
             raise no_tensor(f"special_{name}", self, n)
         x, degree, dtype = _operands(name, self, n)
+        check_place(name, x)
+        check_place(name, degree)
         try:
             with np.errstate(**QUIET):
                 degree = degree.astype(np.int64)

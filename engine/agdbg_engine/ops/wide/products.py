@@ -335,7 +335,7 @@ def _trace_grad(g: Any, shape: Any) -> Any:
 def _trace_grad_recorded(x: Tensor, shape: Any) -> Tensor:
     from .. import graph
 
-    return graph.keep(x.expand(shape), wrap(np.eye(*shape, dtype=bool)))
+    return graph.keep(x.expand(shape), wrap(array_module(x._a).eye(*shape, dtype=bool)))
 
 
 in_both("trace_matrix", _trace_grad, _trace_grad_recorded)

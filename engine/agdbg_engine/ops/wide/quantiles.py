@@ -14,7 +14,7 @@ from ..indexing import gather
 from ..shape import one_dim, permute, reshape
 from .arithmetic import lerp
 from .declare import OPS, public
-from .reading import some
+from .reading import seen
 from .sorting import sort
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -79,7 +79,7 @@ def _checked(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
         raise RuntimeError(
             f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
-    if some((q._a < 0) | (q._a > 1)):
+    if seen((q._a < 0) | (q._a > 1)):
         raise shape_error("quantile() q values must be in the range [0, 1]")
     return q
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...backends import on_host
 from ...tensor import Tensor
 
 
@@ -11,6 +12,17 @@ def number(x: Any) -> Any:
     """The one element of ``x``, a buffer or tensor, as a Python number."""
     array = x._a if isinstance(x, Tensor) else x
     return (array.get() if hasattr(array, "get") else array).item()
+
+
+def fetched(x: Any) -> Any:
+    """The buffer ``x`` as NumPy's array: copied from its device, which is waited for."""
+    return x if on_host(x) else x.get()
+
+
+def seen(mask: Any) -> bool:
+    """Whether something in the buffer ``mask`` is true; ``False`` where nobody waits for the answer: checks of values are left
+    out on a device, as in PyTorch, which fails there later and elsewhere."""
+    return on_host(mask) and bool(mask.any())
 
 
 def some(mask: Any) -> bool:

@@ -94,11 +94,10 @@ def _check_shape(x: Tensor, dim: int, index: Tensor, src: Tensor | None) -> None
         )
 
 
-_HOW = {"add": "add", "multiply": "multiply"}
-
-
 @public("torch Tensor", out=True, inplace=True)
-def scatter(self: Tensor, dim: int, index: Tensor, src: Any = None, *, reduce: str | None = None, value: Any = None) -> Tensor:
+def scatter(
+    self: Tensor, dim: int, index: Tensor, src: Any = None, *, reduce: str | None = None, value: Any = None
+) -> Tensor:
     """``self`` with ``src`` (a tensor, or a number for all) at ``out[index[i][j]][j]`` along ``dim`` (here 0).
 
     ``reduce`` (``add`` or ``multiply``) joins instead of replacing; that has no gradient. Of repeats the last one counts.
@@ -116,7 +115,7 @@ def scatter(self: Tensor, dim: int, index: Tensor, src: Any = None, *, reduce: s
     if reduce is None:
         out: Tensor = SCATTER(self, dim, index, given)
         return out
-    if reduce not in _HOW:
+    if reduce not in ("add", "multiply"):
         raise RuntimeError("reduce argument must be either add or multiply.")
     if isinstance(given, Tensor):
         warnings.warn(
@@ -125,7 +124,7 @@ def scatter(self: Tensor, dim: int, index: Tensor, src: Any = None, *, reduce: s
             UserWarning,
             stacklevel=user_stacklevel(),
         )
-    joined: Tensor = COMBINE(self, dim, index, given, _HOW[reduce])
+    joined: Tensor = COMBINE(self, dim, index, given, reduce)
     return joined
 
 

@@ -1,4 +1,4 @@
-"""Sums, products, means and extremes of what is scattered to a place: by element (``scatter_reduce``) or slice (``index_reduce``)."""
+"""Sums, products, means and extremes of the elements (``scatter_reduce``) or slices (``index_reduce``) that come to a place."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ class _ByElement:
     """How elements come to their places and back, in formulas."""
 
     refusal = (
-        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
+        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same "
+        "position in self"
     )
 
     def __init__(self, F: Any, dim: int, index: Any, src: Any) -> None:
@@ -79,7 +80,8 @@ class _BySlice(_ByElement):
     """How slices come to their places and back."""
 
     refusal = (
-        "index_reduce(): Double backward is unsupported for source when >1 zeros in source are scattered to the same position in self"
+        "index_reduce(): Double backward is unsupported for source when >1 zeros in source are scattered to the same "
+        "position in self"
     )
 
     def add(self, x: Any, src: Any) -> Any:
@@ -167,11 +169,13 @@ _ELEMENT = "'element', self, dim, index, src, reduce, include_self, result"
 _SLICE = "'index', self, dim, index, source, reduce, include_self, result"
 BY_ELEMENT = op(
     "scatter_reduce(self, dim, index, src, reduce, include_self)", "ScatterReduceBackward0", index=None, value=_by_element,
-    self=f"reduce_self_grad(g, {_ELEMENT})", src=f"reduce_source_grad(g, {_ELEMENT})", jvp=f"reduce_tangent(self_t, src_t, {_ELEMENT})",
+    self=f"reduce_self_grad(g, {_ELEMENT})", src=f"reduce_source_grad(g, {_ELEMENT})",
+    jvp=f"reduce_tangent(self_t, src_t, {_ELEMENT})",
 )  # fmt: skip
 BY_SLICE = op(
     "index_reduce(self, dim, index, source, reduce, include_self)", "IndexReduceBackward0", index=None, value=_by_slice,
-    self=f"reduce_self_grad(g, {_SLICE})", source=f"reduce_source_grad(g, {_SLICE})", jvp=f"reduce_tangent(self_t, source_t, {_SLICE})",
+    self=f"reduce_self_grad(g, {_SLICE})", source=f"reduce_source_grad(g, {_SLICE})",
+    jvp=f"reduce_tangent(self_t, source_t, {_SLICE})",
 )  # fmt: skip
 
 
@@ -186,9 +190,10 @@ def scatter_reduce(
 
     What ``self`` has at such a place takes part, unless ``include_self`` is false.
     """
+    _ = src.dtype  # a number has none
+    dim = scatter.check(self, dim, index, src)
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    dim = scatter.check(self, dim, index, src)
     kind = self.dtype.kind
     if (kind == "b" and reduce == "mean") or (kind == "c" and reduce in ("amax", "amin")):
         name = f"scatter_gather_tensor_cpu_reduce_{reduce}"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from ...backends import scipy_for
 
 
 def functions_of(x: Any) -> Any:
     """The module of special functions that knows buffers like ``x``."""
-    if isinstance(x, np.ndarray | np.generic):
-        return importlib.import_module("scipy.special")
-    return importlib.import_module("cupyx.scipy.special")
+    return scipy_for(x, "special")
 
 
 def by_scipy(name: str) -> Callable[..., Any]:

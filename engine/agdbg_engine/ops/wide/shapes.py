@@ -214,9 +214,3 @@ def adjoint(self: Tensor) -> Tensor:
 def is_nonzero(self: Tensor) -> bool:
     """Whether the only element is not zero."""
     return bool(self)
-
-
-@public("Tensor")
-def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-    """The tensor in main memory, where it is."""
-    return self.to("cpu")

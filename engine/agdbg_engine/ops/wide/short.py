@@ -52,7 +52,7 @@ def short(op: Op, args: tuple[Any, ...]) -> Any:
         a = buffers[i] = x._a
         if first is None:
             first = a
-            if a.dtype.kind != "f":
+            if type(a) is not ndarray or a.dtype.kind != "f":
                 return LONG
         elif a.dtype is not first.dtype or a.shape != first.shape:
             return LONG

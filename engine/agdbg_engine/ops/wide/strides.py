@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import on_host
 from ...device import array_module
 from ...tensor import Tensor
 from ..explain import not_a_tensor, shape_error
@@ -77,11 +78,19 @@ def _positions(size: Shape, stride: Sequence[int], like: Any) -> Any:
     return found
 
 
+def _ends(size: Shape, stride: Sequence[int], shift: int) -> list[int]:
+    """The lowest and the highest of :func:`_positions`; nothing where there is none."""
+    if 0 in size:
+        return []
+    spans = [(n - 1) * step for n, step in zip(size, stride, strict=True)]
+    return [shift + sum(min(s, 0) for s in spans), shift + sum(max(s, 0) for s in spans)]
+
+
 def _places(shape: Shape, steps: Shape, itemsize: int, size: Shape, stride: Shape, shift: int, like: Any) -> Any:
     """Positions of a tensor and of what is seen of it, and how many there are from the lowest to the highest."""
     whole = _positions(shape, [s // itemsize for s in steps], like)
     part = _positions(size, stride, like) + shift
-    ends = [int(f()) for p in (whole, part) if p.size for f in (p.min, p.max)]
+    ends = [*_ends(shape, [s // itemsize for s in steps], 0), *_ends(size, stride, shift)]
     low, high = (min(ends), max(ends)) if ends else (0, -1)
     return whole - low, part - low, high - low + 1
 
@@ -95,7 +104,7 @@ def as_strided_grad(
     flat = F.index_backward(g, (n,), (part,))
     out = F.index(flat, (whole,))
     times = np.bincount(whole.reshape(-1), minlength=n)[whole]
-    return out if not times.size or int(times.max()) == 1 else out / _number(times, g)
+    return out if on_host(times) and (not times.size or int(times.max()) == 1) else out / _number(times, g)
 
 
 def _number(array: Any, g: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import on_host
 from ...dtype import scalar_type
 from ...tensor import Tensor, wrap
 from ..explain import broadcast_error, shape_error
@@ -51,7 +52,7 @@ def _check(op: str, index: Tensor, n: int, nothing: str) -> None:
         return
     if not n:
         raise shape_error(f"{op}: {nothing}", IndexError)
-    if not (int(found.min()) >= -n and int(found.max()) < n):
+    if on_host(found) and not (int(found.min()) >= -n and int(found.max()) < n):
         wrong = found[(found < -n) | (found >= n)].reshape(-1)[0]
         raise shape_error(f"out of range: tried to access index {wrong} on a tensor of {n} elements.", IndexError)
 
@@ -97,7 +98,9 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
             f"for input, and {indices.ndim} dimensions for indices"
         )
     if indices.dtype != np.int64:
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {scalar_type(indices.dtype)}")
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {scalar_type(indices.dtype)}"
+        )
     dim = one_dim(self, dim)
     if not self.ndim:
         raise shape_error("Dimension specified as 0 but tensor has no dimensions", IndexError)

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from . import blocks
 from .declare import formula, op, unary
+
+
+def _hypot(x: Any, y: Any) -> Any:
+    """The root of the sum of squares."""
+    return blocks.by_blocks(blocks.hypot, np.hypot, x, y)
 
 
 def _with_arc(name: str) -> str:
@@ -68,7 +74,7 @@ op("atan2(self, other)", "Atan2Backward0", self="over_square(g * other, self, ot
    elementwise=True, floats=True, kinds="f", inplace=True, out=True, where=_with_arc("atan2"), value=np.arctan2)
 op("hypot(self, other)", "HypotBackward0", self="g * (self / result)", other="g * (other / result)",
    jvp="self_t * (self / result) + other_t * (other / result)", elementwise=True, kinds="f", inplace=True, out=True,
-   where="torch Tensor", value=np.hypot)
+   where="torch Tensor", value=_hypot)
 
 unary("deg2rad(self)", "Deg2RadBackward0", f"g * {math.pi / 180}", value=np.deg2rad, kinds="f")
 unary("rad2deg(self)", "Rad2DegBackward0", f"g * {180 / math.pi}", value=np.rad2deg, kinds="f")

@@ -14,7 +14,22 @@ from .row import activation
 @kernel
 def elu(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """``scale * x`` where positive, else ``scale * alpha * (exp(input_scale * x) - 1)``."""
-    return kernels.where(x > 0, x * scale, np.expm1(np.minimum(x, 0) * input_scale) * (alpha * scale))
+    below, above = _apart(x, input_scale)
+    below = np.expm1(below, kernels.room(below))
+    if alpha * scale != 1:
+        below *= alpha * scale
+    if scale != 1:
+        above *= scale
+    below += above
+    return below
+
+
+def _apart(x: Any, input_scale: float) -> tuple[Any, Any]:
+    """``input_scale * x`` where x is negative, and x where it is positive; each 0 elsewhere."""
+    below, above = kernels.at_most(x, 0.0), kernels.at_least(x, 0.0)
+    if input_scale != 1:
+        below *= input_scale
+    return below, above
 
 
 @kernel
@@ -23,10 +38,18 @@ def elu_backward(
 ) -> Any:  # fmt: skip
     """The gradient of :func:`elu`, from its input or from its result ``x``."""
     if is_result:
-        below = (x + alpha * scale) * input_scale
+        below = x + alpha * scale
+        if input_scale != 1:
+            below *= input_scale
     else:
-        below = np.exp(np.minimum(x, 0) * input_scale) * (input_scale * alpha * scale)
-    return kernels.where(x <= 0, g * below, g * scale)
+        below = kernels.at_most(x, 0.0)
+        if input_scale != 1:
+            below *= input_scale
+        below = np.exp(below, kernels.room(below))
+        if input_scale * alpha * scale != 1:
+            below *= input_scale * alpha * scale
+    below *= g
+    return kernels.where(x <= 0, below, g if scale == 1 else g * scale)
 
 
 @formula

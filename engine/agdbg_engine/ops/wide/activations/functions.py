@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....device import beside
 from ....dtype import scalar_type
 from ....random import generator
 from ....sites import user_stacklevel
@@ -202,7 +203,7 @@ def rrelu(
     noise = None
     if training:
         drawn = generator().uniform(lower, upper, input.shape).astype(input.dtype)
-        noise = g.where(wrap(input._a <= 0), wrap(drawn), 1.0)
+        noise = g.where(wrap(input._a <= 0), wrap(beside(drawn, input._a)), 1.0)
     kept = OPS["rrelu_of_result"] if lower >= 0 else None
     return _form("rrelu", inplace, input, OPS["rrelu_with_noise"], noise, lower, upper, training, kept=kept)
 

@@ -26,61 +26,75 @@ def hardshrink_backward(g: Any, x: Any, lambd: float) -> Any:
 @kernel
 def softshrink(x: Any, lambd: float) -> Any:
     """0 in [-lambd, lambd], elsewhere ``lambd`` nearer to 0; NaN kept."""
-    return x - np.minimum(np.maximum(x, x.dtype.type(-lambd)), x.dtype.type(lambd))
+    return x - kernels.between(x, -lambd, lambd)
 
 
 @kernel
 def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
     """``x`` limited to [min_val, max_val]."""
+    if x.dtype.kind == "f":
+        return kernels.between(x, min_val, max_val)
     return np.minimum(np.maximum(x, x.dtype.type(min_val)), x.dtype.type(max_val))
 
 
 @kernel
 def hardtanh_backward(g: Any, x: Any, min_val: float, max_val: float) -> Any:
     """``g`` but at the limits and beyond."""
-    return kernels.drop(g, (x <= min_val) | (x >= max_val))
+    outside = x <= min_val
+    outside |= x >= max_val
+    return kernels.drop(g, outside)
 
 
 @kernel
 def hardsigmoid(x: Any) -> Any:
     """(x + 3) / 6 limited to [0, 1]."""
-    return np.minimum(np.maximum(x + 3, 0), 6) / 6
+    part = kernels.between(x + 3, 0.0, 6.0)
+    part /= 6
+    return part
 
 
 @kernel
 def hardsigmoid_backward(g: Any, x: Any) -> Any:
     """``g / 6`` in (-3, 3)."""
-    return kernels.keep(g / 6, (x > -3) & (x < 3))
+    inside = x > -3
+    inside &= x < 3
+    return kernels.keep(g / 6, inside)
 
 
 @kernel
 def hardswish(x: Any) -> Any:
     """``x * hardsigmoid(x)``."""
-    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
+    part = kernels.between(x + 3, 0.0, 6.0)
+    part *= x
+    part /= 6
+    return part
 
 
 @kernel
 def hardswish_backward(g: Any, x: Any) -> Any:
     """The gradient of hardswish."""
-    return kernels.drop(kernels.where(x < 3, g * (x / 3 + 0.5), g), x <= -3)
+    slope = x / 3
+    slope += 0.5
+    slope *= g
+    return kernels.drop(kernels.where(x < 3, slope, g), x <= -3)
 
 
 @kernel
 def threshold(x: Any, threshold: float, value: float) -> Any:
     """``value`` where ``x <= threshold``, elsewhere ``x``."""
-    return np.where(x <= threshold, x.dtype.type(value), x)
+    return kernels.masked_fill(x, x <= threshold, x.dtype.type(value))
 
 
 @kernel
 def prelu_kernel(x: Any, weight: Any) -> Any:
     """``x`` where positive, else ``weight * x``."""
-    return np.where(x > 0, x, weight * x)
+    return kernels.where(x > 0, x, weight * x)
 
 
 @kernel
 def rrelu_with_noise(x: Any, noise: Any, lower: float, upper: float, training: bool) -> Any:
     """``x`` where positive, else times ``noise``, or times the mean slope when not training."""
-    return x * noise if training else np.where(x > 0, x, x * ((lower + upper) / 2))
+    return x * noise if training else kernels.where(x > 0, x, x * ((lower + upper) / 2))
 
 
 @kernel
@@ -90,7 +104,7 @@ def rrelu_with_noise_backward(
     """The gradient of rrelu, from its input or its result ``x``."""
     if training and upper - lower > 1e-6:
         return g * noise
-    return np.where(x > 0, g, g * ((lower + upper) / 2))
+    return kernels.where(x > 0, g, g * ((lower + upper) / 2))
 
 
 activation(

@@ -20,26 +20,60 @@ from .row import activation, backward
 @kernel
 def gelu(x: Any) -> Any:
     """``x`` times the normal distribution function of it."""
-    return x * _distribution(x)
+    p = _distribution(x)
+    p *= x
+    return p
 
 
 @kernel
 def gelu_backward(g: Any, x: Any) -> Any:
     """The gradient of :func:`gelu`."""
-    return g * (_distribution(x) + x * normal_density(x))
+    slope = normal_density(x)
+    slope *= x
+    slope += _distribution(x)
+    slope *= g
+    return slope
 
 
 def _distribution(x: Any) -> Any:
-    scaled = x * math.sqrt(0.5)
-    if scaled.itemsize < 4:
-        scaled = scaled.astype(np.float32)
-    return ((functions_of(scaled).erf(scaled) + 1) * 0.5).astype(x.dtype)
+    """The normal distribution function, but for its relative precision far below 0 (which PyTorch has not either)."""
+    if x.itemsize < 8:
+        p = _erf_of_root(single(x))
+    else:
+        p = x * math.sqrt(0.5)
+        p = functions_of(p).erf(p, kernels.room(p))
+    p += 1
+    p *= 0.5
+    return p.astype(x.dtype, copy=False)
+
+
+_BEND = (
+    0.797884586, 0.0363351458, -3.57332156e-05, -5.33604737e-05, 3.3811821e-06, -4.12705998e-08, -5.67710435e-09,
+    2.97208422e-10, -4.52081342e-12,
+)  # fmt: skip
+"""``artanh(erf(x / sqrt(2))) / x`` as a polynomial in the square of x up to 30, fitted so that erf is right in single precision."""
+
+
+def _erf_of_root(x: Any) -> Any:
+    """``erf(x / sqrt(2))`` in single precision, as a tanh: NumPy computes that, but not erf, for many elements at once."""
+    square = kernels.at_most(x * x, 30.0)
+    bend = square * _BEND[-1]
+    for factor in _BEND[-2:0:-1]:
+        bend += factor
+        bend *= square
+    bend += _BEND[0]
+    bend *= x
+    return np.tanh(bend, kernels.room(bend))
 
 
 @kernel
 def normal_density(x: Any) -> Any:
     """The density of the standard normal distribution."""
-    return np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+    power = x * x
+    power *= -0.5
+    power = np.exp(power, kernels.room(power))
+    power *= 1 / math.sqrt(2 * math.pi)
+    return power
 
 
 activation("gelu(self)", "GeluBackward0", "gelu_backward(g, self)")
@@ -52,13 +86,18 @@ activation("normal_density(self)", "NormalDensityBackward0", "-g * (self * resul
 @kernel
 def log_sigmoid(x: Any) -> Any:
     """log(1 / (1 + exp(-x))), computed so that exp never overflows."""
-    return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
+    e = np.abs(x)
+    e = np.negative(e, kernels.room(e))
+    e = np.log1p(np.exp(e, kernels.room(e)), kernels.room(e))
+    return kernels.at_most(x, 0.0) - e
 
 
 @kernel
 def log_sigmoid_backward(g: Any, x: Any) -> Any:
     """``g * sigmoid(-x)``."""
-    return g * kernels.sigmoid(-x)
+    s = kernels.sigmoid(-x)
+    s *= g
+    return s
 
 
 @kernel

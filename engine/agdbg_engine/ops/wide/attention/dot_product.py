@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....device import array_module
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...matrix import matmul
@@ -191,7 +192,7 @@ def _additive(query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) 
         mask = wrap(_minus_infinity(mask._a, dtype)) if mask.dtype.kind == "b" else mask.to(dtype)
     if not is_causal:
         return mask
-    causal = wrap(_minus_infinity(np.tri(query.shape[-2], key.shape[-2], dtype=bool), dtype))
+    causal = wrap(_minus_infinity(np.tril(array_module(query._a).ones((query.shape[-2], key.shape[-2]), dtype=bool)), dtype))
     return causal if mask is None else mask + causal
 
 

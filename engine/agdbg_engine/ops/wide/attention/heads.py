@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ....device import array_module
 from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
 from ...lists import cat
@@ -72,7 +73,7 @@ def multi_head_attention_forward(
         for x, s in ((q, None), (k, static_k), (v, static_v))
     )
     if add_zero_attn:
-        zeros = wrap(np.zeros((n * num_heads, 1, size // num_heads), k.dtype))
+        zeros = wrap(array_module(k._a).zeros((n * num_heads, 1, size // num_heads), k.dtype))
         k, v = cat([k, zeros], 1), cat([v, zeros], 1)
         mask, padding = _longer(mask), _longer(padding)
     if padding is not None:
@@ -203,7 +204,7 @@ def _longer(mask: Maybe) -> Maybe:
     """A mask with one key more, to be looked at."""
     if mask is None:
         return None
-    return cat([mask, wrap(np.zeros((*mask.shape[:-1], 1), mask.dtype))], -1)
+    return cat([mask, wrap(array_module(mask._a).zeros((*mask.shape[:-1], 1), mask.dtype))], -1)
 
 
 def _with_padding(mask: Maybe, padding: Tensor, n: int, heads: int, keys: int) -> Tensor:

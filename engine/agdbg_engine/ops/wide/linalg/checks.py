@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import not_a_tensor, shape_error
@@ -107,6 +108,8 @@ def one_batch(op: str, a: Shape, b: Shape) -> Shape:
 
 def failures(op: str, info: Any, text: str, error: type[Exception] = LinAlgError) -> None:
     """Raise :class:`LinAlgError` for the first matrix whose LAPACK ``info`` is not 0; ``text`` may name ``{info}``."""
+    if not on_host(info):
+        info = info.get()  # PyTorch waits for the answer too
     info = np.asarray(info)
     if not info.any():
         return

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ....dtype import scalar_type
+from ....backends import on_host
+from ....device import array_module
 from ....tensor import Tensor
 from ...explain import shape_error
 from ..declare import formula, op, public
@@ -22,6 +24,9 @@ NOT_POSITIVE = (
 
 def _cholesky(a: Any, upper: bool) -> tuple[Any, Any]:
     """Factors, and LAPACK's ``info``; a matrix that has none is factored as far as it goes."""
+    if not on_host(a):
+        low = np.linalg.cholesky(a)
+        return np.conj(np.swapaxes(low, -1, -2)) if upper else low, array_module(a).zeros(a.shape[:-2], np.int32)
     try:
         return np.linalg.cholesky(a, upper=upper), np.zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
@@ -100,7 +105,7 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
 
 
 def _inverse(low: Any, upper: bool) -> Any:
-    return _solved(np.broadcast_to(np.eye(low.shape[-1], dtype=low.dtype), low.shape), low, upper)
+    return _solved(np.broadcast_to(array_module(low).eye(low.shape[-1], dtype=low.dtype), low.shape), low, upper)
 
 
 def _solved(b: Any, low: Any, upper: bool) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
+from ....device import array_module
 from ....tensor import Tensor
 from ... import graph as _graph
 from ...formulas import real_part
@@ -22,9 +24,9 @@ graph: Any = _graph  # the recorded ops, which families put there
 
 def _cofactors(a: Any, det: Any, g: Any) -> Any:
     """``g`` times the conjugate of the derivative of the determinant: finite for singular matrices too."""
-    d = (g * np.conj(det))[..., None, None] * np.eye(a.shape[-1], dtype=a.dtype)
+    d = (g * np.conj(det))[..., None, None] * array_module(a).eye(a.shape[-1], dtype=a.dtype)
     turned = np.conj(np.swapaxes(a, -1, -2))
-    if not np.any(det == 0):
+    if on_host(a) and not np.any(det == 0):
         try:
             return np.linalg.solve(turned, d)
         except np.linalg.LinAlgError:
@@ -41,12 +43,14 @@ def _by_svd(a: Any, g: Any) -> Any:
 def _other_products(s: Any) -> Any:
     """For every element of the last dimension the product of the others."""
     n = s.shape[-1]
-    rest = np.where(np.eye(n, dtype=bool), 1, s[..., None, :])
+    rest = np.where(array_module(s).eye(n, dtype=bool), 1, s[..., None, :])
     return rest.prod(-1).astype(s.dtype)
 
 
 def _cofactors_recorded(a: Tensor, det: Tensor, g: Tensor) -> Tensor:
     """As :func:`_cofactors`, to be differentiated: the singular matrices among others by their singular values."""
+    if not on_host(a._a):
+        return _by_singular_values(a, g)  # right for all matrices, and nobody has to look at the values
     singular = np.abs(det._a) < 100 * np.finfo(det._a.dtype).eps
     if not singular.any():
         return _by_solving(a, det, g)

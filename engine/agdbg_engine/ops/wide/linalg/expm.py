@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import scipy_for
 from ....tensor import Tensor
 from ..declare import formula, op, public
 from .checks import floating, is_tensor, square
@@ -13,8 +14,7 @@ from .checks import floating, is_tensor, square
 
 def _expm(a: Any) -> Any:
     """SciPy's, which goes through the batch one by one."""
-    from scipy.linalg import expm
-
+    expm = scipy_for(a, "linalg").expm
     return expm(a).astype(a.dtype, copy=False) if a.size else a.copy()
 
 

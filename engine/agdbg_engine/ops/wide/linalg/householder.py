@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
 from ....tensor import Tensor
@@ -248,6 +249,9 @@ def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, trans
 
 
 def _geqrf(a: Any) -> tuple[Any, Any]:
+    if not on_host(a):
+        packed, tau = each(lambda m: np.linalg.qr(m, mode="raw"), a)
+        return np.swapaxes(packed, -1, -2), tau
     (geqrf,) = routines(("geqrf",), a)
 
     def one(m: Any) -> tuple[Any, Any]:

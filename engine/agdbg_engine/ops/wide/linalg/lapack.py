@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host, scipy_for
+from ....device import array_module
+
 
 def routines(names: tuple[str, ...], *arrays: Any) -> Any:
     """LAPACK's functions ``names`` for the dtype of ``arrays``."""
@@ -24,13 +27,15 @@ def each(function: Callable[..., Any], *arrays: Any, batch: tuple[int, ...] | No
     flat = [np.broadcast_to(a, (*batch, *c)).reshape(n, *c) for a, c in zip(arrays, cores, strict=True)]
     rows = [function(*(a[i] for a in flat)) for i in range(n)]
     if not rows:  # shapes of the results as for zeros
-        one = function(*(np.zeros(a.shape[1:], a.dtype) for a in flat))
-        return [np.empty((*batch, *np.shape(r)), np.asarray(r).dtype) for r in one]
+        one = function(*(array_module(a).zeros(a.shape[1:], a.dtype) for a in flat))
+        return [array_module(r).empty((*batch, *np.shape(r)), r.dtype) for r in one]
     return [np.stack(column).reshape((*batch, *np.shape(column[0]))) for column in zip(*rows, strict=True)]
 
 
 def factored(a: Any) -> tuple[Any, Any, Any]:
     """LU factors with partial pivoting as LAPACK packs them, pivots from 1, and ``info``; one call a matrix."""
+    if not on_host(a):
+        return _factored_on_device(a)
     (getrf,) = routines(("getrf",), a)
 
     def one(m: Any) -> tuple[Any, Any, Any]:
@@ -43,13 +48,31 @@ def factored(a: Any) -> tuple[Any, Any, Any]:
     return lu, pivots, info
 
 
+def _factored_on_device(a: Any) -> tuple[Any, Any, Any]:
+    """As :func:`factored`; the first zero on the diagonal of U is what LAPACK says of it in ``info``."""
+    lu_factor = scipy_for(a, "linalg").lu_factor
+    lu, pivots = each(lambda m: lu_factor(m, check_finite=False), a)
+    zero = np.diagonal(lu, 0, -2, -1) == 0
+    info = (zero.argmax(-1) + 1) * zero.any(-1) if zero.shape[-1] else zero.sum(-1)
+    return lu, (pivots + 1).astype(np.int32), info.astype(np.int32)
+
+
+def solved_by(lu: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
+    """X of ``A X = B`` (or with the adjoint of A) for one matrix by its factors; pivots from 0."""
+    if not on_host(lu):
+        found: Any = scipy_for(lu, "linalg").lu_solve((lu, pivots), b, trans=2 if adjoint else 0, check_finite=False)
+        return found
+    (getrs,) = routines(("getrs",), lu)
+    return np.ascontiguousarray(getrs(lu, pivots, b, trans=2 if adjoint else 0)[0])
+
+
 def triangular(a: Any, b: Any, upper: bool, left: bool, unit: bool) -> Any:
     """X of ``a X = b`` or ``X a = b`` for a triangular ``a``; infinite where it is singular.
 
     One BLAS call a matrix, or in batches of more matrices than these have rows, one row after the other of all of them.
     """
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    if math.prod(batch) > a.shape[-1] > 0:
+    if math.prod(batch) > a.shape[-1] > 0 or not on_host(a):
         if left:
             return _by_rows(a, b, batch, upper, unit)
         turned = _by_rows(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), batch, not upper, unit)

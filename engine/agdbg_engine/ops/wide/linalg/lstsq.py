@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dtype import scalar_type
+from ....device import array_module
 from ....tensor import Tensor
 from ...explain import shape_error
 from ..declare import formula, op, public
@@ -20,18 +21,18 @@ from .lapack import each
 def _cut(s: Any, atol: Any, rtol: Any, shape: tuple[int, int]) -> Any:
     """Up to where singular values (or sizes of eigenvalues) ``s`` count as zero."""
     if rtol is None:
-        rtol = np.finfo(s.dtype).eps * max(shape) if atol is None else np.zeros((), s.dtype)
+        rtol = float(np.finfo(s.dtype).eps) * max(shape)
         if atol is not None:
-            rtol = np.where(np.asarray(atol) > 0, 0.0, np.finfo(s.dtype).eps * max(shape))
+            rtol = np.where(atol > 0, 0.0, rtol) if hasattr(atol, "shape") else 0.0 if atol > 0 else rtol
     atol = 0.0 if atol is None else atol
-    largest = s.max(-1) if s.shape[-1] else np.zeros(s.shape[:-1], s.dtype)
-    return np.maximum(atol, np.asarray(rtol) * largest)
+    largest = s.max(-1) if s.shape[-1] else array_module(s).zeros(s.shape[:-1], s.dtype)
+    return np.maximum(atol, rtol * largest)
 
 
 def _pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     m, n = a.shape[-2:]
     if a.size == 0:
-        return np.zeros((*a.shape[:-2], n, m), a.dtype)
+        return array_module(a).zeros((*a.shape[:-2], n, m), a.dtype)
     if hermitian:
         values, v = np.linalg.eigh(a)
         size = np.abs(values)
@@ -46,7 +47,7 @@ def _pinv(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 def _rank(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     if a.size == 0:
-        return np.zeros(a.shape[:-2], np.int64)
+        return array_module(a).zeros(a.shape[:-2], np.int64)
     s = np.abs(np.linalg.eigvalsh(a)) if hermitian else np.linalg.svd(a, compute_uv=False)
     return (s > _cut(s, atol, rtol, a.shape[-2:])[..., None]).sum(-1, dtype=np.int64)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
@@ -20,7 +21,7 @@ from .checks import (
     same_dtype,
     square,
 )
-from .lapack import each, factored, routines
+from .lapack import each, factored, solved_by
 
 ZERO = (
     "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
@@ -34,7 +35,7 @@ NO_PIVOT = "linalg.lu_factor: LU without pivoting is not implemented on the CPU"
 def _permutation(pivots: Any, m: int) -> Any:
     """Which row of ``L U`` is which row of the matrix, from LAPACK's interchanges (one loop over these, for all matrices)."""
     batch = pivots.shape[:-1]
-    rows = np.broadcast_to(np.arange(m), (*batch, m)).copy()
+    rows = np.broadcast_to(array_module(pivots).arange(m), (*batch, m)).copy()
     for i in range(pivots.shape[-1]):
         j = pivots[..., i : i + 1].astype(np.int64) - 1
         other = np.take_along_axis(rows, j, -1)
@@ -54,7 +55,7 @@ def _matrix_of(rows: Any, dtype: Any) -> Any:
 def _unpacked(lu: Any, k: int) -> tuple[Any, Any]:
     m = lu.shape[-2]
     low, up = np.tril(lu[..., :, :k], -1), np.triu(lu[..., :k, :])
-    places = np.arange(min(m, k))
+    places = array_module(lu).arange(min(m, k))
     low[..., places, places] = 1
     return low, up
 
@@ -72,7 +73,6 @@ def _unpack(lu: Any, pivots: Any) -> tuple[Any, Any, Any]:
 
 def _solve(lu: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> Any:
     """X of ``A X = B`` (``X A = B``, or with the adjoint of A); one LAPACK call a matrix."""
-    (getrs,) = routines(("getrs",), lu)
     if not left:
         b = np.conj(np.swapaxes(b, -1, -2))
         adjoint = not adjoint
@@ -80,7 +80,7 @@ def _solve(lu: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> Any:
     def one(m: Any, p: Any, r: Any) -> tuple[Any]:
         if m.size == 0 or r.size == 0:
             return (np.zeros_like(r),)
-        return (np.ascontiguousarray(getrs(m, np.clip(p[0] - 1, 0, len(m) - 1), r, trans=2 if adjoint else 0)[0]),)
+        return (solved_by(m, np.clip(p[0] - 1, 0, len(m) - 1), r, adjoint),)
 
     x = each(one, lu, pivots[..., None, :], b)[0]
     return x if left else np.conj(np.swapaxes(x, -1, -2))
@@ -333,7 +333,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 
 def _in_range(op_name: str, pivots: Tensor, m: int) -> None:
     """Refuse pivots that are none of a matrix with ``m`` rows."""
-    if pivots._a.size == 0:
+    if pivots._a.size == 0 or not on_host(pivots._a):
         return
     if op_name == "lu_solve" and pivots._a.min() < 1:
         raise RuntimeError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dtype import scalar_type
+from ....backends import on_host
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error
@@ -28,7 +29,7 @@ def _norm(x: Any, ord: float, dim: Any, keepdim: bool) -> Any:
     axes = dim if isinstance(dim, int) else tuple(dim) or None
     size = np.abs(x)
     if ord == math.inf:
-        return size.max(axes, keepdims=keepdim, initial=0)
+        return size.max(axes, keepdims=keepdim, initial=0) if on_host(x) else size.max(axes, keepdims=keepdim)
     if ord == -math.inf:
         return size.min(axes, keepdims=keepdim)
     if ord == 0:

@@ -16,8 +16,8 @@ from ..declare import formula, in_both
 
 
 def _masked(make: Any, x: Tensor, k: int) -> Tensor:
-    mask = make(np.ones(x.shape[-2:], bool), k)
-    return graph.keep(x, wrap(array_module(x._a).asarray(mask)))
+    mask = make(array_module(x._a).ones(x.shape[-2:], dtype=bool), k)
+    return graph.keep(x, wrap(mask))
 
 
 in_both("lower", lambda x, k=0: np.tril(x, k), lambda x, k=0: _masked(np.tril, x, k))
@@ -25,14 +25,14 @@ in_both("upper", lambda x, k=0: np.triu(x, k), lambda x, k=0: _masked(np.triu, x
 
 
 def _diagonal(x: Tensor) -> Tensor:
-    places = np.arange(min(x.shape[-2:]))
+    places = array_module(x._a).arange(min(x.shape[-2:]))
     return g.index(x, (Ellipsis, places, places))
 
 
 def _embedded(d: Any) -> Any:
     n = d.shape[-1]
     out = array_module(d).zeros((*d.shape, n), d.dtype)
-    places = np.arange(n)
+    places = array_module(d).arange(n)
     out[..., places, places] = d
     return out
 

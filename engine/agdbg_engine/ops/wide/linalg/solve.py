@@ -36,7 +36,7 @@ UNSOLVABLE = "The solver failed because the input matrix is singular."
 def inv_raw(a: Any) -> tuple[Any, Any]:
     """Inverses, and LAPACK's ``info``: 0, or which diagonal element is zero (that inverse is then meaningless)."""
     try:
-        return _column_major(np.linalg.inv, a), np.zeros(a.shape[:-2], np.int32)
+        return _column_major(np.linalg.inv, a), array_module(a).zeros(a.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         info = factored(a)[2]
         safe = np.where((info != 0)[..., None, None], np.eye(a.shape[-1], dtype=a.dtype), a)
@@ -61,7 +61,7 @@ def solve_raw(a: Any, b: Any, left: bool = True) -> tuple[Any, Any, Any, Any]:
         lu, pivots, info = routines(("getrf",), a)[0](a)
         x = solved_again(a, lu, pivots, rhs, left, adjoint=False)
         return (x[..., 0] if vector else x), lu, pivots, np.asarray(info, np.int32)
-    info = np.zeros(a.shape[:-2], np.int32)
+    info = array_module(a).zeros(a.shape[:-2], np.int32)
     try:
         x = _solved(a, rhs, left)
     except np.linalg.LinAlgError:

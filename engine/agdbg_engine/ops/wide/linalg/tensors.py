@@ -105,7 +105,7 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     if not isinstance(n, int):
         raise TypeError(f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
     if n == 0:
-        return g.clone(A).copy_(wrap(np.eye(A.shape[-1], dtype=A._a.dtype)))
+        return g.clone(A).copy_(wrap(array_module(A._a).eye(A.shape[-1], dtype=A._a.dtype)))
     if n == 1:
         return g.clone(A)
     if n < 0:
@@ -220,7 +220,7 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
         raise shape_error("N must be greater than 1.")
     t = x if x._a.dtype.kind in "fc" or x._a.dtype == np.int64 else x.to(np.dtype(np.int64))
     t = g.unsqueeze(t, 0) if t.ndim == 0 else t
-    ones = wrap(np.ones((*t.shape, 1), t._a.dtype))
+    ones = wrap(array_module(t._a).ones((*t.shape, 1), t._a.dtype))
     if N == 1:
         return ones
     powers = g.expand(g.unsqueeze(t, t.ndim), (*t.shape, N - 1))

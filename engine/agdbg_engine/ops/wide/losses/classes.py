@@ -117,7 +117,7 @@ def multilabel_margin_loss(x: Any, target: Any, reduction: str) -> Any:
 def _pairs(x: Any, target: Any) -> tuple[Any, Any]:
     """``1 - x[class] + x[other]`` by row, class and other, 0 where that is no such pair; the classes to look up."""
     xp, (n, c) = array_module(x), x.shape
-    given = np.logical_and.accumulate(target >= 0, 1)
+    given = np.cumsum(target < 0, 1) == 0
     at = np.where(given, target, 0)
     belongs = xp.zeros((n, c + 1), bool)
     put_along(belongs, np.where(given, target, c), True, 1)

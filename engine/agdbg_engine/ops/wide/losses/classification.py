@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....dtype import scalar_type
-from ....tensor import Tensor
+from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...explain import not_a_tensor, shape_error
 from ...reduce import log_softmax
 from ..declare import OPS, public
+from ..reading import seen
 from .reduction import constant, reduction_of, same_dtype
 
 Legacy = bool | None
@@ -37,7 +39,7 @@ def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
     """:func:`nll_loss` with the reduction known."""
     _check_classes(x, target, weight, ignore_index)
     constant("nll_loss", weight=weight)
-    if x.ndim == 2 and weight is None and target._a.size and not (target._a == ignore_index).any():
+    if x.ndim == 2 and weight is None and target._a.size and on_host(target._a) and not (target._a == ignore_index).any():
         return g.nll_loss_raw(x, target, reduction)
     if x.ndim <= 2:
         return OPS["nll_loss_forward"](x, target, weight, reduction, ignore_index)[0]
@@ -80,7 +82,7 @@ def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_inde
     if weight is not None and weight.dtype != x.dtype:
         raise RuntimeError(f"expected scalar type {scalar_type(x.dtype)} but found {scalar_type(weight.dtype)}")
     wrong = ((target._a < 0) | (target._a >= classes)) & (target._a != ignore_index)
-    if wrong.any():
+    if seen(wrong):
         raise IndexError(f"Target {int(target._a[wrong].flat[0])} is out of bounds.")
 
 
@@ -118,7 +120,7 @@ def _smoothed(
     if reduction == "mean" and weight is not None:
         evenly = evenly.sum() / weight[target[~ignored]].sum()
     elif reduction == "mean":
-        evenly = evenly.sum() / int((~ignored._a).sum()) if not ignored._a.all() else evenly.sum() * np.nan
+        evenly = evenly.sum() / wrap((~ignored._a).sum().astype(evenly.dtype))
     elif reduction == "sum":
         evenly = evenly.sum()
     return sharp * (1 - smoothing) + evenly * (smoothing / logs.shape[dim])
@@ -171,7 +173,7 @@ def binary_cross_entropy(
             f"(torch.Size({list(input.shape)})) is deprecated. Please ensure they have the same size.",
             ValueError,
         )
-    if not ((input._a >= 0) & (input._a <= 1)).all():
+    if seen(~((input._a >= 0) & (input._a <= 1))):
         raise RuntimeError("all elements of input should be between 0 and 1")
     if weight is not None:
         constant("binary_cross_entropy", weight=weight)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ....device import array_module
+from ....device import array_module, beside
 from ....tensor import Tensor, wrap
 from ...elementwise import where
 from ...explain import shape_error
 from ..declare import OPS, kernel, op, public
+from ..reading import fetched
 from .reduction import finish, reduction_of
 
 
@@ -84,7 +85,7 @@ def ctc_loss_backward(
     share = np.zeros_like(log_probs)
     rows = np.broadcast_to(xp.arange(n)[:, None], classes.shape)
     times = xp.arange(steps)[:, None, None]
-    np.add.at(share, (times, rows[None], classes[None]), joint)
+    xp.add.at(share, (times, rows[None], classes[None]), joint)
     out = np.where(running, (np.exp(log_probs) - share) * g[:, None], 0)
     lost = np.isinf(loss)[:, None]
     return (
@@ -158,6 +159,7 @@ def ctc_loss(
         )
     padded = _padded(labels, target_lengths, batched)
     row: Any = OPS["ctc_loss_raw"]
+    lengths, target_lengths = beside(lengths, x._a), beside(target_lengths, x._a)
     out: Tensor = row(x, *(wrap(a) for a in (padded, lengths, target_lengths)), blank, zero_infinity)[0]
     if zero_infinity:
         out = where(wrap(np.isinf(out._a)), 0.0, out)
@@ -168,16 +170,17 @@ def ctc_loss(
 
 def _lengths(value: Any, n: int) -> Any:
     """Lengths given as a tensor, a sequence or one number."""
-    return np.asarray(value._a if isinstance(value, Tensor) else value, dtype=np.int64).reshape(-1)
+    return np.asarray(fetched(value._a) if isinstance(value, Tensor) else value, dtype=np.int64).reshape(-1)
 
 
 def _padded(labels: Any, lengths: Any, batched: bool) -> Any:
     """Labels (N, longest), made of those that lie one after the other where they do."""
-    longest = int(lengths.max()) if lengths.size else 0
+    longest, xp = int(lengths.max()) if lengths.size else 0, array_module(labels)
+    lengths = beside(lengths, labels)
     if labels.ndim == 2:
-        return np.where(np.arange(longest) < lengths[:, None], labels[:, :longest], 0)
+        return np.where(xp.arange(longest) < lengths[:, None], labels[:, :longest], 0)
     if not labels.size:
-        return np.zeros((len(lengths), longest), np.int64)
-    places = (np.cumsum(lengths) - lengths)[:, None] + np.arange(longest)
-    inside = np.arange(longest) < lengths[:, None]
+        return xp.zeros((len(lengths), longest), np.int64)
+    places = (np.cumsum(lengths) - lengths)[:, None] + xp.arange(longest)
+    inside = xp.arange(longest) < lengths[:, None]
     return np.where(inside, labels[np.where(inside, places, 0)], 0)

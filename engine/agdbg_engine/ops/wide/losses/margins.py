@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import broadcast_error, shape_error
@@ -36,7 +37,7 @@ def multi_margin_loss(
         raise shape_error(f"inconsistent weight size, expected {x.shape[1]} but got {list(weight.shape)}")
     if target.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {scalar_type(target.dtype)}")
-    if y.numel() and not (int(y._a.min()) >= 0 and int(y._a.max()) < x.shape[1]):
+    if on_host(y._a) and y.numel() and not (int(y._a.min()) >= 0 and int(y._a.max()) < x.shape[1]):
         raise RuntimeError("target out of range")
     if target.ndim == 0 and reduction == "none":
         reduction = "sum"
@@ -60,7 +61,7 @@ def multilabel_margin_loss(
     if input.shape != target.shape or input.ndim > 2:
         raise shape_error(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
     classes = input.shape[-1] if input.ndim else 1
-    if target.numel() and not (int(target._a.min()) >= -1 and int(target._a.max()) < classes):
+    if on_host(target._a) and target.numel() and not (int(target._a.min()) >= -1 and int(target._a.max()) < classes):
         raise RuntimeError("argument #2 'target' is out of range")
     if input.ndim < 2 and reduction == "none":
         reduction = "sum"

@@ -12,6 +12,7 @@ from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error
 from ..declare import OPS, public
+from ..reading import seen
 from .reduction import finish, reduction_of, same_dtype, same_shape
 
 Legacy = bool | None
@@ -146,7 +147,7 @@ def _variance(input: Tensor, var: Any, eps: float) -> Tensor:
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * ones(input.shape, dtype=input.dtype)
-    elif (var._a < 0).any():
+    elif seen(var._a < 0):
         raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:

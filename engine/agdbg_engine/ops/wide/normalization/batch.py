@@ -11,7 +11,7 @@ from ... import kernels
 from ..declare import formula, kernel, op
 from ..widths import single
 from .layer import of_channels
-from .moments import Dims, scaled, standard, standard_grad
+from .moments import Dims, moments_and_centred, scaled, standard, standard_grad
 
 
 @kernel
@@ -21,13 +21,14 @@ def native_batch_norm(
     """``x`` (N, C, ...) normalised by channel; in training also mean, 1 / std and variance of the channels."""
     wide = single(x)
     if training:
-        mean, var = kernels.moments(wide, _dims(x))  # type: ignore[attr-defined]  # a kernel of moments.py
+        mean, var, centred = moments_and_centred(wide, _dims(x))
         found = (mean.reshape(-1), (1 / np.sqrt(var + eps)).reshape(-1), var.reshape(-1))
     else:
         mean, var = of_channels(kernels, running_mean, x.ndim), of_channels(kernels, running_var, x.ndim)
+        centred = wide - mean
         found = (array_module(x).empty(0, x.dtype),) * 3
     each = [None if p is None else of_channels(kernels, p, x.ndim) for p in (weight, bias)]
-    out = scaled(wide, mean, 1 / np.sqrt(var + eps), *each).astype(x.dtype, copy=False)
+    out = scaled(centred, 1 / np.sqrt(var + eps), *each).astype(x.dtype, copy=False)
     return out, *(a.astype(x.dtype, copy=False) for a in found[:2]), found[2].copy()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ... import kernels
 from ..declare import formula, kernel, op
 from ..widths import single
-from .moments import Dims, scaled, standard, standard_grad
+from .moments import Dims, moments_and_centred, scaled, standard, standard_grad
 
 Shape = tuple[int, ...]
 
@@ -20,9 +20,9 @@ Shape = tuple[int, ...]
 def native_layer_norm(x: Any, shape: Shape, weight: Any, bias: Any, eps: float) -> tuple[Any, ...]:
     """``x`` normalised over its last dimensions, of sizes ``shape``; their mean and 1 / std."""
     wide = single(x)
-    mean, var = kernels.moments(wide, _last(x.shape, shape))  # type: ignore[attr-defined]  # a kernel of moments.py
+    mean, var, centred = moments_and_centred(wide, _last(x.shape, shape))
     rstd = 1 / np.sqrt(var + eps)
-    return tuple(a.astype(x.dtype, copy=False) for a in (scaled(wide, mean, rstd, weight, bias), mean, rstd))
+    return tuple(a.astype(x.dtype, copy=False) for a in (scaled(centred, rstd, weight, bias), mean, rstd))
 
 
 def _last(shape: Shape, normalized: Shape) -> Dims:
@@ -71,13 +71,11 @@ def native_group_norm(
 ) -> tuple[Any, ...]:
     """``x`` (N, C, ...) normalised over each group of channels; mean and 1 / std by sample and group."""
     wide = single(x).reshape(_grouped(N, C, HxW, group))
-    mean, var = kernels.moments(wide, (2,))  # type: ignore[attr-defined]  # a kernel of moments.py
+    mean, var, centred = moments_and_centred(wide, (2,))
     rstd = 1 / np.sqrt(var + eps)
-    out = ((wide - mean) * rstd).reshape(x.shape)
-    if weight is not None:
-        out = out * of_channels(kernels, weight, x.ndim)
-    if bias is not None:
-        out = out + of_channels(kernels, bias, x.ndim)
+    centred *= rstd
+    each = [None if p is None else of_channels(kernels, p, x.ndim) for p in (weight, bias)]
+    out = scaled(centred.reshape(x.shape), None, *each)
     return tuple(a.astype(x.dtype, copy=False) for a in (out, mean[:, :, 0], rstd[:, :, 0]))
 
 

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ....tensor import Tensor
 from ... import _generated as g
 from ... import kernels
-from ..declare import formula, in_both, kernel
+from ..declare import formula, in_both
 
 Dims = tuple[int, ...]
 
 
-@kernel
-def moments(x: Any, dims: Dims) -> tuple[Any, Any]:
-    """Mean and mean squared distance from it along ``dims``, which stay with size 1."""
+def moments_and_centred(x: Any, dims: Dims) -> tuple[Any, Any, Any]:
+    """Mean and mean squared distance from it along ``dims``, which stay with size 1; and ``x - mean`` in a buffer to write into."""
     mean = kernels.mean_dim(x, dims, True)
     centred = x - mean
-    centred *= centred
-    return mean, kernels.mean_dim(centred, dims, True)
+    return mean, kernels.mean_dim(centred * centred, dims, True), centred
 
 
-def scaled(x: Any, mean: Any, factor: Any, weight: Any, bias: Any) -> Any:
-    """``(x - mean) * factor * weight + bias`` where the last two may be missing."""
-    out = x - mean
-    out *= factor
+def scaled(centred: Any, factor: Any, weight: Any, bias: Any) -> Any:
+    """``centred * factor * weight + bias`` where the last three may be missing; written over ``centred`` where dtypes allow."""
+    if factor is not None:
+        centred = _into(np.multiply, centred, factor)
     if weight is not None:
-        out = out * weight
-    return out if bias is None else out + bias
+        centred = _into(np.multiply, centred, weight)
+    return centred if bias is None else _into(np.add, centred, bias)
+
+
+def _into(ufunc: Any, x: Any, y: Any) -> Any:
+    return ufunc(x, y, out=x) if x.dtype == y.dtype else ufunc(x, y)
 
 
 def _recorded(x: Tensor, mean: Tensor, rstd: Tensor, dims: Dims, eps: float) -> tuple[Tensor, Tensor]:
@@ -50,6 +54,22 @@ def standard(F: Any, x: Any, mean: Any, rstd: Any, dims: Dims, eps: float) -> An
 @formula
 def standard_grad(F: Any, grad: Any, x: Any, mean: Any, rstd: Any, dims: Dims, eps: float) -> Any:
     """The gradient of :func:`standard`, and its tangent: that matrix is symmetric."""
-    mean, rstd = F.moments_of(x, mean, rstd, dims, eps)
+    return F.standard_grad_by(grad, x, *F.moments_of(x, mean, rstd, dims, eps), dims)
+
+
+def _grad_by(grad: Any, x: Any, mean: Any, rstd: Any, dims: Dims) -> Any:
+    out = x - mean
+    out *= rstd
+    out *= kernels.mean_dim(grad * out, dims, True)
+    out += kernels.mean_dim(grad, dims, True)
+    out = np.subtract(grad, out, out=out if out.dtype == grad.dtype else None)
+    out *= rstd
+    return out
+
+
+def _recorded_grad_by(grad: Tensor, x: Tensor, mean: Tensor, rstd: Tensor, dims: Dims) -> Tensor:
     normal = (x - mean) * rstd
-    return rstd * (grad - F.mean_dim(grad, dims, True) - normal * F.mean_dim(grad * normal, dims, True))
+    return rstd * (grad - g.mean_dim(grad, dims, True) - normal * g.mean_dim(grad * normal, dims, True))
+
+
+in_both("standard_grad_by", _grad_by, _recorded_grad_by)

@@ -1,0 +1,45 @@
+"""Adamax: Adam with the largest gradient instead of the mean square (Kingma and Ba, 2015)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensor import Tensor
+from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_betas, check_rate, scalar, zeros
+
+
+class Adamax(Elementwise):
+    """Steps of the bias-corrected first moment over the decaying largest size of the gradient."""
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 2e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:  # fmt: skip
+        check_rate(lr)
+        at_least_zero("epsilon value", eps)
+        check_betas(betas)
+        at_least_zero("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def start(self, p: Tensor, state: State, group: Group) -> None:
+        state.update(step=scalar(), exp_avg=zeros(p), exp_inf=zeros(p))
+
+    def kept(self, group: Group) -> tuple[str, ...]:
+        return ("exp_avg", "exp_inf")
+
+    def prepare(self, F: Any, state: State, group: Group) -> Any:
+        b1, b2 = group["betas"]
+        return b1, b2, F.number(group["lr"]) / (1 - b1 ** advanced(state)), group["eps"]
+
+    def rule(self, F: Any, c: Any, p: Any, g: Any, m: Any, largest: Any, *rest: Any) -> None:
+        b1, b2, size, eps = c
+        F.lerp_(m, g, 1 - b1)
+        F.mul_(largest, b2)
+        F.maximum_(largest, F.abs(g) + eps)
+        F.addcdiv_(p, m, largest, -size)

@@ -1,0 +1,51 @@
+"""ASGD: the average of the parameters over the steps beside them (Polyak and Juditsky, 1992)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..tensor import Tensor
+from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_rate, scalar, zeros
+from .vocabulary import Buffers
+
+
+class ASGD(Elementwise):
+    """Steps of the gradient that become smaller; the state ``ax`` is the average of the parameters."""
+
+    def __init__(
+        self, params: Iterable[Any], lr: float | Tensor = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+        weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:  # fmt: skip
+        check_rate(lr)
+        at_least_zero("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def start(self, p: Tensor, state: State, group: Group) -> None:
+        state.update(step=scalar(), eta=scalar(Buffers.number(group["lr"])), mu=scalar(1.0), ax=zeros(p))
+
+    def kept(self, group: Group) -> tuple[str, ...]:
+        return ("ax",)
+
+    def prepare(self, F: Any, state: State, group: Group) -> Any:
+        step = advanced(state)
+        eta, mu = state["eta"]._a, state["mu"]._a
+        c = 1 - group["lambd"] * eta.item(), eta.item(), mu.item()
+        lr = Buffers.number(group["lr"])
+        eta[...] = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
+        mu[...] = 1 / max(1, step - group["t0"])
+        return c
+
+    def rule(self, F: Any, c: Any, p: Any, g: Any, mean: Any, *rest: Any) -> None:
+        shrink, eta, mu = c
+        F.mul_(p, shrink)
+        F.add_(p, g, -eta)
+        if mu == 1:
+            F.copy_(mean, p)
+        else:
+            F.add_(mean, (p - mean) * mu)

@@ -1,0 +1,439 @@
+"""An array library on a pretended device: NumPy's memory with CuPy's manners, and stricter than CuPy where that finds faults.
+
+What would copy between host and device without anybody asking is refused: reading a value (``item``, ``float``, ``bool``,
+``tolist``, ``get``, a mask as an index, results whose size depends on values) unless the test says
+:func:`allowed_host_reads`; conversion by ``__array__``; NumPy arrays, 0-d ones too, among operands, indices or values. Functions,
+ufuncs, methods and parameters that CuPy lacks (:mod:`cupy_api`) are not here either, nor are dtypes that it lacks. Ufuncs have no
+methods by way of NumPy's dispatch, as in CuPy. A 0-d result stays an array.
+
+Every refusal is noted in :data:`refusals`, so that a test sees it even where somebody caught the exception. The module itself is
+what ``array_module`` gives: it has CuPy's functions by CuPy's names.
+"""
+
+import contextlib
+import sys
+import types
+import weakref
+from collections import namedtuple
+
+import agdbg_tests_cupy_api as cupy_api
+import numpy as np
+
+
+class HostRead(RuntimeError):
+    """A value would have been read from the device without anybody asking."""
+
+
+class Mixed(TypeError):
+    """A NumPy array among device arrays."""
+
+
+class Missing(TypeError):
+    """CuPy has no such function, parameter or dtype."""
+
+
+refusals = []
+"""What was refused, in order: texts. Tests clear it and look at it."""
+
+_allowed = 0
+SUPPORTED = "?bhilqBHILQefdFD"
+"""The type codes of the dtypes of CuPy."""
+
+
+def _refuse(kind, text):
+    frame = sys._getframe(1)
+    while frame.f_back is not None and (frame.f_globals.get("__name__") == __name__ or "numpy" in frame.f_code.co_filename):
+        frame = frame.f_back
+    refusals.append(f"{kind.__name__}: {text} (at {frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno})")
+    raise kind(text)
+
+
+@contextlib.contextmanager
+def allowed_host_reads():
+    """Inside, values may be read: for code that asks for it (``item``, ``nonzero``, masks), where torch waits for the GPU too."""
+    global _allowed
+    _allowed += 1
+    try:
+        yield
+    finally:
+        _allowed -= 1
+
+
+def _read(what):
+    if not _allowed:
+        _refuse(HostRead, f"{what} reads from the device")
+
+
+# ----- the array -----
+
+Flags = namedtuple("Flags", "c_contiguous f_contiguous owndata")
+
+
+class Pointer:
+    """A place in the memory of an array: CuPy's ``array.data``."""
+
+    def __init__(self, array, offset=0):
+        self.array, self.offset = array, offset
+
+    @property
+    def ptr(self):
+        """The address."""
+        return self.array.ctypes.data + self.offset
+
+    def __add__(self, offset):
+        return Pointer(self.array, self.offset + offset)
+
+
+class Device:
+    """Where an array lies."""
+
+    id = 0
+
+
+_owners = weakref.WeakValueDictionary()
+"""By the identity of NumPy's array that owns the memory: the device array on it, so that ``base`` is always the same object."""
+
+
+class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array that lies on the device; ``_host`` is for this module only."""
+
+    __array_priority__ = 100
+    __hash__ = None
+    device = Device()
+
+    def __init__(self, host, dtype=None, memptr=None, strides=None):
+        if not isinstance(host, np.ndarray):  # as CuPy's: a shape, a dtype, a place in memory that lies in order, strides
+            empty = 0 in host
+            host = np.ndarray(host, dtype, memptr.array, 0 if empty else memptr.offset, strides)
+        if host.dtype.char not in SUPPORTED:
+            _refuse(Missing, f"dtype {host.dtype} on the device")
+        self._host = host
+        if host.base is None:
+            _owners[id(host)] = self
+
+    # ----- what it is -----
+
+    shape = property(lambda self: self._host.shape)
+    ndim = property(lambda self: self._host.ndim)
+    size = property(lambda self: self._host.size)
+    dtype = property(lambda self: self._host.dtype)
+    itemsize = property(lambda self: self._host.itemsize)
+    nbytes = property(lambda self: self._host.nbytes)
+    strides = property(lambda self: self._host.strides)
+    data = property(lambda self: Pointer(self._host))
+    T = property(lambda self: ndarray(self._host.T))
+    mT = property(lambda self: ndarray(self._host.mT))
+    imag = property(lambda self: ndarray(self._host.imag))
+
+    @property
+    def real(self):
+        """The real part: a view of complex numbers, the array itself of others."""
+        return ndarray(self._host.real) if self.dtype.kind == "c" else self
+
+    @real.setter
+    def real(self, value):
+        self._host.real = _host(value)
+
+    @imag.setter
+    def imag(self, value):
+        self._host.imag = _host(value)
+
+    @property
+    def flags(self):
+        """Layout only: nothing on the device is read-only."""
+        given = self._host.flags
+        return Flags(given.c_contiguous, given.f_contiguous, given.owndata)
+
+    @property
+    def base(self):
+        """The array that owns the memory, ``None`` where that is this one."""
+        owner = self._host
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if owner is self._host:
+            return None
+        known = _owners.get(id(owner))
+        return ndarray(owner) if known is None else known
+
+    def __len__(self):
+        return len(self._host)
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        return f"<device array of shape {self.shape} and dtype {self.dtype}>"
+
+    # ----- what copies to the host -----
+
+    def __array__(self, dtype=None, copy=None):
+        _refuse(HostRead, "Implicit conversion to a NumPy array is not allowed. Please use `.get()`: __array__")
+
+    def get(self):
+        """The content as a NumPy array of its own."""
+        _read("get")
+        return self._host.copy("K")
+
+    # ----- NumPy's protocols, as far as CuPy supports them -----
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if any(isinstance(x, tuple | list) for x in inputs):
+            return NotImplemented
+        if method != "__call__":
+            _refuse(Missing, f"{ufunc.__name__}.{method} by way of NumPy")
+        return _run("cupy", ufunc.__name__, ufunc, inputs, kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        return _run(function.__module__.replace("numpy", "cupy", 1), function.__name__, function, args, kwargs)
+
+    # ----- indexing -----
+
+    def __getitem__(self, key):
+        if _masks(key):
+            _read("a mask as an index")
+        return _device(self._host[_key(key)])
+
+    def __setitem__(self, key, value):
+        if len(_masks(key)) > 1:
+            _refuse(Missing, "an index of several masks")
+        self._host[_key(key)] = _host(value)
+
+    def take(self, indices, axis=None, out=None):
+        """Elements by flat position, or slices along ``axis``."""
+        return _device(self._host.take(_host(indices), axis))
+
+    def dot(self, other):
+        """The product with another device array."""
+        return _device(self._host.dot(_host(other)))
+
+
+def _reading(name):
+    def read(self, *args):
+        _read(name)
+        return getattr(self._host, name)(*args)
+
+    return read
+
+
+for _name in ("item", "tolist", "__float__", "__int__", "__bool__", "__index__", "__complex__", "tobytes", "dump"):
+    setattr(ndarray, _name, _reading(_name))
+
+
+def _method(name, allowed):
+    def method(self, *args, **kwargs):
+        if allowed is not None and set(kwargs) - allowed:
+            _refuse(Missing, f"ndarray.{name} has no argument {', '.join(sorted(set(kwargs) - allowed))}")
+        if name in SIZED_BY_VALUES:
+            _read(name)
+        return _device(getattr(self._host, name)(*_host_all(args), **_host_all(kwargs)))
+
+    method.__name__ = name
+    return method
+
+
+_REDUCES = "axis dtype out keepdims"
+_KEYWORDS = {
+    "copy": "order", "astype": "dtype order casting subok copy", "view": "dtype", "reshape": "order", "squeeze": "axis",
+    "round": "decimals out", "max": "axis out keepdims", "min": "axis out keepdims", "all": "axis out keepdims",
+    "any": "axis out keepdims", "clip": "min max out", "sort": "axis", "argsort": "axis", "partition": "axis",
+    "argpartition": "axis", "std": "axis dtype out ddof keepdims", "var": "axis dtype out ddof keepdims",
+    **dict.fromkeys(("sum", "prod", "mean", "argmax", "argmin"), _REDUCES), **dict.fromkeys(("cumsum", "cumprod"), "axis dtype out"),
+}  # fmt: skip
+SIZED_BY_VALUES = {
+    "nonzero", "flatnonzero", "argwhere", "unique", "extract", "compress", "bincount", "histogram", "intersect1d", "setdiff1d",
+    "union1d", "setxor1d",
+}  # fmt: skip
+"""Functions that must read from the device to know how large their result is."""
+
+for _name, (_kind, _) in cupy_api.API["cupy.ndarray"].items():
+    if _kind == "method" and _name not in vars(ndarray) and hasattr(np.ndarray, _name):
+        setattr(ndarray, _name, _method(_name, set(_KEYWORDS[_name].split()) if _name in _KEYWORDS else None))
+
+# ----- operands and results -----
+
+
+def _host(x):
+    """An operand as NumPy takes it; NumPy arrays may not be among the operands."""
+    if isinstance(x, ndarray):
+        return x._host
+    if isinstance(x, np.ndarray):
+        _refuse(Mixed, f"a NumPy array of shape {x.shape} and dtype {x.dtype} among device arrays")
+    return x
+
+
+def _host_all(value):
+    if isinstance(value, tuple | list):
+        items = [_host_all(v) for v in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return {k: _host_all(v) for k, v in value.items()} if isinstance(value, dict) else _host(value)
+
+
+def _device(result):
+    if isinstance(result, tuple | list):
+        items = [_device(r) for r in result]
+        return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
+    if isinstance(result, np.ndarray | np.generic):
+        return ndarray(result if isinstance(result, np.ndarray) else np.asarray(result))
+    return result
+
+
+def _key(key):
+    return tuple(_host(k) for k in key) if isinstance(key, tuple) else _host(key)
+
+
+def _masks(key):
+    return [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, ndarray) and k.dtype.kind == "b"]
+
+
+# ----- the functions -----
+
+_ON_DEVICE = {"allclose", "array_equal", "array_equiv", "count_nonzero", "isclose", "linalg.matrix_rank"}
+"""Functions whose result NumPy gives as a number of Python, CuPy as a 0-d array."""
+
+
+def _run(space, name, function, args, kwargs):
+    """``function`` of NumPy on the memory of device arrays, if CuPy has it."""
+    why = f"{space} does not exist" if space not in cupy_api.API else cupy_api.refusal(space, name, len(args), kwargs)
+    if why is not None:
+        _refuse(Missing, why)
+    if name in SIZED_BY_VALUES or (name == "where" and len(args) == 1):
+        if name != "bincount" or kwargs.get("minlength") is None:
+            _read(name)
+    if name == "repeat" and any(isinstance(x, ndarray) for x in (*args[1:2], kwargs.get("repeats"))):
+        _read("repeat by an array of counts")
+    out = kwargs.get("out")
+    result = function(*_host_all(args), **_host_all(kwargs))
+    if out is not None:
+        return out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if name in ("may_share_memory", "shares_memory"):
+        return bool(result)
+    if name == "diagonal":
+        result.flags.writeable = True  # nothing on the device is read-only
+    return _device(np.asarray(result) if name in _ON_DEVICE else result)
+
+
+_CREATE = {"asarray", "array", "ascontiguousarray", "asfortranarray", "asanyarray"}
+"""Functions that take lists and NumPy arrays: they are the way to ask for a copy to the device."""
+
+
+class _Ufunc:
+    """A ufunc of the device library, with the methods that CuPy's have."""
+
+    def __init__(self, ufunc):
+        self.__name__ = ufunc.__name__
+        self._ufunc = ufunc
+
+    def __call__(self, *args, **kwargs):
+        return _run("cupy", self.__name__, self._ufunc, args, kwargs)
+
+    def _by(self, method, *args, **kwargs):
+        allowed = cupy_api.UFUNC_METHODS[method]
+        if allowed is not None and self.__name__ not in allowed:
+            _refuse(Missing, f"cupy.{self.__name__}.{method}")
+        if any(isinstance(x, ndarray) and x.dtype.kind == "b" for x in args[1:2]):
+            _read("a mask as an index")
+        return _device(getattr(self._ufunc, method)(*_host_all(args), **_host_all(kwargs)))
+
+    def __getattr__(self, name):
+        if name not in cupy_api.UFUNC_METHODS:
+            raise AttributeError(name)
+        return lambda *args, **kwargs: self._by(name, *args, **kwargs)
+
+
+def _function(space, name, function):
+    def call(*args, **kwargs):
+        if name in _CREATE and isinstance(args[0], ndarray) and name != "array" and kwargs.get("dtype") is None and len(args) == 1:
+            return ndarray(function(args[0]._host)) if name.startswith("asc") or name.startswith("asf") else args[0]
+        if name in _CREATE:
+            first = args[0]._host if isinstance(args[0], ndarray) else np.array(first_of(args[0]))
+            return ndarray(np.array(function(first, *args[1:], **kwargs)))
+        return _run(space, name, function, args, kwargs)
+
+    call.__name__ = name
+    return call
+
+
+def first_of(data):
+    """What is to be uploaded; device arrays in lists may not be."""
+    if isinstance(data, list | tuple):
+        return [first_of(x) for x in data]
+    if isinstance(data, ndarray):
+        _refuse(HostRead, "a list of device arrays made an array")
+    return data
+
+
+class _Space(types.SimpleNamespace):
+    """A namespace such as ``linalg``."""
+
+    def __init__(self, space, source):
+        super().__init__(_space=space, _source=source)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _find(self._space, self._source, name)
+
+
+def _find(space, source, name):
+    found = getattr(source, name)  # AttributeError where there is none
+    if isinstance(found, np.ufunc) and space == "cupy":
+        if name not in cupy_api.API[space]:
+            _refuse(Missing, f"{space}.{name} does not exist")
+        return _Ufunc(found)
+    if isinstance(found, type) or not callable(found):
+        return found  # dtypes and constants
+    if name not in cupy_api.API[space]:
+        _refuse(Missing, f"{space}.{name} does not exist")
+    return _function(space, name, found)
+
+
+linalg = _Space("cupy.linalg", np.linalg)
+fft = _Space("cupy.fft", np.fft)
+lib = types.SimpleNamespace(stride_tricks=_Space("cupy.lib.stride_tricks", np.lib.stride_tricks))
+
+
+class _Grid:
+    def __getitem__(self, key):
+        return _device(np.ogrid[key])
+
+
+ogrid = _Grid()
+
+
+def __getattr__(name):
+    if name.startswith("__") or name in ("random", "lib"):
+        raise AttributeError(name)
+    return _find("cupy", np, name)
+
+
+def _of_scipy(part):
+    import importlib
+
+    return _Space(f"cupyx.scipy.{part}", importlib.import_module(f"scipy.{part}"))
+
+
+def scipy(part):
+    """What stands for ``cupyx.scipy``: ``special``, ``linalg``, ``ndimage`` on device arrays."""
+    return _of_scipy(part)
+
+
+# ----- what only tests do -----
+
+
+def put(array):
+    """A copy of a NumPy array (or number, list) on the device, at its place in a copy of the memory that it is a part of."""
+    if not isinstance(array, np.ndarray):
+        return ndarray(np.array(array))
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if owner is array or not owner.flags.c_contiguous or 0 in array.shape:
+        return ndarray(array.copy("K"))
+    place = array.ctypes.data - owner.ctypes.data
+    return ndarray(np.ndarray(array.shape, array.dtype, owner.copy(), place, array.strides))
+
+
+def host(array):
+    """The content of a device array: for the tests' own comparisons."""
+    assert type(array) is ndarray, type(array)
+    return array._host

@@ -1,0 +1,163 @@
+"""Ops on the strict device: every op of PyTorch's list gives there what it gives on the CPU, and reads nothing from it."""
+
+import contextlib
+import itertools
+import re
+
+import agdbg_tests_strict_device as strict
+import numpy as np
+import torch
+from agdbg_tests_op_cases import UNWRITTEN, Case, leaves_of, quiet, seeded
+from agdbg_tests_op_convert import Copier, Excluded, tensor
+from agdbg_tests_op_db import OPS, of_engine
+
+import agdbg_engine as engine
+from agdbg_engine.tensor import wrap
+
+FIRST = ((torch.float64, 3), (torch.float32, 2))
+"""So many samples of an entry by dtype; where it takes no floating numbers, of int64 or bool."""
+
+
+_ASKED = "a number of Python is asked for"
+_SIZE = "the size of the result depends on values"
+_ERRORS = "singular matrices are an error, as in torch"
+_ZEROS = "the formula depends on whether there are zeros, as in torch"
+HOST_READS = {
+    **dict.fromkeys(("item", "allclose", "equal", "linspace:tensor_overload", "logspace:tensor_overload", "narrow", "tensor_split"), _ASKED),
+    **dict.fromkeys(
+        ("nonzero", "nonzero_static", "argwhere", "masked_select", "masked_scatter", "index_put", "unique", "unique_consecutive",
+         "bincount", "histc", "histogram", "histogramdd", "nn.functional.one_hot", "repeat_interleave"), _SIZE),
+    **dict.fromkeys(
+        ("cholesky", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "inverse", "linalg.solve", "linalg.tensorinv",
+         "linalg.tensorsolve"), _ERRORS),
+    **dict.fromkeys(("prod", "cumprod", "masked.cumprod", "linalg.vander"), _ZEROS),
+    "cov": "negative weights are an error, as in torch", "to": "the copy to the CPU is what is asked for",
+    "nn.functional.ctc_loss": "lengths decide about loops; torch copies them to the CPU too",
+    "poisson": "NumPy draws the numbers: there is no generator on the device yet",
+}  # fmt: skip
+"""Ops that may read from the device, and why."""
+
+REFUSED = {
+    "linalg.ldl_factor", "linalg.ldl_factor_ex", "linalg.ldl_solve", "linalg.lstsq", "linalg.lstsq:grad_oriented", "index_reduce:prod",
+    "scatter_reduce:prod", "special.airy_ai", "special.hermite_polynomial_h", "special.hermite_polynomial_he",
+    "special.laguerre_polynomial_l", "special.legendre_polynomial_p",
+    *(f"special.{s}chebyshev_polynomial_{kind}" for s in ("", "shifted_") for kind in "tuvw"),
+}  # fmt: skip
+"""Ops that are not there on a device: ``agdbg_engine.ops.host_only`` says why."""
+
+ROUGH = {"logcumsumexp": 1e-2}
+"""Tolerance in float32, relative to the largest number, where sums are formed in another order and most of them cancels."""
+
+
+class DeviceCopier(Copier):
+    """Arguments for the engine, tensors on ``device`` (made by ``put`` from NumPy's arrays)."""
+
+    def __init__(self, device):
+        super().__init__(engine)
+        self.device = device
+
+    def __call__(self, value):
+        if isinstance(value, torch.device):
+            return engine.device(self.device)
+        if isinstance(value, dict):
+            return {k: self.device if k == "device" and v == "cpu" else self(v) for k, v in value.items()}
+        return super().__call__(value)
+
+    def _tensor(self, value):
+        made = on(self.device, tensor(value, engine))
+        if value.requires_grad:
+            self.leaves.append(made.requires_grad_())
+        return made
+
+
+def on(device, t):
+    """``t`` on ``device``, as a new leaf."""
+    return wrap(strict.put(t._a)) if device == "strict" else t
+
+
+def cases(name):
+    """The first samples of an entry."""
+    op = OPS[name]
+    floating = [(d, n) for d, n in FIRST if d in op.dtypes]
+    for dtype, most in floating or [(d, 3) for d in (torch.int64, torch.bool, torch.complex128) if d in op.dtypes][:1]:
+        with seeded(name):
+            grad = op.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
+            found = list(itertools.islice(op.sample_inputs_func(op, "cpu", dtype, grad), most))
+        yield from (Case(name, op, sample) for sample in found)
+
+
+def computed(case, device):
+    """Buffers of the results and of all gradients."""
+    copy = DeviceCopier(device)
+    args, kwargs = [copy(case.sample.input), *map(copy, case.sample.args)], copy(case.sample.kwargs)
+    engine.manual_seed(0)
+    with engine.device(device) if device == "strict" else contextlib.nullcontext():
+        result = of_engine(case.op)(*args, **kwargs)
+        results = leaves_of(result)
+        differentiable = [x for x in results if x.requires_grad]
+        if not differentiable or not copy.leaves:
+            return [x._a for x in results], []
+        rng = case.rng()
+        seeds = [on(x.device.type, wrap(_numbers(rng, x))) for x in differentiable]
+        grads = engine.autograd.grad(differentiable, copy.leaves, seeds, allow_unused=True)
+    return [x._a for x in results], [None if g is None else g._a for g in grads]
+
+
+def _numbers(rng, like):
+    made = rng.standard_normal(like.shape)
+    return np.asarray(made + 1j * rng.standard_normal(like.shape) if like.is_complex() else made).astype(like.dtype)
+
+
+def differences(case):
+    """What differs between the device and the CPU, in lines; the exception where the op fails only there."""
+    try:
+        with quiet():
+            theirs = computed(case, "cpu")
+    except Excluded:
+        return
+    except Exception:
+        return  # refused everywhere, or not there yet: other tests say so
+    strict.refusals.clear()
+    allowed = strict.allowed_host_reads() if case.name in HOST_READS else contextlib.nullcontext()
+    try:
+        with quiet(), allowed:
+            ours = computed(case, "strict")
+    except Excluded:
+        return
+    except Exception as error:
+        reasons = "; ".join(strict.refusals)
+        yield f"{type(error).__name__}: {re.sub(chr(10) + '.*', '', str(error))}" + (f" [{reasons}]" if reasons else "")
+        return
+    if strict.refusals:
+        yield f"refused on the way: {'; '.join(strict.refusals)}"
+    for kind, a, b in zip(("result", "gradient"), theirs, ours, strict=True):
+        if len(a) != len(b):
+            yield f"{len(a)} {kind}s on the CPU, {len(b)} on the device"
+            return
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            yield from (f"{kind} {i}: {text}" for text in _compared(case.op.name, x, y))
+
+
+def _compared(name, x, y):
+    if x is None or y is None:
+        if x is not y:
+            yield f"{x} on the CPU, {y} on the device"
+        return
+    if type(y) is not strict.ndarray and name != "to":
+        yield "is not on the device"
+        return
+    y = strict.host(y) if type(y) is strict.ndarray else y
+    if x.shape != y.shape or x.dtype != y.dtype:
+        yield f"{x.dtype}{x.shape} on the CPU, {y.dtype}{y.shape} on the device"
+    elif name in UNWRITTEN:
+        return
+    elif x.dtype.kind not in "fc":
+        if not np.array_equal(x, y):
+            yield "other values"
+    else:
+        single = x.real.dtype.itemsize <= 4
+        rtol, atol = (1e-4, 1e-5) if single else (1e-7, 1e-9)
+        if single and name in ROUGH:
+            atol = ROUGH[name] * np.abs(x).max()
+        if not np.allclose(x, y, rtol=rtol, atol=atol, equal_nan=True):
+            yield "other numbers"

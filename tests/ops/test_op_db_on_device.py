@@ -1,0 +1,46 @@
+"""Every op of PyTorch's list on the strict device: value and gradient as on the CPU, nothing read that was not asked for."""
+
+import pytest
+
+pytest.importorskip("torch")
+
+import agdbg_tests_op_device as on_device  # noqa: E402
+import agdbg_tests_strict_device as strict  # noqa: E402
+from agdbg_tests_op_db import present  # noqa: E402
+
+from agdbg_engine.ops.host_only import HOST_ONLY  # noqa: E402
+
+PRESENT = present()
+
+
+@pytest.mark.parametrize("name", [n for n in PRESENT if n not in on_device.REFUSED])
+def test_as_on_the_cpu(name):
+    lines = [f"{case.text}: {line}" for case in on_device.cases(name) for line in on_device.differences(case)]
+    assert not lines, "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", sorted(on_device.REFUSED))
+def test_refused_with_a_reason(name):
+    """Some sample of each is refused, and in words that name the op, the device and the reason."""
+    found = []
+    for case in on_device.cases(name):
+        try:
+            on_device.computed(case, "strict")
+        except NotImplementedError as error:
+            found.append(str(error))
+    assert found
+    assert all(" is not implemented on device strict:0: " in text for text in found)
+    assert any(reason in found[0] for reason in HOST_ONLY.values())
+
+
+@pytest.mark.parametrize("name", sorted(on_device.HOST_READS))
+def test_reads_only_where_it_must(name):
+    """An op that is allowed to read does so for some sample: else it has no place in the table."""
+    strict.refusals.clear()
+    for case in on_device.cases(name):
+        try:
+            with on_device.quiet():
+                on_device.computed(case, "strict")
+        except Exception:
+            continue
+    assert any("HostRead" in text for text in strict.refusals)

@@ -1,0 +1,64 @@
+"""Reductions of the pieces of a dimension against PyTorch's: values and gradients with ties, zeros and empty pieces; errors."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+import agdbg_engine as engine
+
+CASES = {
+    "vector": ((5,), 0, [2, 0, 3, 0], False),
+    "matrix": ((5, 3), 0, [0, 1, 2, 2], False),
+    "rest left out": ((10, 2, 3), 0, [1, 2, 0, 6, 0], True),
+    "rows apart": ((3, 5), 1, [[2, 0, 3], [0, 1, 4], [1, 1, 3]], False),
+    "with more dimensions": ((2, 5, 3), 1, [[0, 1, 2, 2], [5, 0, 0, 0]], False),
+}
+
+
+@pytest.mark.parametrize("initial", [None, 1, -0.5])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "prod"])
+@pytest.mark.parametrize("by", ["lengths", "offsets"])
+@pytest.mark.parametrize("case", CASES)
+def test_value_and_gradient(case, by, reduce, initial):
+    shape, axis, lengths, unsafe = CASES[case]
+    pieces = np.array(lengths)
+    if by == "offsets":
+        pieces = np.concatenate([0 * pieces[..., :1], pieces], -1).cumsum(-1)
+    numbers = np.round(np.random.default_rng(0).standard_normal(shape))
+    found = []
+    for library in (engine, torch):
+        x = library.from_numpy(numbers.copy()).requires_grad_()
+        how = {by: library.from_numpy(pieces), "axis": axis, "unsafe": unsafe, "initial": initial}
+        y = library.segment_reduce(x, reduce, **how)
+        weights = library.arange(1, y.numel() + 1, dtype=library.float64).reshape(y.shape)
+        (g,) = library.autograd.grad((y.masked_fill(~library.isfinite(y), 0.0) * weights).sum(), x)
+        found.append((y.detach().numpy(), g.numpy()))
+    for mine, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+
+
+ERRORS = """
+R(x, "sum")
+R(x, "median", lengths=L([6]))
+R(x, "sum", lengths=L([5]))
+R(x, "sum", lengths=L([-1, 7]))
+R(x, "sum", lengths=L([2, 4.]))
+R(x, "sum", lengths=L([2, 4]), axis=1)
+R(x.reshape(2, 3), "sum", lengths=L([1, 1]), axis=1)
+R(x.long(), "sum", lengths=L([6]))
+R(x, "sum", lengths=L([6]), indices=L([0, 6]))
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("text", ERRORS)
+def test_errors_are_in_the_words_of_pytorch(text):
+    found = []
+    for library in (engine, torch):
+        names = {"L": library.tensor, "R": library.segment_reduce, "x": library.arange(6, dtype=library.float32)}
+        with pytest.raises(Exception) as caught:
+            eval(text, names)
+        found.append((caught.type, str(caught.value).split("\n")[0]))
+    assert found[0] == found[1]
