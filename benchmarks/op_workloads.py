@@ -31,10 +31,12 @@ IMAGES = (((1, 2, 8, 8),), ((4, 8, 16, 16),), ((8, 16, 32, 32),))
 
 UNARY = (
     "exp log sqrt rsqrt tanh sigmoid relu sin cos tan sinh asin atan erf erfc expm1 log1p log2 exp2 square abs reciprocal "
-    "lgamma digamma sinc floor frac neg"
+    "lgamma digamma erfinv sinc floor frac neg"
 ).split()
-ACTIVATIONS = "gelu silu mish elu selu softplus hardswish hardsigmoid hardtanh leaky_relu logsigmoid softsign tanhshrink".split()
-BINARY = "add sub mul div atan2 hypot maximum minimum fmax logaddexp fmod copysign".split()
+ACTIVATIONS = (
+    "gelu silu mish elu selu softplus hardswish hardsigmoid hardtanh leaky_relu logsigmoid softsign tanhshrink".split()
+)
+BINARY = "add sub mul div atan2 hypot maximum minimum fmax logaddexp fmod remainder copysign".split()
 
 
 def cases() -> Iterator[Case]:
@@ -45,6 +47,7 @@ def cases() -> Iterator[Case]:
         yield Case(f"F.{name}", lambda lib, F, x, n=name: getattr(F, n)(x), VECTORS)
     for name in BINARY:
         yield Case(name, lambda lib, F, x, y, n=name: getattr(lib, n)(x, y), PAIRS, positive=True)
+    yield Case("div(floor)", lambda lib, F, x, y: lib.div(x, y, rounding_mode="floor"), PAIRS, positive=True)
     yield from _shapes()
     yield from _reductions()
     yield from _matrices()
@@ -95,16 +98,28 @@ def _layers() -> Iterator[Case]:
     heads = (((1, 2, 4, 8),) * 3, ((2, 4, 32, 16),) * 3, ((4, 8, 128, 32),) * 3)
     yield Case("F.linear", lambda lib, F, x, w: F.linear(x, w), tuple((s[0], (16, s[0][1])) for s in BATCHES))
     yield Case("F.conv2d", lambda lib, F, x, w: F.conv2d(x, w, padding=1), conv)
-    yield Case("F.conv1d", lambda lib, F, x, w: F.conv1d(x, w), (((1, 2, 16), (4, 2, 3)), ((8, 8, 64), (8, 8, 3)), ((16, 32, 256), (32, 32, 3))))
+    deep = (((1, 8, 4, 4), (8, 8, 3, 3)), ((4, 32, 8, 8), (32, 32, 3, 3)), ((8, 128, 8, 8), (128, 128, 3, 3)))
+    each = tuple((s[0], (s[0][1], 1, 3, 3)) for s in IMAGES)
+    yield Case("F.conv2d(deep)", lambda lib, F, x, w: F.conv2d(x, w, padding=1), deep)
+    yield Case("F.conv2d(depthwise)", lambda lib, F, x, w: F.conv2d(x, w, padding=1, groups=w.shape[0]), each)
+    yield Case(
+        "F.conv1d",
+        lambda lib, F, x, w: F.conv1d(x, w),
+        (((1, 2, 16), (4, 2, 3)), ((8, 8, 64), (8, 8, 3)), ((16, 32, 256), (32, 32, 3))),
+    )
     yield Case("F.max_pool2d", lambda lib, F, x: F.max_pool2d(x, 2), IMAGES)
     yield Case("F.avg_pool2d", lambda lib, F, x: F.avg_pool2d(x, 2), IMAGES)
     yield Case("F.adaptive_avg_pool2d", lambda lib, F, x: F.adaptive_avg_pool2d(x, 1), IMAGES)
     yield Case("F.interpolate", lambda lib, F, x: F.interpolate(x, scale_factor=2, mode="bilinear"), IMAGES)
+    grids = tuple((s[0], (s[0][0], *s[0][2:], 2)) for s in IMAGES)
+    yield Case("F.grid_sample", lambda lib, F, x, at: F.grid_sample(x, at, align_corners=False), grids)
     yield Case("F.layer_norm", lambda lib, F, x, w, b: F.layer_norm(x, w.shape, w, b), normal)
     yield Case("F.batch_norm", lambda lib, F, x, w, b: F.batch_norm(x, None, None, w, b, True), normal)
     yield Case("F.attention", lambda lib, F, q, k, v: F.scaled_dot_product_attention(q, k, v), heads)
     yield Case("F.mse_loss", lambda lib, F, x, y: F.mse_loss(x, y), PAIRS)
     yield Case("F.smooth_l1_loss", lambda lib, F, x, y: F.smooth_l1_loss(x, y), PAIRS)
     yield Case("F.bce_with_logits", lambda lib, F, x, y: F.binary_cross_entropy_with_logits(x, y.detach()), PAIRS)
-    yield Case("F.cross_entropy", lambda lib, F, x: F.cross_entropy(x, lib.from_numpy(np.arange(x.shape[0]) % 2)), BATCHES)
+    yield Case(
+        "F.cross_entropy", lambda lib, F, x: F.cross_entropy(x, lib.from_numpy(np.arange(x.shape[0]) % 2)), BATCHES
+    )
     yield Case("F.embedding", lambda lib, F, w: F.embedding(lib.from_numpy(np.arange(w.shape[0]) % 2), w), BATCHES)

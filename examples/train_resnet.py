@@ -15,7 +15,7 @@ from agdbg_engine.nn import functional as F
 
 STEPS = 100
 BATCH = 64
-HIGHEST_RATE = 0.1
+HIGHEST_RATE = 0.05
 GOAL = 0.95
 
 

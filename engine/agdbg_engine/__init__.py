@@ -83,7 +83,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"agdbg_engine
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("fft", "func", "linalg", "masked", "nn", "optim", "signal", "special", "utils"):
+    if name in ("cuda", "fft", "func", "linalg", "masked", "nn", "optim", "signal", "special", "utils"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

@@ -11,7 +11,7 @@ import numpy as np
 from . import events
 from .arguments import checked
 from .backward import QUIET
-from .device import CPU, moved, on, resolved, module_of
+from .device import CPU, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
 from .memory_format import order
 from .numpy_interop import from_array
@@ -269,7 +269,13 @@ def ones_like(
 
 @overridable
 def full_like(
-    t: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
+    t: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """One value in the shape and dtype of ``t``."""
     target = np.dtype(dtype or t._a.dtype)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import cuda  # noqa: F401 - registers the kind
+from . import cuda
 from .backends import BACKENDS, Backend, backend_of
 
 
@@ -32,7 +32,7 @@ class device:
             index = spec.index if index is None else index
             spec = spec.type
         if isinstance(spec, int) and not isinstance(spec, bool) and cuda.is_available():
-            spec, index = "cuda", spec
+            index, spec = spec, "cuda"
         if not isinstance(spec, str):
             raise _no_device(spec)
         kind, _, number = spec.partition(":")

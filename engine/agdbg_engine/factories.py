@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-
 if TYPE_CHECKING:
     from .tensor import Tensor
 

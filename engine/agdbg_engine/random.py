@@ -265,15 +265,21 @@ def randperm(
 
 
 @overridable
-def rand_like(t: Tensor, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def rand_like(
+    t: Tensor, *, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Uniform random numbers in the shape and dtype of ``t``."""
-    return rand(t.shape, generator=generator, dtype=dtype or t.dtype, requires_grad=requires_grad)
+    kind, place = dtype or t.dtype, device or t.device
+    return rand(t.shape, generator=generator, dtype=kind, device=place, requires_grad=requires_grad)
 
 
 @overridable
-def randn_like(t: Tensor, *, generator: Any = None, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def randn_like(
+    t: Tensor, *, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Standard normal numbers in the shape and dtype of ``t``."""
-    return randn(t.shape, generator=generator, dtype=dtype or t.dtype, requires_grad=requires_grad)
+    kind, place = dtype or t.dtype, device or t.device
+    return randn(t.shape, generator=generator, dtype=kind, device=place, requires_grad=requires_grad)
 
 
 @overridable
@@ -284,9 +290,11 @@ def randint_like(
     *,
     generator: Any = None,
     dtype: Any = None,
+    device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Random integers in [low, high), or below ``low`` without ``high``, in the shape and dtype of ``t``."""
     low, high = (0, low) if high is None else (low or 0, high)
     low, high = (int(x.item() if isinstance(x, Tensor) else x) for x in (low, high))
-    return randint(low, high, t.shape, generator=generator, dtype=dtype or t.dtype, requires_grad=requires_grad)
+    kind, place = dtype or t.dtype, device or t.device
+    return randint(low, high, t.shape, generator=generator, dtype=kind, device=place, requires_grad=requires_grad)

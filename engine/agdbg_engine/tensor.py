@@ -301,10 +301,6 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if value.device.type != self.device.type:
-            raise RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
-            )
         if self.requires_grad and not is_differentiable(value._a.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         value._shared_storage()  # two tensors write to its memory from now on, each with a counter of its own
@@ -313,8 +309,8 @@ class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copyin
             if self._rg:
                 events.keep_on(events.INFERENCE)  # an op on nothing but such is not recorded
         self._shared_storage()
-        if value._a.dtype != self._a.dtype and self._meta is not None:
-            self._meta.accumulator = None  # what is recorded from now on has gradients of the other dtype
+        if (value._a.dtype != self._a.dtype or type(value._a) is not type(self._a)) and self._meta is not None:
+            self._meta.accumulator = None  # what is recorded from now on has gradients of the other dtype, or elsewhere
         self._a = value._a
 
     @data.deleter

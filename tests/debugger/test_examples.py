@@ -54,7 +54,8 @@ def test_it_prints_and_exits_as_without_agdbg(runs, name, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "steps"), [("train_gpt.py", "3"), ("train_pinn.py", "12")])
-def test_training_prints_the_same_digits_as_without_agdbg(name, steps, tmp_path):
+def test_training_prints_the_same_digits_as_without_agdbg(name, steps, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # such small products only wait for each other's threads
     script = [str(EXAMPLES / name), steps]
     plain = subprocess.run([sys.executable, *script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     run = agdbg("run", "--headless", "--trace", str(tmp_path / "trace"), *script, cwd=tmp_path)

@@ -9,6 +9,8 @@ HERE = Path(__file__).parent
 
 def _load(name):
     """Load a helper module that lies beside this file; tests import it as ``agdbg_tests_<name>``."""
+    if f"agdbg_tests_{name}" in sys.modules:
+        return sys.modules[f"agdbg_tests_{name}"]
     spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", HERE / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -16,7 +18,15 @@ def _load(name):
     return module
 
 
-for _name in ("differential", "random_programs", "op_samples", "fake_device", "forward_tools", "together"):
+for _name in (
+    "differential",
+    "random_programs",
+    "op_samples",
+    "cupy_api",
+    "strict_device",
+    "forward_tools",
+    "together",
+):
     _load(_name)
 for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import
     _load(_path.stem)

@@ -11,6 +11,7 @@ what ``array_module`` gives: it has CuPy's functions by CuPy's names.
 """
 
 import contextlib
+import importlib
 import sys
 import types
 import weakref
@@ -18,6 +19,8 @@ from collections import namedtuple
 
 import agdbg_tests_cupy_api as cupy_api
 import numpy as np
+
+from agdbg_engine.backends import Backend, register
 
 
 class HostRead(RuntimeError):
@@ -42,7 +45,9 @@ SUPPORTED = "?bhilqBHILQefdFD"
 
 def _refuse(kind, text):
     frame = sys._getframe(1)
-    while frame.f_back is not None and (frame.f_globals.get("__name__") == __name__ or "numpy" in frame.f_code.co_filename):
+    while frame.f_back is not None and (
+        frame.f_globals.get("__name__") == __name__ or "numpy" in frame.f_code.co_filename
+    ):
         frame = frame.f_back
     refusals.append(f"{kind.__name__}: {text} (at {frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno})")
     raise kind(text)
@@ -102,7 +107,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     device = Device()
 
     def __init__(self, host, dtype=None, memptr=None, strides=None):
-        if not isinstance(host, np.ndarray):  # as CuPy's: a shape, a dtype, a place in memory that lies in order, strides
+        if not isinstance(
+            host, np.ndarray
+        ):  # as CuPy's: a shape, a dtype, a place in memory that lies in order, strides
             empty = 0 in host
             host = np.ndarray(host, dtype, memptr.array, 0 if empty else memptr.offset, strides)
         if host.dtype.char not in SUPPORTED:
@@ -342,7 +349,13 @@ class _Ufunc:
 
 def _function(space, name, function):
     def call(*args, **kwargs):
-        if name in _CREATE and isinstance(args[0], ndarray) and name != "array" and kwargs.get("dtype") is None and len(args) == 1:
+        if (
+            name in _CREATE
+            and isinstance(args[0], ndarray)
+            and name != "array"
+            and kwargs.get("dtype") is None
+            and len(args) == 1
+        ):
             return ndarray(function(args[0]._host)) if name.startswith("asc") or name.startswith("asf") else args[0]
         if name in _CREATE:
             first = args[0]._host if isinstance(args[0], ndarray) else np.array(first_of(args[0]))
@@ -406,16 +419,12 @@ def __getattr__(name):
     return _find("cupy", np, name)
 
 
-def _of_scipy(part):
-    import importlib
-
+def scipy(part):
+    """What stands for ``cupyx.scipy``: ``special``, ``linalg``, ``ndimage`` on device arrays."""
     return _Space(f"cupyx.scipy.{part}", importlib.import_module(f"scipy.{part}"))
 
 
-def scipy(part):
-    """What stands for ``cupyx.scipy``: ``special``, ``linalg``, ``ndimage`` on device arrays."""
-    return _of_scipy(part)
-
+register(Backend("strict", __name__, scipy))
 
 # ----- what only tests do -----
 

@@ -1,6 +1,6 @@
 """Custom Functions: what the errors say below PyTorch's first line."""
 
-import agdbg_tests_fake_device as fake
+import agdbg_tests_strict_device as strict
 import pytest
 from agdbg_tests_differential import leaf
 
@@ -120,11 +120,11 @@ def test_gradient_on_another_device():
 
         @staticmethod
         def backward(ctx, g):
-            return g, wrap(fake.asarray([1.0, 2.0]))
+            return g, wrap(strict.asarray([1.0, 2.0]))
 
     text = message(F.apply(x, leaf(ag, 1.0, 2.0)).sum().backward)
     assert text.startswith(
-        "Function FBackward returned an invalid gradient at index 1 - expected device cpu but got cuda:0\n"
+        "Function FBackward returned an invalid gradient at index 1 - expected device cpu but got strict:0\n"
     )
     assert "'second'" in text
 
@@ -143,8 +143,8 @@ def test_everything_stays_on_its_device():
             seen.append(type(h._a))
             return g + h
 
-    x = wrap(fake.asarray([1.0, 2.0])).requires_grad_()
+    x = wrap(strict.asarray([1.0, 2.0])).requires_grad_()
     y, _ = F.apply(x)
     y.sum().backward()
-    assert seen == [fake.ndarray]
-    assert x.grad._a.get().tolist() == [1.0, 1.0]
+    assert seen == [strict.ndarray]
+    assert strict.host(x.grad._a).tolist() == [1.0, 1.0]

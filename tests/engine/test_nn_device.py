@@ -3,7 +3,7 @@
 import sys
 import types
 
-import agdbg_tests_fake_device as fake
+import agdbg_tests_strict_device as strict
 import numpy as np
 import pytest
 import scipy.special
@@ -71,7 +71,7 @@ def run(name, args, put, create_graph):
 @pytest.mark.parametrize("create_graph", [False, True], ids=["buffers", "recorded"])
 @pytest.mark.parametrize(("name", "args"), CASES, ids=[f"{n}{i}" for i, (n, _) in enumerate(CASES)])
 def test_value_and_gradients(name, args, create_graph):
-    ours = run(name, args, fake.put, create_graph)
-    assert {type(a) for a in ours} == {fake.ndarray}
+    ours = run(name, args, strict.put, create_graph)
+    assert {type(a) for a in ours} == {strict.ndarray}
     for a, b in zip(ours, run(name, args, np.copy, create_graph), strict=True):
-        np.testing.assert_allclose(a.get(), b, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(strict.host(a), b, rtol=1e-12, atol=1e-14)

@@ -1,6 +1,6 @@
 """Convolution, pooling, padding and resampling copy nothing between host and device."""
 
-import agdbg_tests_fake_device as fake
+import agdbg_tests_strict_device as strict
 import numpy as np
 import pytest
 
@@ -51,14 +51,14 @@ def run(function, arrays, put, create_graph):
 def test_value_and_gradients(name, create_graph):
     function, *shapes = CASES[name]
     arrays = [np.random.default_rng(0).standard_normal(s) for s in shapes]
-    ours = run(function, arrays, fake.put, create_graph)
-    assert {type(a) for a in ours} == {fake.ndarray}
+    ours = run(function, arrays, strict.put, create_graph)
+    assert {type(a) for a in ours} == {strict.ndarray}
     for a, b in zip(ours, run(function, arrays, np.copy, create_graph), strict=True):
-        np.testing.assert_allclose(a.get(), b, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(strict.host(a), b, rtol=1e-10, atol=1e-12)
 
 
 def test_fractional_pooling_draws_on_the_device():
-    x = wrap(fake.put(np.random.default_rng(0).standard_normal(IMAGE))).requires_grad_()
+    x = wrap(strict.put(np.random.default_rng(0).standard_normal(IMAGE))).requires_grad_()
     y = F.fractional_max_pool2d(x, 2, 3)
     (g,) = ag.autograd.grad(y.sum(), x)
-    assert type(y._a) is type(g._a) is fake.ndarray and y.shape == (2, 4, 3, 3)
+    assert type(y._a) is type(g._a) is strict.ndarray and y.shape == (2, 4, 3, 3)

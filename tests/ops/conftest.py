@@ -5,15 +5,20 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-HELPERS = ("op_db", "op_convert", "op_compare", "op_cases", "op_grads", "op_checks", "known")
+HELPERS = (
+    "engine/cupy_api", "engine/strict_device", "ops/op_db", "ops/op_convert", "ops/op_compare", "ops/op_cases", "ops/op_grads",
+    "ops/op_checks", "ops/op_device", "ops/known",
+)  # fmt: skip
+"""In the order in which they import each other; the strict device is that of the engine's tests."""
 
 
 def load():
     """Load the helpers; tests (and scripts/ops_report.py) import them as ``agdbg_tests_<name>``."""
-    for name in HELPERS:
+    for path in HELPERS:
+        name = path.partition("/")[2]
         if f"agdbg_tests_{name}" in sys.modules:
             continue
-        spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", HERE / f"{name}.py")
+        spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", HERE.parent / f"{path}.py")
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)

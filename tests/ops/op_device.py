@@ -26,14 +26,13 @@ HOST_READS = {
     **dict.fromkeys(("item", "allclose", "equal", "linspace:tensor_overload", "logspace:tensor_overload", "narrow", "tensor_split"), _ASKED),
     **dict.fromkeys(
         ("nonzero", "nonzero_static", "argwhere", "masked_select", "masked_scatter", "index_put", "unique", "unique_consecutive",
-         "bincount", "histc", "histogram", "histogramdd", "nn.functional.one_hot", "repeat_interleave"), _SIZE),
+         "bincount", "histc", "histogram", "histogramdd", "nn.functional.one_hot"), _SIZE),
     **dict.fromkeys(
-        ("cholesky", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "inverse", "linalg.solve", "linalg.tensorinv",
+        ("cholesky", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "linalg.solve", "linalg.tensorinv",
          "linalg.tensorsolve"), _ERRORS),
     **dict.fromkeys(("prod", "cumprod", "masked.cumprod", "linalg.vander"), _ZEROS),
     "cov": "negative weights are an error, as in torch", "to": "the copy to the CPU is what is asked for",
     "nn.functional.ctc_loss": "lengths decide about loops; torch copies them to the CPU too",
-    "poisson": "NumPy draws the numbers: there is no generator on the device yet",
 }  # fmt: skip
 """Ops that may read from the device, and why."""
 

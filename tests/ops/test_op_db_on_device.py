@@ -4,11 +4,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-import agdbg_tests_op_device as on_device  # noqa: E402
-import agdbg_tests_strict_device as strict  # noqa: E402
-from agdbg_tests_op_db import present  # noqa: E402
+import agdbg_tests_op_device as on_device
+import agdbg_tests_strict_device as strict
+from agdbg_tests_op_db import present
 
-from agdbg_engine.ops.host_only import HOST_ONLY  # noqa: E402
+from agdbg_engine.ops.host_only import HOST_ONLY
 
 PRESENT = present()
 

@@ -11,8 +11,18 @@ tensor(12.)
 
 from __future__ import annotations
 
+from typing import Any
+
 from .forward import jvp
 from .jacobian import hessian, jacfwd, jacrev
 from .reverse import grad, grad_and_value, vjp
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "functional_call":  # modules are loaded when first used
+        from ..nn.utils.stateless import functional_call
+
+        return functional_call
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -56,9 +56,10 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         raise ValueError("dim 0 must be divisible by groups")
     each = tensor.shape[0] // groups
     values = np.zeros(tensor.shape)
-    middle = tuple(n // 2 for n in tensor.shape[2:])
+    middle: tuple[Any, ...] = tuple(n // 2 for n in tensor.shape[2:])
     for channel in range(min(each, tensor.shape[1])):
-        values[(slice(channel, None, each), channel, *middle)] = 1
+        place: Any = (slice(channel, None, each), channel, *middle)
+        values[place] = 1
     return _write(tensor, values)
 
 
@@ -197,7 +198,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     return _write(tensor, gain * (q if rows >= columns else q.T).reshape(tensor.shape))
 
 
-def _deprecated(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _deprecated(function: Any) -> Callable[..., Tensor]:
     """``function`` under its old name, without the underscore."""
     new = function.__name__
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device import beside
 from ..dtype import get_default_dtype, is_differentiable, scalar_type
 from ..scalars import written
 from ..tensor import Tensor, wrap
@@ -147,11 +148,13 @@ def fill(self: Tensor, value: Any) -> Tensor:
 def copy(self: Tensor, other: Any) -> Tensor:
     """The tensor or number ``other`` in the shape and dtype of ``self`` (the in-place form is public)."""
     if isinstance(other, int | float | complex | np.number):
-        other = wrap(np.asarray(other))
+        other = wrap(beside(np.asarray(other), self._a))
     if not isinstance(other, Tensor):
         raise not_a_tensor("copy_", "other", other, 1)
     if other._rg and not is_differentiable(self._a.dtype):
         other = other.to(self._a.dtype)  # no gradient comes out of it
+    if type(other._a) is not type(self._a):
+        other = other.to(self.device)
     return g.copy(self, other)
 
 

@@ -14,6 +14,7 @@ from ..device import device_of
 from ..dtype import scalar_type
 from ..tensor import Tensor
 from .host_only import refused
+from .mixed_devices import mixed
 from .refuse import complex_refused
 
 Shape = tuple[int, ...]
@@ -82,9 +83,7 @@ def _devices(arrays: list[Any]) -> Exception | None:
     seen = list(dict.fromkeys(str(device_of(a)) for a in arrays))
     if len(seen) < 2:
         return None
-    return RuntimeError(
-        f"Expected all tensors to be on the same device, but found at least two devices, {seen[0]} and {seen[1]}!"
-    )
+    return mixed(*seen[:2])
 
 
 # ----- dtypes -----

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import events, overrides
 from ..backends import on_host
-from ..device import array_module
+from ..device import array_module, beside
 from ..dtype import scalar_type
 from ..grad_mode import mode
 from ..inside import check_write
@@ -335,7 +335,7 @@ def _index_array(x: Tensor, item: Any) -> Any:
     if isinstance(item, Tensor):
         if item.is_inference() and x._rg and mode.grad:
             _ = item._storage.version  # type: ignore[union-attr]  # refuses: it would be kept for backward
-        array = item._a
+        array = item._a if type(item._a) is type(x._a) else beside(item._a, x._a)
     else:
         if isinstance(item, str | bytes):
             raise TypeError(f"new(): invalid data type '{type(item).__name__}'")

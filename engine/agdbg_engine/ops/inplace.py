@@ -20,6 +20,7 @@ from ..storage import Storage
 from ..tensor import Tensor, check_inplace, repeats, wrap
 from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write
+from .mixed_devices import same_device
 
 
 def inplace(
@@ -49,6 +50,7 @@ def inplace(
         follow(twin, t)
     result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
     _check_result(t, result)
+    same_device(t, result)
     node = result._fn
     if node is not None and "self" in node.slots and node.s_self is twin:
         twin._a = t._a.copy()
@@ -97,6 +99,7 @@ _REPEATING = {
     "fill_": "",
     "zero_": "",
     "masked_fill_": "mask] = scalar",
+    "index_fill_": "mask] = scalar",
     "index_put_": "indices] = tensor",
 }
 """Ops that may write repeated memory, with what PyTorch's warning calls their form as an assignment."""

@@ -17,6 +17,7 @@ def total(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
     """The sum along ``axis``: NumPy's ufunc is faster than its method, but its dispatch does not reach other libraries."""
     return _add_reduce(x, axis, dtype, out, keepdims) if type(x) is np.ndarray else x.sum(axis, dtype, out, keepdims)
 
+
 _slice = builtins.slice
 _Shape = tuple[int, ...]
 

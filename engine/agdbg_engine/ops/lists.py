@@ -21,6 +21,7 @@ from . import kernels as k
 from .after import after_birth
 from .explain import shape_error
 from .forward import propagate_joined, propagate_pieces
+from .mixed_devices import mixed
 from .prepare import cut
 from .shape import one_dim
 
@@ -141,6 +142,8 @@ def _same_dtype(op: str, tensors: Any) -> list[Tensor]:
     for i, t in enumerate(ts):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+    if len({type(t._a) for t in ts}) > 1:
+        raise mixed(*dict.fromkeys(t.device for t in ts))
     if len({t._a.dtype for t in ts}) < 2:
         return ts
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in ts])

@@ -18,6 +18,7 @@ from ..sites import caller
 from ..tensor import Tensor, wrap
 from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
+from .mixed_devices import beside_numbers
 
 __all__ = ["after", "as_array", "converted", "cut", "failed", "floated", "matmul", "mixed", "own", "weak"]
 
@@ -88,6 +89,9 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
         fitting = _fitting(function.__name__, {**tensors, **plain})
         if fitting is not None:
             return function(**fitting)
+    moved = beside_numbers(function.__name__, tensors)
+    if moved is not None:
+        return function(**moved, **plain)
     wrong = wrong_number(function.__name__, plain)
     if wrong is not None:
         raise wrong from None

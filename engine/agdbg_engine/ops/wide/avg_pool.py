@@ -28,7 +28,7 @@ def _all_bounds(size: Ints, kernel: Ints, stride: Ints, padding: Ints, ceil_mode
 class Axis(NamedTuple):
     """The windows along one dimension."""
 
-    count: int
+    places: int
     runs: list[tuple[Any, Any, bool]]
     """By offset, which windows have an element there and where it lies, as slices where possible; and whether none is met twice."""
 
@@ -58,7 +58,7 @@ def _on(at: Any, x: Any) -> Any:
 def _sums(x: Any, axis: int, windows: Axis) -> Any:
     """The sum of every window along ``axis``."""
     before, after = (slice(None),) * axis, x.shape[axis + 1 :]
-    out = array_module(x).zeros((*x.shape[:axis], windows.count, *after), x.dtype)
+    out = array_module(x).zeros((*x.shape[:axis], windows.places, *after), x.dtype)
     for has, at, _ in windows.runs:
         out[(*before, _on(has, x))] += x[(*before, _on(at, x))]
     return out

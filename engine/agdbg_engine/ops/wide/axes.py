@@ -15,7 +15,6 @@ import numpy as np
 
 from ...device import array_module
 
-
 Pieces = list[tuple[slice, slice]]
 
 
@@ -58,7 +57,11 @@ class Table:
     def factors(self, i: int, like: Any) -> Any:
         """The weights of term ``i`` in the dtype and library of ``like``, to be broadcast along the axis."""
         assert self.weights is not None
-        return array_module(like).asarray(self.weights[i].astype(like.dtype, copy=False)).reshape(-1, *(1,) * (-self.axis - 1))
+        return (
+            array_module(like)
+            .asarray(self.weights[i].astype(like.dtype, copy=False))
+            .reshape(-1, *(1,) * (-self.axis - 1))
+        )
 
 
 def gathered(x: Any, tables: list[Table]) -> Any:
@@ -114,7 +117,7 @@ def _back(index: Any) -> Back:
     starts = np.flatnonzero(np.diff(at, prepend=-1))
     turn = np.arange(len(at)) - np.repeat(starts, np.diff(starts, append=len(at)))
     pieces = [_pieces(order[turn == t], at[turn == t]) for t in range(min(int(turn.max(initial=-1)) + 1, _MOST))]
-    few = [] if len(pieces) < _MOST else None
+    few: Pieces | None = [] if len(pieces) < _MOST else None
     for found in pieces:
         few = None if found is None or few is None else few + found
     return Back(few, order, starts, at[starts])

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...device import beside
 from ...dtype import result_type, scalar_type
 from ...grad_mode import no_grad
-from ...device import beside
 from ...tensor import Tensor
 from .. import kernels
 from ..explain import shape_error

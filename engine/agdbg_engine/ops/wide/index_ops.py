@@ -10,6 +10,7 @@ from ...backends import on_host
 from ...dtype import scalar_type
 from ...scalars import written as as_written
 from ...tensor import Tensor, wrap
+from .. import kernels
 from ..explain import shape_error
 from ..prepare import as_array
 from ..shape import one_dim
@@ -22,6 +23,8 @@ def _selected(x: Any, dim: int, index: Any) -> Any:
 
 
 def _spread(g: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
+    if not dim and len(shape) > 1:
+        return kernels.index_backward(g, shape, (index.reshape(-1),))
     return _added(np.zeros_like(g, shape=shape), dim, index, g)
 
 

@@ -26,6 +26,8 @@ class Interpreted(NodeN):
     outputs: ClassVar[tuple[str, ...]]
     """Names of the outputs; ``("result",)`` for one."""
     n_outputs: ClassVar[int]
+    saved_in: ClassVar[dict[str, tuple[str, str, bool]]]
+    """For every saved tensor where it and its version lie, and whether it is the result."""
 
     o_storage: Storage | Packed | None
     fit: tuple[Fit, ...] | None
@@ -55,14 +57,15 @@ class Interpreted(NodeN):
 
     def _value(self, name: str, on_tensors: bool) -> Any:
         """What a formula reads under ``name``: a saved tensor, checked, or a number, shape or dtype."""
-        if name not in self.slots:
+        place = self.saved_in.get(name)
+        if place is None:
             return getattr(self, "c_" + name)
-        held = getattr(self, "s_" + name)
+        slot, number, is_output = place
+        held = getattr(self, slot)
         if held is None:
             return None
-        is_output = self.outputs_saved[self.slots.index(name)]
         storage = self.o_storage if is_output else held._storage
-        if storage is not None and storage.version != getattr(self, "v_" + name):
+        if storage is not None and storage.version != getattr(self, number):
             t = unpacked(self, name, storage)
             value = t if on_tensors else t._a
         elif is_output:
@@ -127,6 +130,7 @@ def node_class(row: Row, name: str, outputs: tuple[str, ...], numbers: frozenset
         "__slots__": (*("s_" + s for s in slots), *("v_" + s for s in slots), *("c_" + c for c in consts)),
         "__module__": __name__, "op_name": name, "row": row, "formulas": made, "outputs": outputs, "n_outputs": len(outputs),
         "slots": slots, "outputs_saved": tuple(s in results and not several for s in slots), "consts": consts,
+        "saved_in": {s: ("s_" + s, "v_" + s, s in results and not several) for s in slots},
         "multi": len(floating) > 1,
     }  # fmt: skip
     return type(name, (Interpreted,), body)

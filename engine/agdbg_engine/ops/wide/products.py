@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...device import array_module
 from ...dtype import cpp_type, scalar_type
 from ...tensor import Tensor, wrap
 from .. import _generated as g
@@ -325,8 +326,6 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _trace_grad(g: Any, shape: Any) -> Any:
-    from ...device import array_module
-
     out = array_module(g).zeros(shape, g.dtype)
     np.einsum("ii->i", out[: min(shape), : min(shape)])[...] = g
     return out

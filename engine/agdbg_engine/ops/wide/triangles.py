@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ...creation import leaf
 from ...tensor import Tensor
+from .. import kernels
 from ..explain import shape_error
 from .declare import linear, public
 
 
 def _lower(x: Any, diagonal: int) -> Any:
-    return np.tril(x, diagonal)
+    return np.tril(x, diagonal) if _is_large(x) else kernels.keep(x, _triangle(*x.shape[-2:], diagonal))
 
 
 def _upper(x: Any, diagonal: int) -> Any:
-    return np.triu(x, diagonal)
+    return np.triu(x, diagonal) if _is_large(x) else kernels.drop(x, _triangle(*x.shape[-2:], diagonal - 1))
+
+
+def _is_large(x: Any) -> bool:
+    """Whether the triangle is better not kept for the next time; also what lies on another device."""
+    return type(x) is not np.ndarray or x.shape[-2] * x.shape[-1] > _KEPT
+
+
+_KEPT = 2**16
+
+
+@functools.lru_cache(16)
+def _triangle(rows: int, columns: int, diagonal: int) -> Any:
+    return np.tri(rows, columns, diagonal, np.bool_)
 
 
 _tril = linear("tril(self, diagonal=0)", "TrilBackward0", "tril(g, diagonal)", value=_lower)

@@ -15,10 +15,16 @@ Ints = int | tuple[int, ...] | list[int]
 
 
 def _reversed(x: Any, dims: tuple[int, ...]) -> Any:
-    return np.flip(x, dims)
+    back = slice(None, None, -1)
+    return x[tuple([back if d in dims else slice(None) for d in range(x.ndim)])].copy()
 
 
 def _rolled(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+    if len(dims) == 1 and x.shape[dims[0]]:
+        (d,), n = dims, x.shape[dims[0]]
+        before = (slice(None),) * d
+        at = n - shifts[0] % n
+        return np.concatenate((x[(*before, slice(at, None))], x[(*before, slice(at))]), axis=d)
     return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
 
 

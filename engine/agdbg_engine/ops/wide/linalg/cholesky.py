@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import scalar_type
 from ....backends import on_host
 from ....device import array_module
+from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
 from ..declare import formula, op, public

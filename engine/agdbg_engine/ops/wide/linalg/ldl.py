@@ -9,6 +9,7 @@ import numpy as np
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
+from ...host_only import check_place
 from ..declare import op, public
 from .checks import failures, floating, floating_square, is_tensor, matrices, one_batch, square
 from .lapack import each, routines
@@ -22,6 +23,7 @@ def _names(dtype: Any, hermitian: bool) -> tuple[str, str]:
 
 
 def _factor(a: Any, hermitian: bool) -> tuple[Any, Any, Any]:
+    check_place("ldl_factor_ex_raw", a)
     (trf,) = routines(_names(a.dtype, hermitian)[:1], a)
 
     def one(m: Any) -> tuple[Any, Any, Any]:
@@ -38,6 +40,7 @@ def _solve(ldl: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
     """X of ``A X = B`` with the factors: blocks of D by their 2 x 2 or 1 x 1 inverses, as LAPACK's ``sytrs``."""
     from scipy.linalg import lapack
 
+    check_place("ldl_solve_raw", ldl)
     prefix = {"f": "s", "d": "d", "F": "c", "D": "z"}[ldl.dtype.char]
     trs = getattr(lapack, prefix + _names(ldl.dtype, hermitian)[1])
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import scalar_type
 from ....device import array_module
+from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
+from ...host_only import check_place
 from ..declare import formula, op, public
 from .checks import floating, floating_matrices, is_tensor, matrices, one_batch, square
 from .lapack import each
@@ -130,6 +131,7 @@ def _lstsq(a: Any, b: Any, rcond: Any, driver: str) -> tuple[Any, Any, Any, Any]
     """Solution, residuals, rank and singular values; one LAPACK call a matrix."""
     from scipy.linalg import lstsq
 
+    check_place("lstsq_raw", a)
     m, n = a.shape[-2:]
 
     def one(x: Any, y: Any) -> tuple[Any, Any, Any]:

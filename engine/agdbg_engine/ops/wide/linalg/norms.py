@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import scalar_type
 from ....backends import on_host
+from ....dtype import scalar_type
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error

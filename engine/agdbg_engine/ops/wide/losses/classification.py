@@ -39,7 +39,13 @@ def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
     """:func:`nll_loss` with the reduction known."""
     _check_classes(x, target, weight, ignore_index)
     constant("nll_loss", weight=weight)
-    if x.ndim == 2 and weight is None and target._a.size and on_host(target._a) and not (target._a == ignore_index).any():
+    if (
+        x.ndim == 2
+        and weight is None
+        and target._a.size
+        and on_host(target._a)
+        and not (target._a == ignore_index).any()
+    ):
         return g.nll_loss_raw(x, target, reduction)
     if x.ndim <= 2:
         return OPS["nll_loss_forward"](x, target, weight, reduction, ignore_index)[0]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declare import formula, kernel, op
+from ..declare import formula, in_both, kernel, op
 from .reduction import reduced
 
 
@@ -55,8 +55,25 @@ def _apart(d: Any, most: float) -> tuple[Any, Any]:
 @formula
 def smooth_l1_loss_slope(F: Any, x: Any, target: Any, beta: float, which: int) -> Any:
     """Its derivative in ``x`` (0) or ``target`` (1)."""
-    d = x - target if which == 0 else target - x
-    return F.where(F.abs(d) >= beta, F.sgn(d), d / beta)
+    return F.limited_share(x - target if which == 0 else target - x, beta)
+
+
+def _limited_share(d: Any, most: float) -> Any:
+    from ... import kernels
+
+    share = kernels.between(d, -most, most)
+    share /= most
+    return share
+
+
+def _recorded_limited_share(d: Any, most: float) -> Any:
+    """``d / most`` within [-1, 1], where its derivative is 0 at the ends."""
+    from ... import graph
+
+    return graph.where(graph.abs(d) >= most, graph.sgn(d), d / most)  # type: ignore[attr-defined]  # rows
+
+
+in_both("limited_share", _limited_share, _recorded_limited_share)
 
 
 @kernel
@@ -73,8 +90,23 @@ def huber_loss(x: Any, target: Any, delta: float, reduction: str) -> Any:
 @formula
 def huber_loss_slope(F: Any, x: Any, target: Any, delta: float, which: int) -> Any:
     """Its derivative in ``x`` (0) or ``target`` (1)."""
-    d = x - target if which == 0 else target - x
-    return F.where(F.abs(d) >= delta, F.sgn(d) * delta, d)
+    return F.limited(x - target if which == 0 else target - x, delta)
+
+
+def _limited(d: Any, most: float) -> Any:
+    from ... import kernels
+
+    return kernels.between(d, -most, most)
+
+
+def _recorded_limited(d: Any, most: float) -> Any:
+    """``d`` within [-most, most], where its derivative is 0 at the ends."""
+    from ... import graph
+
+    return graph.where(graph.abs(d) >= most, graph.sgn(d) * most, d)  # type: ignore[attr-defined]  # rows
+
+
+in_both("limited", _limited, _recorded_limited)
 
 
 _row("smooth_l1_loss", "SmoothL1LossBackward0", "beta")

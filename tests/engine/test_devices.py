@@ -1,0 +1,289 @@
+"""Devices: names, factories, moves, mixes, and what is said where there is no GPU. The second device is the strict one."""
+
+import importlib.util
+import pickle
+import subprocess
+import sys
+
+import agdbg_tests_strict_device as strict
+import numpy as np
+import pytest
+
+import agdbg_engine as ag
+from agdbg_engine import cuda
+from agdbg_engine.tensor import wrap
+
+NO_CUPY = importlib.util.find_spec("cupy") is None
+
+
+def content(t):
+    """The numbers of a tensor on the strict device."""
+    return strict.host(t._a).tolist()
+
+
+def on_strict(*values, grad=False):
+    return wrap(strict.put(np.array(values))).requires_grad_(grad)
+
+
+# ----- names -----
+
+
+def test_names():
+    assert str(ag.device("strict")) == "strict"
+    assert repr(ag.device("strict:1")) == "device(type='strict', index=1)"
+    assert ag.device("strict", 0) == "strict:0"
+    assert ag.device("strict") != "strict:0"
+    assert len({ag.device("cpu"), ag.device("strict"), ag.device("strict:0")}) == 3
+    assert pickle.loads(pickle.dumps(ag.device("cuda:1"))) == "cuda:1"
+
+
+@pytest.mark.parametrize("name", ["gpu", "strict:x", "tpu:0"])
+def test_wrong_names(name):
+    with pytest.raises(RuntimeError, match="device string"):
+        ag.device(name)
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(RuntimeError, match="strict:5 of 1 device"):
+        ag.zeros(2, device="strict:5")
+
+
+# ----- factories -----
+
+MADE = {
+    "tensor": lambda **k: ag.tensor([1.0, 2.0], **k), "zeros": lambda **k: ag.zeros(2, **k), "ones": lambda **k: ag.ones(2, 3, **k),
+    "empty": lambda **k: ag.empty(2, **k), "full": lambda **k: ag.full((2,), 3.0, **k), "eye": lambda **k: ag.eye(2, **k),
+    "arange": lambda **k: ag.arange(3, **k), "linspace": lambda **k: ag.linspace(0, 1, 3, **k), "logspace": lambda **k: ag.logspace(0, 1, 3, **k),
+    "rand": lambda **k: ag.rand(2, **k), "randn": lambda **k: ag.randn(2, **k), "randint": lambda **k: ag.randint(3, (2,), **k),
+    "randperm": lambda **k: ag.randperm(3, **k), "scalar_tensor": lambda **k: ag.scalar_tensor(2.0, **k),
+    "tril_indices": lambda **k: ag.tril_indices(2, 2, **k), "empty_strided": lambda **k: ag.empty_strided((2,), (1,), **k),
+    "as_tensor": lambda **k: ag.as_tensor([1.0], **k),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_factories(name):
+    made = MADE[name](device="strict")
+    assert made.device == "strict:0"
+    assert type(made._a) is strict.ndarray
+    with ag.device("strict"):
+        assert MADE[name]().device == "strict:0"
+        assert MADE[name](device="cpu").device == "cpu"
+    assert MADE[name]().device == "cpu"
+
+
+LIKE = {
+    **{n: getattr(ag, f"{n}_like") for n in ("zeros", "ones", "empty", "rand", "randn")}, "full": lambda x, **k: ag.full_like(x, 2.0, **k),
+    "new_zeros": lambda x, **k: x.new_zeros(2, **k), "new_full": lambda x, **k: x.new_full((2,), 1.0, **k),
+    "new_tensor": lambda x, **k: x.new_tensor([1.0], **k), "clone": lambda x: x.clone(), "tensor": lambda x: x.detach().contiguous(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIKE)
+def test_like_another(name):
+    assert LIKE[name](on_strict(1.0, 2.0)).device == "strict:0"
+    with ag.device("strict"):
+        assert LIKE[name](ag.ones(2, device="cpu")).device == "cpu"
+    if name not in ("clone", "tensor"):
+        assert LIKE[name](ag.ones(2), device="strict").device == "strict:0"
+
+
+def test_contexts_nest():
+    with ag.device("strict"), ag.device("cpu"):
+        assert ag.ones(1).device == "cpu"
+
+
+# ----- moving -----
+
+
+def test_to_is_a_differentiable_copy():
+    x = ag.tensor([1.0, 2.0], dtype=ag.float64, requires_grad=True)
+    y = x.to("strict")
+    assert y.grad_fn.name() == "ToCopyBackward0"
+    assert y.device == "strict:0"
+    with strict.allowed_host_reads():  # the way back
+        (y * y).sum().backward()
+    assert type(x.grad._a) is np.ndarray
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_there_and_back():
+    x = on_strict(1.0, 2.0, grad=True)
+    with strict.allowed_host_reads():  # the copies that are asked for
+        y = x.cpu() * ag.tensor([3.0, 4.0], dtype=ag.float64)
+        assert y.device == "cpu"
+        y.sum().backward()
+    assert content(x.grad) == [3.0, 4.0]
+
+
+def test_nothing_to_do():
+    x = on_strict(1.0)
+    assert x.to("strict") is x
+    assert x.to(ag.device("strict:0")) is x
+    assert x.to("strict", copy=True) is not x
+    y = ag.ones(1)
+    assert y.cpu() is y
+
+
+def test_device_and_dtype_at_once():
+    x = ag.tensor([1.5], requires_grad=True)
+    y = x.to("strict", ag.float64)
+    assert (y.dtype, y.device) == (ag.float64, ag.device("strict:0"))
+    assert y.grad_fn.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
+    with strict.allowed_host_reads():
+        y.sum().backward()
+    assert (x.grad.dtype, x.grad.device) == (ag.float32, ag.device("cpu"))
+    assert x.to("strict", ag.int64).dtype == ag.int64
+    assert x.to(on_strict(1.0)).device == "strict:0"
+
+
+def test_forward_and_second_order_through_a_move():
+    with ag.autograd.forward_ad.dual_level():
+        dual = ag.autograd.forward_ad.make_dual(ag.tensor([2.0]), ag.tensor([3.0]))
+        tangent = ag.autograd.forward_ad.unpack_dual(dual.to("strict") * 2).tangent
+    assert content(tangent) == [6.0]
+    x = ag.tensor([2.0], requires_grad=True)
+    with strict.allowed_host_reads():
+        (g,) = ag.autograd.grad((x.to("strict") ** 3).sum(), x, create_graph=True)
+        (h,) = ag.autograd.grad(g.sum(), x)
+    assert g.tolist() == [12.0]
+    assert h.tolist() == [12.0]
+
+
+def test_copying_between_devices():
+    x, y = on_strict(0.0, 0.0), ag.tensor([1.0, 2.0], dtype=ag.float64, requires_grad=True)
+    x.copy_(y)
+    assert content(x) == [1.0, 2.0]
+    with strict.allowed_host_reads():
+        x.sum().backward()
+    assert y.grad.tolist() == [1.0, 1.0]
+    z = on_strict(1.0, 2.0)
+    z[0] = ag.tensor(5.0, dtype=ag.float64)
+    z[1] = 3
+    assert content(z) == [5.0, 3.0]
+
+
+def test_modules_move():
+    layer = ag.nn.Linear(2, 3).to("strict")
+    assert {p.device for p in layer.parameters()} == {ag.device("strict:0")}
+    layer(ag.ones(4, 2, device="strict")).sum().backward()
+    assert layer.weight.grad.device == "strict:0"
+    made = ag.nn.BatchNorm1d(3, device="strict")
+    assert made.running_mean.device == "strict:0"
+
+
+def test_saved_on_the_cpu():
+    x = on_strict(1.0, 2.0, grad=True)
+    with strict.allowed_host_reads(), ag.autograd.graph.save_on_cpu():
+        y = (x * x).sum()
+    y.backward()
+    assert content(x.grad) == [2.0, 4.0]
+
+
+# ----- mixing -----
+
+TWO = "Expected all tensors to be on the same device, but found at least two devices"
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda x, y: x + y, lambda x, y: y * x, lambda x, y: x @ y, lambda x, y: ag.cat([x, y]), lambda x, y: ag.where(x > 0, x, y),
+        lambda x, y: x.add_(y), lambda x, y: y.mul_(x), lambda x, y: ag.atan2(x, y), lambda x, y: ag.nn.functional.mse_loss(x, y),
+    ],
+)  # fmt: skip
+def test_two_devices(op):
+    with pytest.raises(RuntimeError, match=TWO):
+        op(on_strict(1.0, 2.0), ag.tensor([1.0, 2.0], dtype=ag.float64))
+
+
+def test_numbers_on_the_cpu_may_mix():
+    x, number = on_strict(1.0, 2.0, grad=True), ag.tensor(3.0, dtype=ag.float64, requires_grad=True)
+    for y in (x * number, number * x, ag.atan2(x, number), x.clone().mul_(number)):
+        assert y.device == "strict:0"
+    with strict.allowed_host_reads():
+        (x * number).sum().backward()
+    assert content(x.grad) == [3.0, 3.0]
+    assert number.grad.item() == 3.0
+    with pytest.raises(RuntimeError, match=TWO):
+        ag.ones(2, dtype=ag.float64) * on_strict(3.0)[0]
+    with pytest.raises(RuntimeError, match=TWO):
+        ag.ones((), dtype=ag.float64).mul_(on_strict(3.0)[0])
+
+
+def test_indices_on_the_cpu():
+    x = on_strict(1.0, 2.0, 3.0, grad=True)
+    y = x[ag.tensor([0, 0, 2])]
+    assert content(y) == [1.0, 1.0, 3.0]
+    y.sum().backward()
+    assert content(x.grad) == [2.0, 0.0, 1.0]
+
+
+def test_gradients_of_another_device():
+    x = on_strict(1.0, grad=True)
+    with pytest.raises(RuntimeError, match="assign a gradient with device type 'cpu'"):
+        x.grad = ag.ones(1, dtype=ag.float64)
+    with pytest.raises(RuntimeError, match="expected device strict:0 but got cpu"):
+        x.backward(ag.ones(1, dtype=ag.float64))
+
+
+# ----- out of the engine -----
+
+
+def test_numpy_and_numbers():
+    x = on_strict(1.0)
+    with pytest.raises(TypeError, match="can't convert strict:0 device type tensor to numpy"):
+        x.numpy()
+    for read in (x.item, x.tolist, lambda: float(x), lambda: bool(x), lambda: repr(x)):
+        with pytest.raises(strict.HostRead):
+            read()
+        with strict.allowed_host_reads():
+            read()
+    with strict.allowed_host_reads():
+        assert repr(x) == "tensor([1.], dtype=float64, device='strict:0')"
+
+
+# ----- cuda -----
+
+
+@pytest.mark.skipif(not NO_CUPY, reason="CuPy is installed")
+def test_without_cupy():
+    assert not cuda.is_available()
+    assert cuda.device_count() == 0
+    assert ag.device("cuda:1").index == 1
+    for use in (
+        lambda: ag.zeros(2, device="cuda"),
+        lambda: ag.ones(2).to("cuda"),
+        lambda: ag.ones(2).cuda(),
+        cuda.synchronize,
+    ):
+        with pytest.raises(RuntimeError, match=r"needs CuPy, which is not installed: pip install 'agdbg\[cuda12\]'"):
+            use()
+
+
+def test_cupy_without_a_gpu(monkeypatch):
+    class Broken:
+        __version__ = "1"
+
+        class cuda:
+            class runtime:
+                @staticmethod
+                def getDeviceCount():
+                    raise OSError("no driver")
+
+    cuda._cupy.cache_clear()
+    monkeypatch.setattr(cuda.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(cuda.importlib, "import_module", lambda name: Broken)
+    try:
+        with pytest.raises(RuntimeError, match="CuPy is installed, but OSError: no driver"):
+            ag.zeros(2, device="cuda")
+        Broken.cuda.runtime.getDeviceCount = staticmethod(lambda: 0)
+        with pytest.raises(RuntimeError, match="it finds no GPU"):
+            ag.zeros(2, device="cuda")
+    finally:
+        cuda._cupy.cache_clear()
+
+
+def test_cupy_is_not_imported_by_itself():
+    code = "import sys, agdbg_engine as ag; ag.zeros(2).to('cpu'); ag.device('cuda'); assert 'cupy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
