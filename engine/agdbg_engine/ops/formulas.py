@@ -37,18 +37,6 @@ def gelu_tanh_grad(F: Any, g: Any, x: Any) -> Any:
     return g * (0.5 * (1 + t) + x * (1 - t * t) * (0.5 * GELU * (1 + 3 * 0.044715 * (x * x))))
 
 
-def softplus_second(F: Any, g: Any, x: Any, beta: float, threshold: float) -> Any:
-    """``g`` times the second derivative of softplus."""
-    s = F.sigmoid(x * beta)
-    return F.drop(g * s * (1 - s) * beta, x * beta > threshold)
-
-
-def silu_second(F: Any, g: Any, x: Any) -> Any:
-    """``g`` times the second derivative of silu."""
-    s = F.sigmoid(x)
-    return g * (s * (1 - s) * (2 + x * (1 - 2 * s)))
-
-
 def index_put_grad(F: Any, g: Any, indices: Any, accumulate: bool) -> Any:
     """Gradient of ``x`` with something put, or added with ``accumulate``, at ``indices``."""
     at = tuple(indices)  # refused if it was freed, also where it does not matter
@@ -138,7 +126,7 @@ def angle_grad(F: Any, g: Any, x: Any) -> Any:
 
 def mse_grad(F: Any, g: Any, x: Any, target: Any, reduction: str) -> Any:
     """Gradient of the squared error in x."""
-    return (x - target) * (g * (2 / F.numel(x.shape) if reduction == "mean" else 2.0))
+    return (x - target) * (g * (2 / (F.numel(x.shape) or math.nan) if reduction == "mean" else 2.0))
 
 
 def mse_tangent(F: Any, x: Any, target: Any, d_t: Any, reduction: str) -> Any:

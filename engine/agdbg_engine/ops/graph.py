@@ -97,6 +97,20 @@ def keep(g: Tensor, mask: Tensor) -> Tensor:
     return ops.where(mask, g, 0.0)
 
 
+def silu_backward(g: Tensor, x: Tensor) -> Tensor:
+    """The gradient of silu, of single ops as in PyTorch."""
+    from . import _generated as ops
+
+    return g * (ops.sigmoid(x) * (1 + x * (1 - ops.sigmoid(x))))
+
+
+def softplus_backward(g: Tensor, x: Tensor, beta: float, threshold: float) -> Tensor:
+    """The gradient of softplus, of single ops."""
+    from . import _generated as ops
+
+    return ops.where(x * beta > threshold, g, g * ops.sigmoid(x * beta))
+
+
 def drop(g: Tensor, mask: Tensor) -> Tensor:
     """``g`` where not ``mask``, else 0."""
     from . import _generated as ops

@@ -199,7 +199,7 @@ def pow(x: Any, exponent: Any) -> Any:
     """x ** exponent; frequent exponents are products and roots."""
     try:
         if type(exponent) in (int, float):
-            if exponent == 2:
+            if exponent == 2 and (type(exponent) is int or x.dtype.kind in "fc"):
                 return np.square(x)
             special = _POWERS.get(exponent)
             if special is not None and x.dtype.kind == "f":

@@ -91,14 +91,7 @@ op("leaky_relu_backward(grad_output, self, negative_slope)", "LeakyReluBackwardB
    jvp="leaky_relu_backward(grad_output_t, self, negative_slope)")
 unary("softplus(self, beta=1.0, threshold=20.0)", "SoftplusBackward0",
       "softplus_backward(g, self, beta, threshold)", floats=True)
-op("softplus_backward(grad_output, self, beta, threshold)", "SoftplusBackwardBackward0",
-   grad_output="softplus_backward(g, self, beta, threshold)", self="g * softplus_second(grad_output, self, beta, threshold)",
-   jvp="softplus_backward(grad_output_t, self, beta, threshold) + self_t * softplus_second(grad_output, self, beta, threshold)",
-   elementwise=True)
 unary("silu(self)", "SiluBackward0", "silu_backward(g, self)", floats=True)
-op("silu_backward(grad_output, self)", "SiluBackwardBackward0", grad_output="silu_backward(g, self)",
-   self="g * silu_second(grad_output, self)", jvp="silu_backward(grad_output_t, self) + self_t * silu_second(grad_output, self)",
-   elementwise=True)
 unary("gelu_tanh(self)", "GeluBackward0", "gelu_tanh_grad(g, self)", floats=True)
 unary("clamp(self, min=None, max=None)", "ClampBackward1", "keep(g, inside(self, min, max))")
 unary("clamp_min(self, min)", "ClampMinBackward0", "keep(g, self >= min)")

@@ -161,8 +161,8 @@ def _declare(k: int) -> None:
     name, node = f"avg_pool{k}d", f"AvgPool{k}DBackward"
     op(f"{name}_raw(self, {_HOW})", f"{node}0", self=f"{name}_backward(g, self, {_HOW})", jvp="linear", value=value)
     op(
-        f"{name}_backward(grad_output, self, {_HOW})", f"{node}Backward0", grad_output=f"{name}_raw(g, {_HOW})", self=None,
-        jvp="linear", value=backward,
+        f"{name}_backward(grad_output, self, {_HOW})", f"{node}Backward0", grad_output=f"{name}_raw(g, {_HOW})",
+        self="zeros_of(self_shape, g)", jvp=f"{name}_backward(grad_output_t, self, {_HOW})", value=backward,
     )  # fmt: skip
     op(
         f"adaptive_{name}_raw(self, output_size)", f"Adaptive{node}0", self=f"adaptive_{name}_backward(g, self)", jvp="linear",
@@ -170,7 +170,8 @@ def _declare(k: int) -> None:
     )  # fmt: skip
     op(
         f"adaptive_{name}_backward(grad_output, self)", f"Adaptive{node}Backward0",
-        grad_output=f"adaptive_{name}_raw(g, grad_output_shape[-{k}:])", self=None, jvp="linear", value=adaptive_backward,
+        grad_output=f"adaptive_{name}_raw(g, grad_output_shape[-{k}:])", self="zeros_of(self_shape, g)",
+        jvp=f"adaptive_{name}_backward(grad_output_t, self)", value=adaptive_backward,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ unary("logit(self, eps=None)", "LogitBackward0", "logit_grad(g, self, eps)", kin
 def logaddexp(x: Any, y: Any) -> Any:
     """log(exp(x) + exp(y)); of complex numbers from the one with the larger real part."""
     if x.dtype.kind != "c":
-        return np.logaddexp(x, y) if x.size < kernels.SMALL else _added(x, y)
+        return _added(x, y) if type(x) is np.ndarray and x.size >= kernels.SMALL else np.logaddexp(x, y)
     larger = x.real >= y.real
     top, low = np.where(larger, x, y), np.where(larger, y, x)
     infinite = np.isinf(top.real) & (top.real == low.real)

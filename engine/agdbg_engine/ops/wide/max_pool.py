@@ -158,7 +158,8 @@ def declare(name: str, node: str, k: int, how: str, value: Any, again: str = "")
     )  # fmt: skip
     op(
         f"{name}_backward(grad_output, self, {again}indices)", f"{node}BackwardBackward0",
-        grad_output=f"pooled_at(g, indices, {k})", self=None, indices=None, jvp="linear", value=backward,
+        grad_output=f"pooled_at(g, indices, {k})", self="zeros_of(self_shape, g)", indices=None,
+        jvp=f"{name}_backward(grad_output_t, self, {again}indices)", value=backward,
     )  # fmt: skip
 
 

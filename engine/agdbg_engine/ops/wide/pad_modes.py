@@ -52,8 +52,8 @@ def _declare(mode: str, n: int, place: Any) -> None:
         value=value,
     )  # fmt: skip
     op(
-        f"{name}_backward(grad_output, self, padding)", f"{node}Backward0", grad_output=f"{name}(g, padding)", self=None,
-        jvp="linear", value=backward,
+        f"{name}_backward(grad_output, self, padding)", f"{node}Backward0", grad_output=f"{name}(g, padding)",
+        self="zeros_of(self_shape, g)", jvp=f"{name}_backward(grad_output_t, self, padding)", value=backward,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -29,7 +30,7 @@ def reduced(F: Any, values: Any, reduction: str) -> Any:
 @formula
 def shared(F: Any, g: Any, shape: tuple[int, ...], reduction: str) -> Any:
     """What the gradient ``g`` of the reduced losses is for each of them."""
-    return g / F.numel(shape) if reduction == "mean" else g
+    return g / (F.numel(shape) or math.nan) if reduction == "mean" else g
 
 
 @formula
