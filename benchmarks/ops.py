@@ -17,11 +17,11 @@ from timing import medians, one_thread
 one_thread()
 
 import numpy as np  # noqa: E402 - after the number of threads is set
-from engine import load_torch  # noqa: E402 - after the number of threads is set
 from op_workloads import SIZES, Case, cases  # noqa: E402 - after the number of threads is set
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 import agdbg_engine.nn.functional  # noqa: E402 - after the number of threads is set
+from engine import load_torch  # noqa: E402 - after the number of threads is set
 
 
 def tensors(lib: Any, case: Case, size: int) -> list[Any]:

@@ -35,8 +35,9 @@ def op_words(node: NodeFact) -> str:
 
 
 _RESULTS = frozenset(
-    "result0 result1 result2 U S Vh Q R L LU inverse solution eigenvalues eigenvectors sign logabsdet mantissa".split()
-)
+    ("result0", "result1", "result2", "U", "S", "Vh", "Q", "R", "L", "LU", "inverse", "solution", "eigenvalues", "eigenvectors",
+     "sign", "logabsdet", "mantissa")
+)  # fmt: skip
 """What PyTorch calls the results of ops that have several."""
 
 

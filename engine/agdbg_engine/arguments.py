@@ -18,7 +18,7 @@ __all__ = ["check_options", "checked", "explained", "renamed"]
 
 Keywords = dict[str, Any]
 
-_OTHER_NAMES = {"axis": "dim"}
+_OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 _SIZES = ("size", "shape", "dims", "repeats")
 _IDLE: dict[str, tuple[Any, ...]] = {
     "memory_format": (None, preserve_format, contiguous_format), "generator": (None,), "layout": (None,), "pin_memory": (None, False), "out": (None,),

@@ -61,7 +61,7 @@ def from_numpy(array: Any) -> Tensor:
 
 
 def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:
-    """A tensor on ``array`` itself where that lies on ``device``, else on a copy there; gradients only for floating and complex dtypes."""
+    """A tensor on ``array``, or on a copy of it on another ``device``; gradients only for floating and complex dtypes."""
     target = resolved(device)
     t = wrap(array if target is CPU and type(array) is np.ndarray else moved(array, target))
     if array.dtype.kind == "c":

@@ -48,8 +48,8 @@ def _cupy() -> Any:
         count = cupy.cuda.runtime.getDeviceCount()
     except Exception as error:  # a library that does not load, no driver: whatever it is, it is to be told
         raise RuntimeError(
-            f"device cuda cannot be used: CuPy is installed, but {type(error).__name__}: {error}. CuPy must be the one for the CUDA "
-            f"version of the driver: {EXTRAS}"
+            f"device cuda cannot be used: CuPy is installed, but {type(error).__name__}: {error}. CuPy must fit the "
+            f"CUDA version of the driver: {EXTRAS}"
         ) from error
     if not count:
         raise RuntimeError(f"device cuda cannot be used: CuPy {cupy.__version__} is installed, but it finds no GPU")

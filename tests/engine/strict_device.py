@@ -303,9 +303,9 @@ def _run(space, name, function, args, kwargs):
     why = f"{space} does not exist" if space not in cupy_api.API else cupy_api.refusal(space, name, len(args), kwargs)
     if why is not None:
         _refuse(Missing, why)
-    if name in SIZED_BY_VALUES or (name == "where" and len(args) == 1):
-        if name != "bincount" or kwargs.get("minlength") is None:
-            _read(name)
+    sized = name != "bincount" or kwargs.get("minlength") is None
+    if (name in SIZED_BY_VALUES and sized) or (name == "where" and len(args) == 1):
+        _read(name)
     if name == "repeat" and any(isinstance(x, ndarray) for x in (*args[1:2], kwargs.get("repeats"))):
         _read("repeat by an array of counts")
     out = kwargs.get("out")

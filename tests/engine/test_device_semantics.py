@@ -75,7 +75,7 @@ class Scaled(ag.autograd.Function):
 
     @staticmethod
     def backward(ctx, g):
-        x, y = ctx.saved_tensors
+        _, y = ctx.saved_tensors
         return g * y * 2, None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..device import beside
-from ..dtype import get_default_dtype, is_differentiable, scalar_type
+from ..dtype import get_default_dtype, is_differentiable, result_type, scalar_type
 from ..scalars import written
 from ..tensor import Tensor, wrap
 from . import _generated as g
@@ -24,19 +24,43 @@ def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> 
 
 def add(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """``self + alpha * other``; one of them may be a number."""
-    other = other if alpha == 1 else other * alpha
+    if alpha != 1 or alpha is True:
+        other = _scaled(self, other, alpha)
     return _checked("add", g.add(self, other) if isinstance(self, Tensor) else g.add(other, self), other)
 
 
 def sub(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """``self - alpha * other``; one of them may be a number."""
-    other = other if alpha == 1 else other * alpha
+    if alpha != 1 or alpha is True:
+        other = _scaled(self, other, alpha)
     return _checked("sub", g.sub(self, other) if isinstance(self, Tensor) else g.rsub(other, self), other)
 
 
 def rsub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``other - alpha * self``."""
-    return _checked("rsub", g.rsub(self if alpha == 1 else self * alpha, other), other)
+    if alpha != 1 or alpha is True:
+        self = _scaled(other, self, alpha)
+    return _checked("rsub", g.rsub(self, other), other)
+
+
+def _scaled(beside: Any, operand: Any, alpha: Any) -> Any:
+    """``alpha * operand``, where ``alpha`` must be of the kind of the sum of ``operand`` and ``beside``."""
+    alpha = alpha.item() if isinstance(alpha, Tensor) else alpha
+    kind = result_type([_ranked(beside), _ranked(operand)]).kind
+    if isinstance(alpha, bool | np.bool_) and kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if kind in "biu" and isinstance(alpha, float):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if kind != "c" and isinstance(alpha, complex):
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return operand & bool(alpha) if kind == "b" else operand * alpha
+
+
+def _ranked(x: Any) -> tuple[Any, int]:
+    if isinstance(x, Tensor | np.ndarray):
+        return x.dtype, 2 if x.ndim else 1
+    kinds = ((bool, np.bool_), (int, np.int64), (complex, np.complex64))
+    return next((np.dtype(d) for k, d in kinds if isinstance(x, k)), get_default_dtype()), 0
 
 
 def mul(self: Any, other: Any) -> Tensor:

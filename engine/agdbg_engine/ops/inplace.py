@@ -48,6 +48,8 @@ def inplace(
     if events.special & events.FORWARD:
         check_write(t)
         follow(twin, t)
+    if name in _UNCAST and any(isinstance(x, Tensor) and x._rg and x._a.dtype != t._a.dtype for x in args):
+        function = _cast_back(function, t._a.dtype)
     result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
     _check_result(t, result)
     same_device(t, result)
@@ -77,6 +79,20 @@ def inplace(
         if node is not None:
             keep_tangents(node, t)
     return t
+
+
+_UNCAST = frozenset(("add_", "sub_"))
+"""Ops whose gradients are in the dtype of what comes in, whatever that of the operands was."""
+
+
+def _cast_back(function: Callable[..., Tensor], dtype: Any) -> Callable[..., Tensor]:
+    """``function``, whose result is cast to ``dtype`` by an op: so the gradient comes in in the dtype that it computed in."""
+
+    def in_dtype(*args: Any) -> Tensor:
+        result = function(*args)
+        return result if category(result.dtype) > category(dtype) else result.to(dtype)
+
+    return in_dtype
 
 
 def _may_repeat(t: Tensor, name: str, args: tuple[Any, ...]) -> bool:

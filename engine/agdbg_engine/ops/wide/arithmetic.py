@@ -157,6 +157,9 @@ def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
         ):
             theirs, own = _cpp(x), _cpp(self)
             raise RuntimeError(f"expected dtype {own} for `{name}` but got dtype {theirs}")
+    if self.dtype.kind not in "fc":
+        form = "tensor" if isinstance(weight, Tensor) else "scalar"
+        raise NotImplementedError(f"\"lerp_kernel_{form}\" not implemented for '{scalar_type(self.dtype)}'")
     return lerp_row(self, end, weight)
 
 

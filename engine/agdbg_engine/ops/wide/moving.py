@@ -19,8 +19,12 @@ def to_device(x: Any, device: Device, dtype: Any, source: Device, source_dtype: 
     return moved(x, device)
 
 
-op("to_device(self, device, dtype, source, source_dtype)", "ToCopyBackward0",
-   self="to_device(g, source, source_dtype, device, dtype)", jvp="to_device(self_t, device, dtype, source, source_dtype)")  # fmt: skip
+op(
+    "to_device(self, device, dtype, source, source_dtype)",
+    "ToCopyBackward0",
+    self="to_device(g, source, source_dtype, device, dtype)",
+    jvp="to_device(self_t, device, dtype, source, source_dtype)",
+)
 
 
 @public("Tensor")

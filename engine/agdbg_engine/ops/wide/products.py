@@ -337,8 +337,12 @@ def _trace_grad_recorded(x: Tensor, shape: Any) -> Tensor:
     return graph.keep(x.expand(shape), wrap(array_module(x._a).eye(*shape, dtype=bool)))
 
 
+def _trace(x: Any) -> Any:
+    return np.trace(x, dtype=np.int64 if x.dtype.kind in "iu" else None)
+
+
 in_both("trace_matrix", _trace_grad, _trace_grad_recorded)
-TRACE = op("trace_raw(self)", "TraceBackward0", self="trace_matrix(g, self_shape)", jvp="linear", value=np.trace)
+TRACE = op("trace_raw(self)", "TraceBackward0", self="trace_matrix(g, self_shape)", jvp="linear", value=_trace)
 
 
 @public("torch Tensor")
@@ -346,5 +350,7 @@ def trace(self: Tensor) -> Tensor:
     """Sum of the diagonal of a matrix."""
     if self.ndim != 2:
         raise shape_error(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     x: Tensor = TRACE(self)
     return x

@@ -86,6 +86,18 @@ def threshold(x: Any, threshold: float, value: float) -> Any:
 
 
 @kernel
+def threshold_by_backward(g: Any, x: Any, threshold: float) -> Any:
+    """The gradient of threshold, from its input or its result ``x``."""
+    return kernels.drop(g, x <= threshold)
+
+
+@kernel
+def prelu_kernel_backward(g: Any, x: Any, weight: Any) -> Any:
+    """The gradient of prelu in ``x``."""
+    return kernels.where(x > 0, g, g * weight)
+
+
+@kernel
 def prelu_kernel(x: Any, weight: Any) -> Any:
     """``x`` where positive, else ``weight * x``."""
     return kernels.where(x > 0, x, weight * x)
@@ -124,15 +136,21 @@ activation("hardsigmoid(self)", "HardsigmoidBackward0", "hardsigmoid_backward(g,
 backward("hardsigmoid", "HardsigmoidBackwardBackward0", NOTHING)
 activation("hardswish(self)", "HardswishBackward0", "hardswish_backward(g, self)")
 backward("hardswish", "HardswishBackwardBackward0", "keep(g * grad_output / 3, (self >= -3) & (self < 3))")
-activation("threshold(self, threshold, value)", "ThresholdBackward0", "drop(g, self <= threshold)", kinds="")
+activation("threshold(self, threshold, value)", "ThresholdBackward0", "threshold_by_backward(g, self, threshold)", kinds="")
+backward("threshold_by", "ThresholdBackwardBackward0", NOTHING, "threshold")
 activation(
-    "threshold_of_result(self, threshold, value)", "ThresholdBackward1", "drop(g, result <= threshold)", kinds="",
+    "threshold_of_result(self, threshold, value)", "ThresholdBackward1", "threshold_by_backward(g, result, threshold)", kinds="",
     forward="threshold(self, threshold, value)",
 )  # fmt: skip
 op(
-    "prelu_kernel(self, weight)", "PreluKernelBackward0", self="where(self > 0, g, g * weight)",
+    "prelu_kernel(self, weight)", "PreluKernelBackward0", self="prelu_kernel_backward(g, self, weight)",
     weight="drop(g * self, self > 0)", jvp="where(self > 0, self_t, self_t * weight) + drop(weight_t * self, self > 0)",
     elementwise=True, kinds="f",
+)  # fmt: skip
+op(
+    "prelu_kernel_backward(grad_output, self, weight)", "PreluKernelBackwardBackward0", self=NOTHING,
+    grad_output="prelu_kernel_backward(g, self, weight)", weight="drop(g * grad_output, self > 0)", elementwise=True,
+    jvp="prelu_kernel_backward(grad_output_t, self, weight) + drop(weight_t * grad_output, self > 0)",
 )  # fmt: skip
 for _name, _node, _read in (
     ("rrelu_with_noise", "RreluWithNoiseBackward0", "self"),

@@ -220,4 +220,4 @@ def binary_cross_entropy_with_logits(
     ):
         shape = np.broadcast_shapes(*(tuple(w.shape) for w in (x, weight, pos_weight) if w is not None))
         x, y = x.expand(shape), y.expand(shape)
-    return rows(x, y, weight, pos_weight, reduction)
+    return in_dtype_of(target, rows(x, y, weight, pos_weight, reduction))

@@ -100,4 +100,5 @@ def soft_margin_loss(
             raise error
         shape = np.broadcast_shapes(tuple(input.shape), tuple(target.shape))
         input, target = input.expand(shape), target.expand(shape)
-    return OPS["soft_margin_loss"](input, target, reduction)
+    loss = OPS["soft_margin_loss"](*same_dtype(input, target), reduction)
+    return in_dtype_of(input, loss)

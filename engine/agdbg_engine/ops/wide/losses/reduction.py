@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import result_type
+from ....dtype import category, result_type, scalar_type
 from ....grad_mode import mode
 from ....sites import user_stacklevel
 from ....tensor import Tensor
@@ -90,6 +90,17 @@ def same_dtype(*tensors: Tensor) -> list[Tensor]:
         return list(tensors)
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in tensors])
     return [t.to(dtype) for t in tensors]
+
+
+def in_dtype_of(input: Tensor, loss: Tensor) -> Tensor:
+    """``loss`` in the dtype of the ``input``, which some losses of two dtypes have; refused where that cannot hold it."""
+    if loss.dtype == input.dtype:
+        return loss
+    if category(loss.dtype) > category(input.dtype):
+        raise RuntimeError(
+            f"result type {scalar_type(loss.dtype)} can't be cast to the desired output type {scalar_type(input.dtype)}"
+        )
+    return loss.to(input.dtype)
 
 
 def constant(op: str, **arguments: Tensor | None) -> None:

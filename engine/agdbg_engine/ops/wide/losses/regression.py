@@ -13,7 +13,7 @@ from ... import _generated as g
 from ...explain import shape_error
 from ..declare import OPS, public
 from ..reading import seen
-from .reduction import finish, reduction_of, same_dtype, same_shape
+from .reduction import finish, in_dtype_of, reduction_of, same_dtype, same_shape
 
 Legacy = bool | None
 _WEIGHTS = "Weights and input must have the same size."
@@ -84,8 +84,9 @@ def huber_loss(
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     pair = same_dtype(input, target)
     if weight is not None:
-        return _weighted(OPS["huber_loss"](*pair, delta, "none"), input, weight, reduction, False)
-    return OPS["huber_loss"](*pair, delta, reduction_of(None, None, reduction))
+        loss = OPS["huber_loss"](*pair, delta, "none")
+        return _weighted(in_dtype_of(input, loss), input, weight, reduction, False)
+    return in_dtype_of(input, OPS["huber_loss"](*pair, delta, reduction_of(None, None, reduction)))
 
 
 @public("nn.functional")
@@ -94,6 +95,8 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:  # fmt: skip
     """``target * (log(target) - input)``: the divergence of distributions whose logarithms are ``input``."""
+    if input.dtype.kind not in "fc" or target.dtype.kind not in "fc":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     legacy = size_average is not None or reduce is not None
     if not legacy and reduction == "mean":
         warnings.warn(

@@ -25,6 +25,7 @@ def native_layer_norm(
 ) -> tuple[Tensor, ...]:
     """:func:`layer_norm`, with mean and 1 / std of what it normalises over."""
     shape = _last_sizes("layer_norm", input, normalized_shape, weight, bias)
+    _same_floats(input, weight, bias)
     return tuple(OPS["native_layer_norm"](input, shape, weight, bias, eps))
 
 
@@ -84,6 +85,17 @@ def _last_sizes(op: str, x: Tensor, shape: Any, weight: Tensor | None, bias: Ten
     return shape
 
 
+def _same_floats(x: Tensor, *parameters: Tensor | None) -> None:
+    """Refuse parameters of another dtype, but float32 ones beside float16."""
+    given = [p.dtype for p in parameters if p is not None]
+    if all(dtype == x.dtype for dtype in given):
+        return
+    if any(dtype != np.float32 for dtype in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if x.dtype != np.float16:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
 # ----- by channel -----
 
 
@@ -92,6 +104,7 @@ def native_group_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Tensor, ...]:
     """:func:`group_norm`, with mean and 1 / std by sample and group."""
+    _same_floats(input, weight, bias)
     return tuple(OPS["native_group_norm"](input, weight, bias, N, C, HxW, group, eps))
 
 
@@ -142,6 +155,7 @@ def native_batch_norm(
             raise RuntimeError(f"{name} must be defined in evaluation mode")
         if p is not None and p.numel() != channels:
             raise shape_error(f"{name} should contain {channels} elements not {p.numel()}")
+    _same_floats(input, weight, bias, running_mean, running_var)
     out, mean, rstd, var = OPS["native_batch_norm"](input, weight, bias, running_mean, running_var, training, eps)
     if training:
         n = input.numel() // channels if channels else 0
@@ -167,6 +181,9 @@ def batch_norm(
     """
     if training:
         _refuse_single(input.shape, input.shape[1] if input.ndim > 1 else -1)
+    if eps < 0 or (training and eps == 0):
+        kind = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {kind}, but got {eps}")
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 
