@@ -9,13 +9,18 @@ tensor([2., 4.])
 
 from __future__ import annotations
 
+import builtins
+import importlib
 import warnings
 from typing import Any
 
-from . import autograd, ops
+from . import autograd, backend_flags, ops  # noqa: F401 - backends get their flags
+from .amp import autocast
 from .anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
+from .asarray import asarray
 from .autograd import grad
 from .collector import tune_gc
+from .constants import e, inf, nan, newaxis, pi
 from .creation import (
     as_tensor,
     empty,
@@ -29,6 +34,12 @@ from .creation import (
     tensor,
     zeros,
     zeros_like,
+)
+from .default_device import get_default_device, set_default_device
+from .deterministic import (
+    are_deterministic_algorithms_enabled,
+    is_deterministic_algorithms_warn_only_enabled,
+    use_deterministic_algorithms,
 )
 from .device import device
 from .dtype import (
@@ -47,6 +58,7 @@ from .dtype import (
     uint8,
 )
 from .dtype import bool as bool
+from .dtype import dtype as dtype
 from .grad_mode import (
     enable_grad,
     inference_mode,
@@ -55,7 +67,9 @@ from .grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from .limits import finfo, iinfo
 from .memory_format import contiguous_format, memory_format, preserve_format
+from .print_options import get_printoptions, printoptions, set_printoptions
 from .random import (
     Generator,
     default_generator,
@@ -73,7 +87,11 @@ from .random import (
     set_rng_state,
 )
 from .ranges import arange, linspace, logspace
+from .size import Size
+from .strided import strided
 from .tensor import Parameter, Tensor
+from .tensor_types import TYPES
+from .threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
 
@@ -82,24 +100,45 @@ __version__ = "0.1.0"
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"agdbg_engine\.")
 
 
+_MODULES = frozenset((
+    "amp", "cuda", "fft", "func", "linalg", "masked", "nn", "optim", "signal", "special", "testing", "utils",
+))  # fmt: skip
+"""Loaded when first used."""
+
+
+def is_tensor(obj: Any) -> builtins.bool:
+    """Whether ``obj`` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("cuda", "fft", "func", "linalg", "masked", "nn", "optim", "signal", "special", "utils"):
-        import importlib
+    if name in _MODULES:
 
         return importlib.import_module(f"{__name__}.{name}")
     if name in ops.FUNCTIONS:
         return globals().setdefault(name, ops.FUNCTIONS[name])  # found at once from now on
     if name in ALIASES:
         return ALIASES[name]
+    if name in ("load", "save"):  # they need modules
+        from . import saving
+
+        return getattr(saving, name)
+    if name in TYPES:
+        return TYPES[name]
     raise AttributeError(f"module 'agdbg_engine' has no attribute '{name}'")
 
 
 __all__ = [
-    "Generator", "Parameter", "Tensor", "arange", "as_tensor", "autograd", "bool", "complex64", "complex128", "contiguous_format", "default_generator", "device", "empty",
-    "empty_like", "enable_grad", "eye", "float16", "float32", "float64", "from_numpy", "full", "full_like",
-    "get_default_dtype", "get_rng_state", "grad", "inference_mode", "initial_seed", "int8", "int16", "int32", "int64", "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled", "is_grad_enabled",
-    "is_inference_mode_enabled", "linspace", "logspace", "manual_seed",
-    "no_grad", "ones", "ones_like", "ops", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
-    "seed", "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_rng_state", "tensor", "tune_gc", "uint8", "zeros", "zeros_like",
+    "Generator", "Parameter", "Size", "Tensor", "arange", "are_deterministic_algorithms_enabled", "as_tensor",
+    "asarray", "autocast", "autograd", "bool", "complex128", "complex64", "contiguous_format", "default_generator",
+    "device", "dtype", "e", "empty", "empty_like", "enable_grad", "eye", "finfo", "float16", "float32", "float64",
+    "from_numpy", "full", "full_like", "get_default_device", "get_default_dtype", "get_num_threads",
+    "get_printoptions", "get_rng_state", "grad", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32",
+    "int64", "int8", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_deterministic_algorithms_warn_only_enabled", "is_grad_enabled", "is_inference_mode_enabled", "is_tensor",
+    "linspace", "logspace", "manual_seed", "nan", "newaxis", "no_grad", "ones", "ones_like", "ops", "pi",
+    "printoptions", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed",
+    "set_anomaly_enabled", "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads",
+    "set_printoptions", "set_rng_state", "strided", "tensor", "tune_gc", "uint8", "use_deterministic_algorithms",
+    "zeros", "zeros_like",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ __all__ = ["check_options", "checked", "explained", "renamed"]
 
 Keywords = dict[str, Any]
 
-_OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+_OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "split_size_or_sections": "split_size"}
 _SIZES = ("size", "shape", "dims", "repeats")
 _IDLE: dict[str, tuple[Any, ...]] = {
     "memory_format": (None, preserve_format, contiguous_format), "generator": (None,), "layout": (None,), "pin_memory": (None, False), "out": (None,),
@@ -43,7 +43,7 @@ def renamed(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tup
             args = (*args, value)
         elif name in parameters:
             new[name] = value
-        elif name == "input":
+        elif name in ("input", "tensor"):
             new["self" if "self" in parameters else next(iter(parameters))] = value
         elif _OTHER_NAMES.get(name) in parameters:
             new[_OTHER_NAMES[name]] = value
@@ -97,6 +97,38 @@ def _wanted(annotation: str, value: Any) -> str | None:
     return None
 
 
+_OPERANDS = frozenset(
+    ("self", "input", "other", "exponent", "end", "weight", "value", "src", "source", "values", "tensor", "tensors", "min", "max", "out",
+     "condition", "mask", "index", "data", "obj", "alpha", "grad_output", "target")
+)  # fmt: skip
+"""Arguments that may be tensors as such."""
+
+
+def numbered(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tuple[Any, ...], Keywords] | None:
+    """The arguments of a call that failed, where it had tensors of one element for numbers with these instead.
+
+    PyTorch takes them for any number. ``None``: there were none.
+    """
+    parameters = list(_parameters(function).values())
+    takes_more = [p for p in parameters if p.kind is p.VAR_POSITIONAL]
+    by_place = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
+    places = [*by_place, *takes_more * max(0, len(args) - len(by_place))]
+    new = tuple(_number_for(p, a) for p, a in zip(places, args, strict=False))
+    if len(new) < len(args):
+        return None
+    by_name = {n: _number_for(_parameters(function).get(n), a) for n, a in kwargs.items()}
+    same = all(a is b for a, b in zip(new, args, strict=True)) and all(by_name[n] is a for n, a in kwargs.items())
+    return None if same else (new, by_name)
+
+
+def _number_for(parameter: inspect.Parameter | None, value: Any) -> Any:
+    from .tensor import Tensor
+
+    if not isinstance(value, Tensor) or value.ndim or value.requires_grad or parameter is None:
+        return value
+    return value if parameter.name in _OPERANDS or "Tensor" in str(parameter.annotation) else value.item()
+
+
 def checked(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
     """A method, or a function that makes tensors of nothing, with PyTorch's names and words for its arguments."""
 
@@ -108,6 +140,9 @@ def checked(function: Callable[..., Any], method: bool = False) -> Callable[...,
         try:
             return function(*args, **kwargs)
         except Exception as error:
+            numbers = numbered(function, args, kwargs)
+            if numbers is not None:
+                return call(*numbers[0], **numbers[1])
             better = explained(function, error, args, kwargs, method)
             if better is None:
                 raise

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .device import device, device_of
+from .size import Size
+from .strided import Strided, strided
 
 if TYPE_CHECKING:
     from .tensor import Tensor
+
+_tuple = tuple.__new__  # a Size of integers that are known to be such
 
 
 class Attributes:
@@ -23,13 +27,13 @@ class Attributes:
     # ----- sizes -----
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Size:
         """Sizes by dimension."""
-        return self._a.shape
+        return _tuple(Size, self._a.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """All sizes, or that of one dimension."""
-        return self._a.shape if dim is None else self._a.shape[dim]
+        return _tuple(Size, self._a.shape) if dim is None else self._a.shape[dim]
 
     @property
     def ndim(self) -> int:
@@ -123,6 +127,11 @@ class Attributes:
         return int(a.ctypes.data if isinstance(a, np.ndarray) else a.data.ptr)
 
     # ----- layout -----
+
+    @property
+    def layout(self) -> Strided:
+        """How elements lie in memory: always by strides."""
+        return strided
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether elements lie in row-major order without gaps."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from .backends import Backend, register
 
-__all__ = ["current_device", "device_count", "is_available", "synchronize"]
+__all__ = ["current_device", "device_count", "is_available", "manual_seed", "manual_seed_all", "synchronize"]
 
 EXTRAS = "pip install 'agdbg[cuda12]' (CUDA 12) or 'agdbg[cuda13]' (CUDA 13)"
 
@@ -81,6 +81,20 @@ def synchronize(device: Any = None) -> None:
 
     index = device if device is None or isinstance(device, int) else Device(device).index
     _cupy().cuda.Device(index).synchronize()
+
+
+def manual_seed(seed: int) -> None:
+    """Without a GPU nothing; with one the same as ``manual_seed``: the numbers for a GPU come from the CPU's generator."""
+    from .random import default_generator
+
+    seed = int(seed)
+    if is_available():
+        default_generator.manual_seed(seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """As :func:`manual_seed`: there is one generator for all."""
+    manual_seed(seed)
 
 
 register(Cuda())

@@ -18,9 +18,12 @@ int16 = np.dtype("int16")
 int32 = np.dtype("int32")
 int64 = np.dtype("int64")
 bool = np.dtype("bool")
+dtype = np.dtype
+"""The class of all dtypes."""
 
 ALIASES: dict[str, np.dtype[Any]] = {
     "half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
+    "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
 """PyTorch's other names of dtypes; not module variables, since they would hide Python's own."""
 

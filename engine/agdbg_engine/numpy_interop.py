@@ -32,6 +32,8 @@ _REDUCTIONS = {
 }  # fmt: skip
 _NUMBERS_FIRST = frozenset(("add", "sub", "mul", "div", "pow"))
 """Ops whose first operand may be a number."""
+_EXACT = frozenset(("ldexp", "bitwise_left_shift", "bitwise_right_shift"))
+"""Ops whose operands need not be of one dtype."""
 _NO_NUMBERS = frozenset((
     "maximum", "minimum", "matmul", "hypot", "atan2", "logaddexp", "logaddexp2", "fmax", "fmin", "nextafter", "ldexp", "heaviside",
     "logical_and", "logical_or", "logical_xor",
@@ -112,6 +114,8 @@ def _operands(op: str, inputs: tuple[Any, ...]) -> list[Any]:
     from .tensor import wrap
 
     made: list[Any] = []
+    arrays = any(isinstance(x, np.ndarray) for x in inputs)
+    common = np.result_type(*(x.dtype for x in inputs if isinstance(x, NumpyInterop | np.ndarray))) if arrays else None  # type: ignore[union-attr]  # of Tensor
     for i, x in enumerate(inputs):
         if isinstance(x, np.generic):
             x = x.item()
@@ -119,7 +123,8 @@ def _operands(op: str, inputs: tuple[Any, ...]) -> list[Any]:
             takes_numbers = op in _NUMBERS_FIRST if i == 0 else op not in _NO_NUMBERS
             made.append(x if takes_numbers else _number(x, inputs, wrap))
         else:
-            made.append(x if isinstance(x, NumpyInterop) else wrap(numbers(np.array(x))))
+            x = x if isinstance(x, NumpyInterop) else wrap(numbers(np.array(x)))
+            made.append(x if common is None or op in _EXACT else x.to(common))  # type: ignore[attr-defined]  # of Tensor
     return made
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
-from .arguments import check_options, explained, renamed
+from .arguments import check_options, explained, numbered, renamed
 from .grad_mode import mode
 
 __all__ = [
@@ -163,6 +163,9 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
             except Exception as error:
                 asked = overloaded((*args, *kwargs.values())) if mode.overriding else ()
                 if not asked:
+                    numbers = numbered(function, args, kwargs)
+                    if numbers is not None:
+                        return call(*numbers[0], **numbers[1])
                     better = None if in_python else explained(function, error, args, kwargs)
                     if better is None:
                         raise

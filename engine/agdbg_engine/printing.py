@@ -11,15 +11,12 @@ import numpy as np
 from . import events
 from .dtype import bool as bool_
 from .dtype import get_default_dtype, int64
+from .print_options import OPTIONS
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
 Format = Callable[[Any], str]
-
-LINE, EDGE, MANY = 80, 3, 1000
-"""Width of a line; shown at each edge of a dimension of a tensor that has more than so many elements."""
-
 
 def tensor_repr(t: Tensor) -> str:
     """``tensor([1.0000, 2.0000], grad_fn=<MulBackward0>)``; big tensors are abbreviated."""
@@ -30,7 +27,7 @@ def tensor_repr(t: Tensor) -> str:
     start = "tensor(" if plain else type(t).__name__ + "("
     text = start + (_values(array, len(start)) if array.size else "[]")
     for note in _notes(t):
-        wraps = len(text) - text.rfind("\n") + len(note) + 2 >= LINE
+        wraps = len(text) - text.rfind("\n") + len(note) + 2 >= OPTIONS.linewidth
         text += (",\n" + " " * len(start) if wraps else ", ") + note
     text = f"Parameter({text}))" if isinstance(t, Parameter) and not plain else f"{text})"
     return f"Parameter containing:\n{text}" if issubclass(type(t), Parameter) else text
@@ -71,7 +68,7 @@ def _complex_default() -> Any:
 
 
 def _values(array: Any, indent: int) -> str:
-    edges = array.size > MANY
+    edges = array.size > OPTIONS.threshold
     shown = _edges_of(array) if edges else array
     form, width = _pair(shown) if array.dtype.kind == "c" else _column(shown)
     return _nested(array, indent, edges, width, form)
@@ -100,29 +97,31 @@ def _pair(shown: Any) -> tuple[Format, int]:
 
 def _edges_of(array: Any) -> Any:
     """The elements that an abbreviated tensor shows."""
+    edge = OPTIONS.edgeitems
     for dim, size in enumerate(array.shape):
-        if size > 2 * EDGE:
-            array = array.take([*range(EDGE), *range(size - EDGE, size)], dim)
+        if size > 2 * edge:
+            array = array.take([*range(edge), *range(size - edge, size)], dim)
     return array
 
 
 def _nested(array: Any, indent: int, edges: bool, width: int, form: Format) -> str:
     if array.ndim == 0:
         return form(array.item())
-    abbreviated = edges and len(array) > 2 * EDGE
-    rows = [*array[:EDGE], *array[-EDGE:]] if abbreviated else list(array)
+    edge = OPTIONS.edgeitems
+    abbreviated = edges and len(array) > 2 * edge
+    rows = [*array[:edge], *array[len(array) - edge :]] if abbreviated else list(array)
     items = [_nested(row, indent + 1, edges, width, form) for row in rows]
     if abbreviated:
-        items.insert(EDGE, " ..." if array.ndim == 1 else "...")
+        items.insert(edge, " ..." if array.ndim == 1 else "...")
     if array.ndim > 1:
         return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(items) + "]"
-    per_line = max(1, (LINE - indent) // (width + 2))
+    per_line = max(1, (OPTIONS.linewidth - indent) // (width + 2))
     lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
 def _format(array: Any) -> Format:
-    """One format for all elements: ``1.`` where all are whole, else four decimals, or an exponent for a wide range."""
+    """One format for all elements: ``1.`` where all are whole, else decimals, or an exponent for a wide range."""
     if array.dtype.kind != "f":
         return str
     sizes = np.abs(array[np.isfinite(array) & (array != 0)].astype(np.float64))
@@ -130,7 +129,8 @@ def _format(array: Any) -> Format:
         return _whole
     low, high = sizes.min(), sizes.max()
     whole = bool((sizes == np.ceil(sizes)).all())
-    if high / low > 1000 or high > 1e8 or (low < 1e-4 and not whole):
+    wide = bool(high / low > 1000 or high > 1e8 or (low < 1e-4 and not whole))
+    if wide if OPTIONS.sci_mode is None else OPTIONS.sci_mode:
         return _with_exponent
     return _whole if whole else _with_decimals
 
@@ -140,8 +140,8 @@ def _whole(v: float) -> str:
 
 
 def _with_decimals(v: float) -> str:
-    return f"{v:.4f}"
+    return f"{v:.{OPTIONS.precision}f}"
 
 
 def _with_exponent(v: float) -> str:
-    return f"{v:.4e}"
+    return f"{v:.{OPTIONS.precision}e}"

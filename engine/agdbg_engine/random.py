@@ -142,13 +142,13 @@ def set_rng_state(new_state: Tensor) -> None:
 
 
 @contextmanager
-def drawing_from(state: Tensor | None) -> Iterator[None]:
-    """Draw from ``state`` on inside, and afterwards go on where the generator was; nothing for ``None``."""
+def drawing_from(state: Any) -> Iterator[None]:
+    """Draw from the array ``state`` on inside, and afterwards go on where the generator was; nothing for ``None``."""
     if state is None:
         yield
         return
     with fork_rng():
-        set_rng_state(state)
+        set_rng_state(state if isinstance(state, Tensor) else wrap(state))
         yield
 
 

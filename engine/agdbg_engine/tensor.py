@@ -22,6 +22,7 @@ from .node import Node, edge
 from .numpy_interop import NumpyInterop
 from .overrides import disabled
 from .saved.detached import mark as mark_detached
+from .sharing import Kinds
 from .sites import caller
 from .storage import InferenceStorage, Storage, TwinStorage
 from .subclass import Subclassing, parameter_of
@@ -40,7 +41,7 @@ MAYBE = 2
 """``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""
 
 
-class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copying, Factories, NumpyInterop, _Base):
+class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copying, Factories, Kinds, NumpyInterop, _Base):
     """An n-dimensional array that can require gradients.
 
     Slots: ``_a`` buffer (NumPy or CuPy array), ``_fn`` grad_fn, ``_nr`` output number, ``_rg`` requires grad

@@ -37,10 +37,7 @@ class TensorType:
         return isinstance(instance, Tensor) and instance.dtype == self.dtype and instance.device.type == self.kind
 
     def __repr__(self) -> str:
-        return f"<class '{self}'>"
-
-    def __str__(self) -> str:
-        return f"{self.__module__}.{self.__name__}"
+        return f"<class '{self.__module__}.{self.__name__}'>"
 
 
 TYPES = {name: TensorType(name, dtype) for name, dtype in _DTYPES.items() if not name.startswith("Complex")}

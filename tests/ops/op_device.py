@@ -2,13 +2,12 @@
 
 import contextlib
 import itertools
-import re
 
 import agdbg_tests_strict_device as strict
 import numpy as np
 import torch
 from agdbg_tests_op_cases import UNWRITTEN, Case, leaves_of, quiet, seeded
-from agdbg_tests_op_convert import Copier, Excluded, tensor
+from agdbg_tests_op_convert import Copier, tensor
 from agdbg_tests_op_db import OPS, of_engine
 
 import agdbg_engine as engine
@@ -108,33 +107,27 @@ def _numbers(rng, like):
 
 
 def differences(case):
-    """What differs between the device and the CPU, in lines; the exception where the op fails only there."""
+    """What differs between the device and the CPU, in lines; ``None`` where the engine does not compute the sample on the CPU."""
     try:
         with quiet():
             theirs = computed(case, "cpu")
-    except Excluded:
-        return
-    except Exception:
-        return  # refused everywhere, or not there yet: other tests say so
+    except Exception:  # refused everywhere, or not there yet: other tests say so
+        return None
     strict.refusals.clear()
     allowed = strict.allowed_host_reads() if case.name in HOST_READS else contextlib.nullcontext()
     try:
         with quiet(), allowed:
             ours = computed(case, "strict")
-    except Excluded:
-        return
     except Exception as error:
-        reasons = "; ".join(strict.refusals)
-        yield f"{type(error).__name__}: {re.sub(chr(10) + '.*', '', str(error))}" + (f" [{reasons}]" if reasons else "")
-        return
-    if strict.refusals:
-        yield f"refused on the way: {'; '.join(strict.refusals)}"
+        reasons = f" [{'; '.join(strict.refusals)}]" if strict.refusals else ""
+        return [f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{reasons}"]
+    found = [f"refused on the way: {'; '.join(strict.refusals)}"] if strict.refusals else []
     for kind, a, b in zip(("result", "gradient"), theirs, ours, strict=True):
         if len(a) != len(b):
-            yield f"{len(a)} {kind}s on the CPU, {len(b)} on the device"
-            return
+            return [*found, f"{len(a)} {kind}s on the CPU, {len(b)} on the device"]
         for i, (x, y) in enumerate(zip(a, b, strict=True)):
-            yield from (f"{kind} {i}: {text}" for text in _compared(case.op.name, x, y))
+            found += [f"{kind} {i}: {text}" for text in _compared(case.op.name, x, y)]
+    return found
 
 
 def _compared(name, x, y):

@@ -15,8 +15,11 @@ PRESENT = present()
 
 @pytest.mark.parametrize("name", [n for n in PRESENT if n not in on_device.REFUSED])
 def test_as_on_the_cpu(name):
-    lines = [f"{case.text}: {line}" for case in on_device.cases(name) for line in on_device.differences(case)]
-    assert not lines, "\n".join(lines)
+    found = [(case.text, lines) for case in on_device.cases(name) if (lines := on_device.differences(case)) is not None]
+    if not found:
+        pytest.skip("the engine computes no sample of it on the CPU")
+    wrong = [f"{sample}: {line}" for sample, lines in found for line in lines]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("name", sorted(on_device.REFUSED))

@@ -128,7 +128,7 @@ def _checkpoint(
         with drawing_from(state), second:
             function(*arguments, **kwargs)
 
-    state = get_rng_state() if preserve else None
+    state = get_rng_state().numpy() if preserve else None
     stop = early_stop if _settings.early_stop is None else _settings.early_stop
     frame = Frame(recompute, args, stop, determinism_check == "default", debug)
     with frame.hooks(), logging(frame.log), first:

@@ -35,7 +35,7 @@ class CheckpointFunction(Function):
                 stacklevel=user_stacklevel(),
             )
         ctx.function = function
-        ctx.state = get_rng_state() if preserve else None
+        ctx.state = get_rng_state().numpy() if preserve else None  # no tensor: it is none that the function keeps
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.save_for_backward(*(a for a in args if isinstance(a, Tensor)))

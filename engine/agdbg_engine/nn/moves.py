@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .. import dtype as dtypes
 from ..device import device as Device
+from ..dtype import is_differentiable
 from ..grad_mode import no_grad
 from ..memory_format import memory_format as MemoryFormat
 from ..tensor import Parameter, Tensor
@@ -81,7 +81,7 @@ class Movable:
         Raises :class:`TypeError` for dtypes that are neither.
         """
         device, dtype, layout = _target(args, kwargs)
-        if dtype is not None and not dtypes.is_differentiable(dtype):
+        if dtype is not None and not is_differentiable(dtype):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=torch.{dtype.name}"
             )
@@ -94,7 +94,7 @@ class Movable:
             )
 
         def converted(t: Any) -> Any:
-            wanted = dtype if dtypes.is_differentiable(t.dtype) else None
+            wanted = dtype if is_differentiable(t.dtype) else None
             if layout is not None and t.ndim in (4, 5):
                 return t.to(dtype=wanted, device=device, memory_format=layout)
             return t.to(dtype=wanted, device=device)

@@ -61,11 +61,13 @@ from .kernels import leaky_relu_backward as k_leaky_relu_backward
 from .kernels import log as k_log
 from .kernels import log1p as k_log1p
 from .kernels import log_softmax_dim as k_log_softmax_dim
+from .kernels import log_softmax_grad as k_log_softmax_grad
 from .kernels import logsumexp as k_logsumexp
 from .kernels import masked_fill as k_masked_fill
 from .kernels import maximum as k_maximum
 from .kernels import mean_all as k_mean_all
 from .kernels import mean_dim as k_mean_dim
+from .kernels import mean_share as k_mean_share
 from .kernels import minimum as k_minimum
 from .kernels import mm_left as k_mm_left
 from .kernels import mse_loss_raw as k_mse_loss_raw
@@ -75,7 +77,6 @@ from .kernels import neg as k_neg
 from .kernels import nll_loss_raw as k_nll_loss_raw
 from .kernels import nll_loss_raw_backward as k_nll_loss_raw_backward
 from .kernels import norm_dim as k_norm_dim
-from .kernels import numel as k_numel
 from .kernels import permute_to as k_permute_to
 from .kernels import pick as k_pick
 from .kernels import polar_raw as k_polar_raw
@@ -97,6 +98,7 @@ from .kernels import sin as k_sin
 from .kernels import slice as k_slice
 from .kernels import slice_backward as k_slice_backward
 from .kernels import softmax_dim as k_softmax_dim
+from .kernels import softmax_grad as k_softmax_grad
 from .kernels import softplus as k_softplus
 from .kernels import softplus_backward as k_softplus_backward
 from .kernels import sqrt as k_sqrt
@@ -7360,7 +7362,7 @@ class MeanBackward0(Node1):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = k_expand(g / k_numel(self.c_self_shape), self.c_self_shape)
+        gi = k_expand(k_mean_share(g, self.c_self_shape), self.c_self_shape)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -7369,11 +7371,11 @@ class MeanBackward0(Node1):
                 shared.add(n)
 
     def grads(self, g):
-        g0 = k_expand(g / k_numel(self.c_self_shape), self.c_self_shape)
+        g0 = k_expand(k_mean_share(g, self.c_self_shape), self.c_self_shape)
         return (g0,)
 
     def grads_graph(self, g):
-        g0 = o_.expand(g / o_.numel(self.c_self_shape), self.c_self_shape)
+        g0 = o_.expand(o_.mean_share(g, self.c_self_shape), self.c_self_shape)
         return (g0,)
 
 
@@ -7447,7 +7449,7 @@ class MeanBackward1(Node1):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = f_.expand_dims(k_, g / k_numel(self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
+        gi = f_.expand_dims(k_, k_mean_share(g, self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -7456,11 +7458,11 @@ class MeanBackward1(Node1):
                 shared.add(n)
 
     def grads(self, g):
-        g0 = f_.expand_dims(k_, g / k_numel(self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
+        g0 = f_.expand_dims(k_, k_mean_share(g, self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
         return (g0,)
 
     def grads_graph(self, g):
-        g0 = f_.expand_dims(o_, g / o_.numel(self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
+        g0 = f_.expand_dims(o_, o_.mean_share(g, self.c_self_shape, self.c_dim), self.c_self_shape, self.c_dim, self.c_keepdim)
         return (g0,)
 
 
@@ -8857,7 +8859,7 @@ class SoftmaxBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = result * (g - k_sum_dim(g * result, self.c_dim, True))
+        gi = k_softmax_grad(g, result, self.c_dim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -8873,7 +8875,7 @@ class SoftmaxBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = result * (g - k_sum_dim(g * result, self.c_dim, True))
+        g0 = k_softmax_grad(g, result, self.c_dim)
         return (g0,)
 
     def grads_graph(self, g):
@@ -8884,7 +8886,7 @@ class SoftmaxBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = result * (g - o_.sum_dim(g * result, self.c_dim, True))
+        g0 = o_.softmax_grad(g, result, self.c_dim)
         return (g0,)
 
     def release(self, freed):
@@ -8975,7 +8977,7 @@ class LogSoftmaxBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = g - k_exp(result) * k_sum_dim(g, self.c_dim, True)
+        gi = k_log_softmax_grad(g, result, self.c_dim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -8991,7 +8993,7 @@ class LogSoftmaxBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = g - k_exp(result) * k_sum_dim(g, self.c_dim, True)
+        g0 = k_log_softmax_grad(g, result, self.c_dim)
         return (g0,)
 
     def grads_graph(self, g):
@@ -9002,7 +9004,7 @@ class LogSoftmaxBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = g - o_.exp(result) * o_.sum_dim(g, self.c_dim, True)
+        g0 = o_.log_softmax_grad(g, result, self.c_dim)
         return (g0,)
 
     def release(self, freed):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtype as dtypes
 from .. import events
 from ..backward import QUIET
 from ..device import device as Device
 from ..device import device_of, resolved
+from ..dtype import is_differentiable
 from ..memory_format import contiguous_format
 from ..sites import caller
 from ..tensor import Tensor, wrap
@@ -52,7 +52,7 @@ def to(
             return moved
     if target == self.dtype:
         return _copied(self, target, memory_format) if copy else self
-    if not dtypes.is_differentiable(target):
+    if not is_differentiable(target):
         if events.sink is not None and self._rg and self.requires_grad:
             events.sink.graph_cut(self, "integer", *caller())
         with np.errstate(**QUIET):  # NaN as an integer
@@ -78,12 +78,10 @@ def _method(name: str, dtype: Any) -> Any:
 
 
 CASTS = {
-    name: _method(name, dtype)
+    name: _method(name, np.dtype(dtype))
     for name, dtype in (
-        ("half", dtypes.float16), ("float", dtypes.float32), ("double", dtypes.float64), ("long", dtypes.int64),
-        ("int", dtypes.int32),
-        ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8),
-        ("bool", dtypes.bool), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128),
+        ("half", "float16"), ("float", "float32"), ("double", "float64"), ("long", "int64"), ("int", "int32"), ("short", "int16"),
+        ("char", "int8"), ("byte", "uint8"), ("bool", "bool"), ("cfloat", "complex64"), ("cdouble", "complex128"),
     )
 }  # fmt: skip
 

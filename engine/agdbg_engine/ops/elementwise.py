@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..device import beside
-from ..dtype import get_default_dtype, is_differentiable, result_type, scalar_type
+from ..dtype import get_default_dtype, is_differentiable, scalar_type
 from ..scalars import written
 from ..tensor import Tensor, wrap
 from . import _generated as g
@@ -25,42 +25,28 @@ def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> 
 def add(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """``self + alpha * other``; one of them may be a number."""
     if alpha != 1 or alpha is True:
-        other = _scaled(self, other, alpha)
+        from .wide.scaled_sums import add_scaled
+
+        return _checked("add", add_scaled(self, other, alpha), other)
     return _checked("add", g.add(self, other) if isinstance(self, Tensor) else g.add(other, self), other)
 
 
 def sub(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """``self - alpha * other``; one of them may be a number."""
     if alpha != 1 or alpha is True:
-        other = _scaled(self, other, alpha)
+        from .wide.scaled_sums import sub_scaled
+
+        return _checked("sub", sub_scaled(self, other, alpha), other)
     return _checked("sub", g.sub(self, other) if isinstance(self, Tensor) else g.rsub(other, self), other)
 
 
 def rsub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``other - alpha * self``."""
     if alpha != 1 or alpha is True:
-        self = _scaled(other, self, alpha)
+        from .wide.scaled_sums import rsub_scaled
+
+        return _checked("rsub", rsub_scaled(self, other, alpha), other)
     return _checked("rsub", g.rsub(self, other), other)
-
-
-def _scaled(beside: Any, operand: Any, alpha: Any) -> Any:
-    """``alpha * operand``, where ``alpha`` must be of the kind of the sum of ``operand`` and ``beside``."""
-    alpha = alpha.item() if isinstance(alpha, Tensor) else alpha
-    kind = result_type([_ranked(beside), _ranked(operand)]).kind
-    if isinstance(alpha, bool | np.bool_) and kind != "b":
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if kind in "biu" and isinstance(alpha, float):
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    if kind != "c" and isinstance(alpha, complex):
-        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return operand & bool(alpha) if kind == "b" else operand * alpha
-
-
-def _ranked(x: Any) -> tuple[Any, int]:
-    if isinstance(x, Tensor | np.ndarray):
-        return x.dtype, 2 if x.ndim else 1
-    kinds = ((bool, np.bool_), (int, np.int64), (complex, np.complex64))
-    return next((np.dtype(d) for k, d in kinds if isinstance(x, k)), get_default_dtype()), 0
 
 
 def mul(self: Any, other: Any) -> Tensor:

@@ -51,6 +51,22 @@ def sum_to(g: Tensor, shape: Shape) -> Tensor:
     return ops.view(summed, shape) if lead else summed
 
 
+def mean_share(g: Tensor, shape: Shape, dim: Any = None) -> Tensor:
+    """``g`` over the number of elements that had a mean."""
+    n = numel(shape, dim)
+    return (g.float() / n).half() if g._a.dtype.char == "e" else g / n
+
+
+def softmax_grad(g: Tensor, result: Tensor, dim: int) -> Tensor:
+    """The gradient of the softmax ``result``."""
+    return result * (g - (g * result).sum(dim, True))
+
+
+def log_softmax_grad(g: Tensor, result: Tensor, dim: int) -> Tensor:
+    """The gradient of the log_softmax ``result``."""
+    return g - result.exp() * g.sum(dim, True)
+
+
 def ger(u: Tensor, v: Tensor) -> Tensor:
     """Outer product."""
     from . import _generated as ops

@@ -17,7 +17,7 @@ from ..grad_mode import mode
 from ..inside import check_write
 from ..scalars import check_fits, written
 from ..sites import user_stacklevel
-from ..tensor import Tensor, check_memory
+from ..tensor import Tensor, check_memory, wrap
 from . import _generated as g
 from .elementwise import copy, fill
 from .explain import expand_error, shape_error
@@ -60,7 +60,15 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         inplace(target, "copy_", copy, (_expanded(value, target.shape),))
     else:
         check_memory(target._a)  # which fill_ with a number would not
-        inplace(target, "fill_", fill, (value.item() if isinstance(value, np.generic) else value,))
+        inplace(target, "fill_", fill, (_as_tensor(value, target),))
+
+
+def _as_tensor(value: Any, beside_: Tensor) -> Tensor:
+    """A number, or a tensor of no dimensions, as a tensor in the dtype of another: PyTorch makes one of what it assigns."""
+    if isinstance(value, Tensor):
+        return value
+    value = value.item() if isinstance(value, np.generic) else value
+    return wrap(beside(np.asarray(written(value, beside_._a.dtype), beside_._a.dtype), beside_._a))
 
 
 def _type_name(value: Any) -> str:

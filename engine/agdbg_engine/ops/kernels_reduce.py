@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,29 @@ from .kernels_shape import total as _sum
 
 _Shape = tuple[int, ...]
 _Dims = int | tuple[int, ...] | None
+
+# ----- half precision -----
+
+
+def single(x: Any) -> Any:
+    """``x`` in float32 where it is a float16 array, whose sums would overflow or stall: as PyTorch accumulates."""
+    return x.astype(np.float32) if getattr(x, "dtype", None) == np.float16 else x
+
+
+def in_single(function: Any, *args: Any) -> Any:
+    """What ``function`` of half precision ``args`` gives when computed in single, rounded once."""
+    return function(*map(single, args)).astype(np.float16)
+
+
+def rounded_once(function: Any) -> Any:
+    """The kernel ``function``, of whose results in half precision only the last is rounded."""
+
+    @functools.wraps(function)
+    def value(x: Any, *args: Any) -> Any:
+        return function(x, *args) if x.dtype.char != "e" else in_single(function, x, *args)
+
+    return value
+
 
 # ----- reductions -----
 
@@ -32,17 +56,30 @@ def sum_all(x: Any) -> Any:
 
 def sum_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Sum along ``dim`` (all dimensions when empty)."""
+    if x.dtype.char == "e":
+        return in_single(sum_dim, x, dim, keepdim)
     return _sum(x, None if dim == () else dim, np.int64 if x.dtype.kind in "bui" else None, None, keepdim)
 
 
 def mean_all(x: Any) -> Any:
     """Mean of all elements."""
+    if x.dtype.char == "e":
+        return in_single(mean_all, x)
     return _sum(x, None) / x.dtype.type(x.size)
 
 
 def mean_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Mean along ``dim``."""
+    if x.dtype.char == "e":
+        return in_single(mean_dim, x, dim, keepdim)
     return _sum(x, None if dim == () else dim, None, None, keepdim) / x.dtype.type(numel(x.shape, dim))
+
+
+def mean_share(g: Any, shape: _Shape, dim: _Dims = None) -> Any:
+    """``g`` over the number of elements of ``shape``, or of its dimensions ``dim``: the gradient of each in their mean."""
+    if g.dtype.char == "e":  # which may not hold the number
+        return in_single(mean_share, g, shape, dim)
+    return g / numel(shape, dim)
 
 
 def amax(x: Any, dim: _Dims, keepdim: bool) -> Any:
@@ -75,6 +112,8 @@ def pick(x: Any, indices: Any, dim: int, keepdim: bool) -> Any:
 
 def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     """Mean squared distance from the mean along ``dim``, over ``n - correction`` elements."""
+    if x.dtype.char == "e":
+        return in_single(var_dim, x, dim, correction, keepdim)
     centred = x - mean_dim(x, dim, True)
     total = sum_dim(squared(centred), dim, keepdim)
     return total / total.dtype.type(max(numel(x.shape, dim) - correction, 0))
@@ -82,11 +121,15 @@ def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
 
 def std_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     """Square root of :func:`var_dim`."""
+    if x.dtype.char == "e":
+        return in_single(std_dim, x, dim, correction, keepdim)
     return np.sqrt(var_dim(x, dim, correction, keepdim))
 
 
 def norm_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Square root of the sum of squares along ``dim``."""
+    if x.dtype.char == "e":
+        return in_single(norm_dim, x, dim, keepdim)
     return np.sqrt(sum_dim(squared(x), dim, keepdim))
 
 
@@ -102,15 +145,33 @@ def softmax_dim(x: Any, dim: int) -> Any:
     """exp(x) / sum(exp(x)) along ``dim``."""
     if not x.size:
         return x.copy()
+    if x.dtype.char == "e":
+        return in_single(softmax_dim, x, dim)
     axis = dim if x.ndim else None
     e = np.exp(x - x.max(axis, keepdims=True))
     return e / _sum(e, axis, keepdims=True)
+
+
+def softmax_grad(g: Any, result: Any, dim: int) -> Any:
+    """``result * (g - sum(g * result))`` along ``dim``: the gradient of the softmax, which is ``result``."""
+    if g.dtype.char == "e":
+        return in_single(softmax_grad, g, result, dim)
+    return result * (g - sum_dim(g * result, dim, True))
+
+
+def log_softmax_grad(g: Any, result: Any, dim: int) -> Any:
+    """``g - exp(result) * sum(g)`` along ``dim``: the gradient of the log_softmax, which is ``result``."""
+    if g.dtype.char == "e":
+        return in_single(log_softmax_grad, g, result, dim)
+    return g - np.exp(result) * sum_dim(g, dim, True)
 
 
 def log_softmax_dim(x: Any, dim: int) -> Any:
     """X - log(sum(exp(x))) along ``dim``."""
     if not x.size:
         return x.copy()
+    if x.dtype.char == "e":
+        return in_single(log_softmax_dim, x, dim)
     axis = dim if x.ndim else None
     shifted = x - x.max(axis, keepdims=True)
     return shifted - np.log(_sum(np.exp(shifted), axis, keepdims=True))
@@ -118,6 +179,8 @@ def log_softmax_dim(x: Any, dim: int) -> Any:
 
 def nll_loss_raw(x: Any, target: Any, reduction: str) -> Any:
     """Minus ``x[i, target[i]]``: by row, their sum or their mean. ``x`` is (N, C), ``target`` (N,)."""
+    if x.dtype.char == "e":
+        return in_single(nll_loss_raw, x, target, reduction)
     picked = -x[_rows(target), target]
     return (
         picked
@@ -141,6 +204,8 @@ def _rows(target: Any) -> Any:
 
 def mse_loss_raw(x: Any, target: Any, reduction: str) -> Any:
     """(x - target) ** 2: elements, sum or mean."""
+    if x.dtype.char == "e":
+        return in_single(mse_loss_raw, x, target, reduction)
     d = x - target
     if reduction == "none":
         return d * d

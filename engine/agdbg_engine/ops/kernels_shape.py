@@ -290,6 +290,8 @@ def gather_backward(g: Any, shape: _Shape, dim: int, index: Any) -> Any:
     out = array_module(g).zeros(shape, g.dtype)
     if not index.size:
         return out
+    if g.dtype.char == "e":  # where small numbers added to large ones are lost
+        return gather_backward(g.astype(np.float32), shape, dim, index).astype(g.dtype)
     if len(shape) < 2:
         array_module(g).add.at(out.reshape(-1), (index,), g)
         return out

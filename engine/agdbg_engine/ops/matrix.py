@@ -202,4 +202,4 @@ def _tensors(op: str, input: Any, **others: Any) -> None:
 
 def rmatmul(self: Tensor, other: Any) -> Tensor:
     """``other @ self``."""
-    return matmul(other, self)
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented

@@ -39,11 +39,11 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
 
     ``NotImplemented`` when one is neither, so that Python asks the other operand.
     """
+    if any(isinstance(arguments[name], np.ndarray) for name in names):
+        return function(**_as_numpy_would(function.__name__, arguments))
     for name in names:
         value = arguments[name]
-        if isinstance(value, np.ndarray):
-            arguments[name] = wrap(value.copy())  # may be saved, and has no version that would tell of a write
-        elif isinstance(value, numbers.Number) and not isinstance(value, int | float | complex):
+        if isinstance(value, numbers.Number) and not isinstance(value, int | float | complex):
             arguments[name] = value.item() if isinstance(value, np.generic) else float(value)  # type: ignore[arg-type]  # Fraction and its like
         elif isinstance(value, complex):
             arguments[name] = _complex(value, arguments.values())
@@ -77,8 +77,10 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     """
     if mode.overriding and (isinstance(error, Overridden) or overloaded(tensors.values())):
         return from_op(function, error, (*tensors.values(), *plain.values()))
+    if any(isinstance(v, Tensor) and not v.ndim for v in plain.values()):
+        return function(**tensors, **{n: v.item() if isinstance(v, Tensor) else v for n, v in plain.items()})
     if isinstance(error, AttributeError) and function in operators and _has_array(tensors):
-        return function(**{n: wrap(v.copy()) if isinstance(v, np.ndarray) else v for n, v in tensors.items()}, **plain)
+        return function(**_as_numpy_would(function.__name__, tensors), **plain)
     if isinstance(error, RuntimeWarning | FloatingPointError) and np.geterr() != QUIET:
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
@@ -115,12 +117,31 @@ def _fitting(op: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
     return new if any(new[n] is not v and new[n] != v for n, v in arguments.items() if type(v) is int) else None
 
 
+def _as_numpy_would(op: str, operands: dict[str, Any]) -> dict[str, Any]:
+    """``operands``, arrays among them, as tensors in the dtype that NumPy computes in: PyTorch leaves operators to it then.
+
+    Arrays are copied: they may be saved, and have no version that would tell of a write.
+    """
+    dtype = np.result_type(*(v.dtype for v in operands.values() if isinstance(v, Tensor | np.ndarray)))
+    if op == "div" and dtype.kind in "biu":
+        dtype = np.dtype(np.float64)
+    return {
+        n: wrap(v.astype(dtype)) if isinstance(v, np.ndarray) else v.to(dtype) if isinstance(v, Tensor) else v
+        for n, v in operands.items()
+    }
+
+
 def _has_array(tensors: dict[str, Any]) -> bool:
     return any(isinstance(v, np.ndarray) for v in tensors.values())
 
 
 def as_array(value: Any) -> Any:
-    """A NumPy scalar, which ufuncs make of 0-d arrays, as an array again; arrays of other libraries as they are."""
+    """A NumPy scalar, which ufuncs make of 0-d arrays, as an array again; arrays of other libraries as they are.
+
+    :class:`TypeError` for a tensor, which comes of one given for a number: :func:`failed` calls again with the number.
+    """
+    if isinstance(value, Tensor):
+        raise TypeError("a tensor was given for a number")
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 

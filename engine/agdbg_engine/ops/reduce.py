@@ -19,12 +19,14 @@ from .shape import Dims, one_dim, some_dims
 # ----- sums and means -----
 
 
-def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, axis: Dims = None) -> Tensor:
+def sum(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, axis: Dims = None, keepdims: bool = False
+) -> Tensor:  # fmt: skip
     """Sum of all elements or along ``dim``; integers and bools in int64."""
     x = self if dtype is None else summed_in(self, dtype)
-    if dim is None and axis is None and not keepdim:
+    if dim is None and axis is None and not keepdim and not keepdims:
         return came_in(g.sum_all(x), dtype)
-    return came_in(g.sum_dim(x, some_dims(x, dim if axis is None else axis), keepdim), dtype)
+    return came_in(g.sum_dim(x, some_dims(x, dim if axis is None else axis), keepdim or keepdims), dtype)
 
 
 def summed_in(x: Tensor, dtype: Any) -> Tensor:
@@ -39,7 +41,9 @@ def came_in(result: Tensor, dtype: Any) -> Tensor:
     return result if dtype is None or result._a.dtype == dtype else result.to(dtype)
 
 
-def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, axis: Dims = None) -> Tensor:
+def mean(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, axis: Dims = None, keepdims: bool = False
+) -> Tensor:  # fmt: skip
     """Mean of all elements or along ``dim``; floating dtypes only."""
     x = self if dtype is None else self.to(dtype)
     if x._a.dtype.kind not in "fc":
@@ -48,9 +52,9 @@ def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
             f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
             f"Got: {scalar_type(x.dtype)}"
         )
-    if dim is None and axis is None and not keepdim:
+    if dim is None and axis is None and not keepdim and not keepdims:
         return g.mean_all(x)
-    return g.mean_dim(x, some_dims(x, dim if axis is None else axis), keepdim)
+    return g.mean_dim(x, some_dims(x, dim if axis is None else axis), keepdim or keepdims)
 
 
 def var(
@@ -135,8 +139,9 @@ def amin(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     return g.amin(self, _extreme_dims("amin", self, dim), keepdim)
 
 
-def max(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+def max(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """Largest element; with ``dim`` also where (the first of ties); with a tensor, elementwise."""
+    dim = dim if other is None else other
     if dim is None:
         return g.max_all(_some_elements("max", self))
     if isinstance(dim, Tensor):
@@ -144,8 +149,9 @@ def max(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     return _along("max", self, dim, keepdim, np.argmax, g.max_dim)
 
 
-def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+def min(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """Smallest element; with ``dim`` also where (the first of ties); with a tensor, elementwise."""
+    dim = dim if other is None else other
     if dim is None:
         return g.min_all(_some_elements("min", self))
     if isinstance(dim, Tensor):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ def some_dims(x: Tensor, dim: Dims) -> Any:
     if isinstance(dim, int):
         dim = one_dim(x, dim)
         return dim if x._a.shape else ()
+    if isinstance(dim, Tensor):
+        return some_dims(x, operator.index(dim))
     dims = tuple(one_dim(x, d) for d in dim or ())
     for i, d in enumerate(dims):
         if d in dims[:i]:

@@ -121,9 +121,9 @@ linear("to_copy(self, dtype)", "ToCopyBackward0", "to_copy(g, self_dtype)")
 
 linear("sum_all(self)", "SumBackward0", "expand(g, self_shape)", alias="self")
 linear("sum_dim(self, dim, keepdim=False)", "SumBackward1", "expand_dims(g, self_shape, dim, keepdim)", alias="self")
-linear("mean_all(self)", "MeanBackward0", "expand(g / numel(self_shape), self_shape)", alias="self")
+linear("mean_all(self)", "MeanBackward0", "expand(mean_share(g, self_shape), self_shape)", alias="self")
 linear("mean_dim(self, dim, keepdim=False)", "MeanBackward1",
-       "expand_dims(g / numel(self_shape, dim), self_shape, dim, keepdim)", alias="self")
+       "expand_dims(mean_share(g, self_shape, dim), self_shape, dim, keepdim)", alias="self")
 op("amax(self, dim=(), keepdim=False)", "AmaxBackward0", self="extreme_grad(g, self, result, dim, keepdim)",
    jvp="extreme_tangent(self_t, self, result, dim, keepdim)")
 op("amin(self, dim=(), keepdim=False)", "AminBackward0", self="extreme_grad(g, self, result, dim, keepdim)",
@@ -152,9 +152,9 @@ op("logsumexp(self, dim, keepdim=False)", "LogsumexpBackward0",
 
 # ----- softmax and losses -----
 
-op("softmax_dim(self, dim)", "SoftmaxBackward0", self="result * (g - sum_dim(g * result, dim, True))",
+op("softmax_dim(self, dim)", "SoftmaxBackward0", self="softmax_grad(g, result, dim)",
    jvp="result * (self_t - sum_dim(self_t * result, dim, True))")
-op("log_softmax_dim(self, dim)", "LogSoftmaxBackward0", self="g - exp(result) * sum_dim(g, dim, True)",
+op("log_softmax_dim(self, dim)", "LogSoftmaxBackward0", self="log_softmax_grad(g, result, dim)",
    jvp="self_t - sum_dim(exp(result) * self_t, dim, True)")
 linear("nll_loss_raw(self, target, reduction)", "NllLossBackward0",
        "nll_loss_raw_backward(g, target, self_shape, reduction)", target=None)

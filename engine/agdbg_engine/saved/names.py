@@ -29,10 +29,11 @@ _NUMBERS_AS_TENSORS = frozenset(("MulBackward0", "DivBackward0"))
 _FACTORS = {
     "AddBackward0": ("alpha",),
     "SubBackward0": ("alpha",),
+    "RsubBackward0": ("alpha",),
     "RsubBackward1": ("alpha",),
     "AddmmBackward0": ("alpha", "beta"),
 }
-"""Factors of an op that are 1 in the node here: another factor is an op of its own."""
+"""Factors of an op that are 1 in the node here, unless it keeps another one."""
 
 
 def saved_attribute(node: Node, name: str) -> Any:
@@ -64,7 +65,8 @@ def _constants(node: Node) -> Iterator[tuple[str, Any]]:
     if node.op_name in _NUMBERS_AS_TENSORS and not node.slots:
         yield "self", None  # the gradient of the number, which would need it, is not wanted
     for name in _FACTORS.get(node.op_name, ()):
-        yield name, 1
+        if name not in node.consts:
+            yield name, 1
 
 
 def _in_form(node: Node, name: str, value: Any) -> Any:

@@ -9,7 +9,7 @@ from .declare import INPLACE, OPS, PUBLIC, RESHAPING
 __all__ = ["FAMILIES", "INPLACE", "OPS", "PUBLIC", "RESHAPING"]
 
 FAMILIES = (
-    "base", "limits", "strides", "reshaping", "factories", "diagonals", "sliding", "triangles", "turning", "shapes", "copies", "pieces", "joining", "repeating", "trigonometry", "exponents", "arithmetic", "choosing", "integers", "element_tests", "written_tests", "special", "gamma", "polynomials", "aliases", "dtypes", "moving", "operators",
+    "base", "limits", "strides", "reshaping", "factories", "diagonals", "sliding", "triangles", "turning", "shapes", "copies", "pieces", "joining", "repeating", "trigonometry", "exponents", "arithmetic", "scaled_sums", "choosing", "integers", "element_tests", "written_tests", "special", "gamma", "polynomials", "aliases", "dtypes", "moving", "operators",
     "activations", "normalization",
     "convolution", "pad", "pad_modes", "conv", "fold", "pixel", "linalg", "max_pool", "avg_pool", "pool", "products", "einsum", "pool_adaptive", "pool_fractional", "upsample", "resample", "grid_sample", "grid",
     "fft", "fft_functions",

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...dtype import scalar_type
 from ...tensor import Tensor
+from ..kernels_reduce import rounded_once
 from . import blocks
 from .declare import formula, op, public
 
@@ -59,6 +60,7 @@ def _refuse_zero(x: Any, y: Any) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
+@rounded_once
 def _plus_product(x: Any, a: Any, b: Any, value: Any) -> Any:
     return x + (a * b if value == 1 else a * b * value)
 
@@ -81,7 +83,7 @@ _COMMON: dict[str, Any] = {"elementwise": True, "inplace": True, "out": True}
 # fmt: off
 div_rounded = op("div_rounded(self, other, rounding_mode)", "DivBackward2", self="zeros_of(self_shape, g)",
    other="zeros_of(other_shape, g)", jvp="zeros_of(result_shape, result)", elementwise=True,
-   scalars={"self": "DivBackward2", "other": "DivBackward3"}, value=_divided)
+   scalars={"self": "DivBackward2", "other": "DivBackward2"}, value=_divided)
 floor_divide_row = op("floor_divide(self, other)", "NotImplemented", self=_NONE, other=_NONE, elementwise=True,
    scalars={"self": "NotImplemented", "other": "NotImplemented"}, value=_divided_down)
 op("fmod(self, other)", "FmodBackward1", self="g", other="-g * div_rounded(self, other, 'trunc')", alias="self", kinds="fiu",

@@ -17,7 +17,7 @@ from .embedding import embedding_renorm_, rows_of
 
 
 def _summed(rows: Any, bags: Any, n: int) -> Any:
-    return kernels.index_backward(rows, (n, rows.shape[1]), (bags,))
+    return kernels.index_backward(kernels.single(rows), (n, rows.shape[1]), (bags,)).astype(rows.dtype, copy=False)
 
 
 linear("bag_sum(self, bags, n)", "EmbeddingBagBackward0", "embedding_raw(g, bags, -1, False)", bags=None, value=_summed)

@@ -68,6 +68,7 @@ def _added(x: Any, y: Any) -> Any:
 
 
 @kernel
+@kernels.rounded_once
 def ldexp(x: Any, exponent: Any) -> Any:
     """``x * 2 ** exponent`` for any real exponent."""
     return x * np.exp2(exponent)

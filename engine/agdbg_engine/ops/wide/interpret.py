@@ -264,7 +264,8 @@ def _record(
     op: Op, args: tuple[Any, ...], numbers: tuple[str, ...], outs: tuple[Tensor, ...], cast: bool
 ) -> Interpreted | None:
     """Make a node the history of ``outs``, if a gradient is needed."""
-    inputs = [args[i] for i in op.inputs]
+    kind = op.node_class(numbers)
+    inputs = [args[i] for i in (op.row.args.index(e) for e in kind.sources)] if numbers else [args[i] for i in op.inputs]
     wanted = [x for x in inputs if isinstance(x, Tensor) and x._rg]
     floating = [i for i, o in enumerate(outs) if not op.discrete[i] and o._a.dtype.kind in "fc"]
     if not wanted or not mode.grad or not floating:
@@ -274,7 +275,7 @@ def _record(
     producers = tuple([edge(x) if isinstance(x, Tensor) and x._rg else None for x in inputs])
     if not any(producers) and nowhere(*wanted) is None:
         return None
-    node = op.node_class(numbers)()
+    node = kind()
     node.next = producers
     numbering = tuple([x._nr if isinstance(x, Tensor) else 0 for x in inputs])
     node.nrs = numbering if any(numbering) else None

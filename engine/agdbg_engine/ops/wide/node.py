@@ -21,6 +21,8 @@ class Interpreted(NodeN):
 
     __slots__ = ("fit", "o_storage")
     row: ClassVar[Row]
+    sources: ClassVar[tuple[str, ...]]
+    """The arguments that the edges lead to: those with a gradient, without numbers where PyTorch has another node for them."""
     formulas: ClassVar[tuple[Formula, ...]]
     """Gradient formulas by edge."""
     outputs: ClassVar[tuple[str, ...]]
@@ -90,7 +92,7 @@ class Interpreted(NodeN):
     @classmethod
     def edge_names(cls) -> tuple[str, ...]:
         """The arguments that the edges lead to."""
-        return cls.row.differentiable
+        return cls.sources
 
     def release(self, freed: Freed) -> None:
         for name in self.slots:
@@ -116,7 +118,7 @@ def _fitted(space: Any, g: Any, shape: tuple[int, ...] | None, dtype: Any) -> An
 
 def node_class(row: Row, name: str, outputs: tuple[str, ...], numbers: frozenset[str]) -> type[Interpreted]:
     """The node called ``name`` of ``row``, some of whose tensors are given as ``numbers``."""
-    edges = row.differentiable
+    edges = tuple(d for d in row.differentiable if d not in numbers or name == row.node)
     made = tuple(Formula(row.grads[e] or "") for e in edges)
     read = dict.fromkeys(n for e, f in zip(edges, made, strict=True) if e not in numbers for n in f.names)
     tensors = tuple(t for t in row.tensors if t in read and t not in numbers)
@@ -128,7 +130,7 @@ def node_class(row: Row, name: str, outputs: tuple[str, ...], numbers: frozenset
     floating = [o for o in row.outputs.split() if not o.startswith("*")]
     body = {
         "__slots__": (*("s_" + s for s in slots), *("v_" + s for s in slots), *("c_" + c for c in consts)),
-        "__module__": __name__, "op_name": name, "row": row, "formulas": made, "outputs": outputs, "n_outputs": len(outputs),
+        "__module__": __name__, "op_name": name, "row": row, "sources": edges, "formulas": made, "outputs": outputs, "n_outputs": len(outputs),
         "slots": slots, "outputs_saved": tuple(s in results and not several for s in slots), "consts": consts,
         "saved_in": {s: ("s_" + s, "v_" + s, s in results and not several) for s in slots},
         "multi": len(floating) > 1,

@@ -48,9 +48,11 @@ def elementwise(shape: Shape, dim: int, index: Any) -> Any:
 
 def combined(how: str, x: Any, places: Any, values: Any) -> Any:
     """A copy of ``x`` with ``values`` joined at ``places`` by the ufunc ``how`` of NumPy, one after the other."""
-    out = as_array(x).copy()
     if how == "multiply":
         check_place("scatter_reduce_prod", x)
+    if x.dtype.char == "e":
+        return combined(how, x.astype(np.float32), places, values.astype(np.float32)).astype(x.dtype)
+    out = as_array(x).copy()
     getattr(array_module(x), how).at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
     return out
 

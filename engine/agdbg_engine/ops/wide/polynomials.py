@@ -96,7 +96,7 @@ _OF_DEGREE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> None:
-    def function(self: Any, n: Any) -> Tensor:
+    def function(self: Any, n: Tensor | Any) -> Tensor:
         no_gradient((self, n))
         if not isinstance(self, Tensor) and not isinstance(n, Tensor):
             raise no_tensor(f"special_{name}", self, n)

@@ -13,6 +13,7 @@ from ...tensor import Tensor, wrap
 from .. import _generated as g
 from .. import matrix
 from ..explain import not_a_tensor, shape_error
+from ..kernels_reduce import rounded_once
 from ..shape import one_dim, reshape
 from .declare import INPLACE, formula, in_both, kernel, op, public
 
@@ -36,7 +37,7 @@ def _added(x: Any, product: Any, beta: Any, alpha: Any) -> Any:
     if alpha != 1:
         product = product * _fit(alpha, product)
     if beta == 0:
-        return np.broadcast_to(product, np.broadcast_shapes(x.shape, product.shape))
+        return np.broadcast_to(product, np.broadcast_shapes(x.shape, product.shape)).copy()
     return (x if beta == 1 else x * _fit(beta, x)) + product
 
 
@@ -45,30 +46,35 @@ def _fit(factor: Any, x: Any) -> Any:
 
 
 @kernel
+@rounded_once
 def addmm_raw(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     """``beta * x + alpha * a @ b``."""
     return _added(x, a.dot(b), beta, alpha)
 
 
 @kernel
+@rounded_once
 def addmv_raw(x: Any, a: Any, v: Any, beta: Any, alpha: Any) -> Any:
     """``beta * x + alpha * a @ v``."""
     return _added(x, a.dot(v), beta, alpha)
 
 
 @kernel
+@rounded_once
 def addr_raw(x: Any, u: Any, v: Any, beta: Any, alpha: Any) -> Any:
     """``beta * x + alpha * u v^T``."""
     return _added(x, u[:, None] * v, beta, alpha)
 
 
 @kernel
+@rounded_once
 def baddbmm_raw(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     """``beta * x + alpha * a @ b`` of batches."""
     return _added(x, np.matmul(a, b), beta, alpha)
 
 
 @kernel
+@rounded_once
 def addbmm_raw(x: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
     """``beta * x`` plus ``alpha`` times the sum of the products of a batch: one product of long rows and columns."""
     n, k = a.shape[0] * a.shape[2], (a.shape[1], b.shape[2])

@@ -166,7 +166,7 @@ def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
 @public("torch Tensor")
 def broadcast_to(self: Tensor, size: Any) -> Tensor:
     """Another name of ``expand``."""
-    return expand(self, *size)
+    return expand(self, *(size if isinstance(size, list | tuple) else (size,)))
 
 
 @public("torch")

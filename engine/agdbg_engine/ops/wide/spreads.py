@@ -34,7 +34,7 @@ def var_mean_grad(F: Any, g_var: Any, g_mean: Any, x: Any, dim: Any, correction:
     if g_var is not None:
         parts.append(var_grad(F, g_var, x, dim, correction, keepdim))
     if g_mean is not None:
-        parts.append(expand_dims(F, g_mean / F.numel(x.shape, dim), x.shape, dim, keepdim))
+        parts.append(expand_dims(F, F.mean_share(g_mean, x.shape, dim), x.shape, dim, keepdim))
     return None if not parts else parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 

@@ -14,7 +14,7 @@ from ...explain import not_a_tensor, shape_error
 from ...reduce import log_softmax
 from ..declare import OPS, public
 from ..reading import seen
-from .reduction import constant, reduction_of, same_dtype
+from .reduction import constant, in_dtype_of, reduction_of, same_dtype
 
 Legacy = bool | None
 

@@ -11,7 +11,7 @@ from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import broadcast_error, shape_error
 from ..declare import OPS, public
-from .reduction import constant, finish, reduction_of
+from .reduction import constant, finish, in_dtype_of, reduction_of, same_dtype
 
 
 @public("nn.functional")

@@ -30,7 +30,9 @@ def reduced(F: Any, values: Any, reduction: str) -> Any:
 @formula
 def shared(F: Any, g: Any, shape: tuple[int, ...], reduction: str) -> Any:
     """What the gradient ``g`` of the reduced losses is for each of them."""
-    return g / (F.numel(shape) or math.nan) if reduction == "mean" else g
+    if reduction != "mean":
+        return g
+    return F.mean_share(g, shape) if F.numel(shape) else g * math.nan
 
 
 @formula

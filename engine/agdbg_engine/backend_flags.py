@@ -1,0 +1,37 @@
+"""``backends.cudnn`` and its like: flags that scripts set and ask for; as in PyTorch on a CPU they change nothing."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from . import backends
+
+
+class _Flags(ModuleType):
+    """A module of flags for a library that is not there."""
+
+    def is_available(self) -> bool:
+        """Never."""
+        return False
+
+    def is_built(self) -> bool:
+        """Never."""
+        return False
+
+    def version(self) -> None:
+        """None."""
+        return None
+
+
+def _module(name: str, **flags: Any) -> _Flags:
+    made = _Flags(f"{backends.__name__}.{name}", f"Flags of {name}, which is not used here.")
+    vars(made).update(flags)
+    sys.modules[made.__name__] = made  # import agdbg_engine.backends.cudnn as cudnn
+    setattr(backends, name, made)
+    return made
+
+
+cudnn = _module("cudnn", enabled=True, benchmark=False, deterministic=False, allow_tf32=True, benchmark_limit=10)
+mps = _module("mps")
