@@ -14,7 +14,7 @@ import importlib
 import warnings
 from typing import Any
 
-from . import autograd, backend_flags, ops  # noqa: F401 - backends get their flags
+from . import autograd, ops
 from .amp import autocast
 from .anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .asarray import asarray
@@ -111,9 +111,11 @@ def is_tensor(obj: Any) -> builtins.bool:
     return isinstance(obj, Tensor)
 
 
+from . import autograd_paths, backend_flags  # noqa: E402, F401 - they make modules known, and need the names above
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-
         return importlib.import_module(f"{__name__}.{name}")
     if name in ops.FUNCTIONS:
         return globals().setdefault(name, ops.FUNCTIONS[name])  # found at once from now on
@@ -129,16 +131,88 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Generator", "Parameter", "Size", "Tensor", "arange", "are_deterministic_algorithms_enabled", "as_tensor",
-    "asarray", "autocast", "autograd", "bool", "complex128", "complex64", "contiguous_format", "default_generator",
-    "device", "dtype", "e", "empty", "empty_like", "enable_grad", "eye", "finfo", "float16", "float32", "float64",
-    "from_numpy", "full", "full_like", "get_default_device", "get_default_dtype", "get_num_threads",
-    "get_printoptions", "get_rng_state", "grad", "iinfo", "inf", "inference_mode", "initial_seed", "int16", "int32",
-    "int64", "int8", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "is_deterministic_algorithms_warn_only_enabled", "is_grad_enabled", "is_inference_mode_enabled", "is_tensor",
-    "linspace", "logspace", "manual_seed", "nan", "newaxis", "no_grad", "ones", "ones_like", "ops", "pi",
-    "printoptions", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed",
-    "set_anomaly_enabled", "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads",
-    "set_printoptions", "set_rng_state", "strided", "tensor", "tune_gc", "uint8", "use_deterministic_algorithms",
-    "zeros", "zeros_like",
+    "Generator",
+    "Parameter",
+    "Size",
+    "Tensor",
+    "arange",
+    "are_deterministic_algorithms_enabled",
+    "as_tensor",
+    "asarray",
+    "autocast",
+    "autograd",
+    "bool",
+    "complex64",
+    "complex128",
+    "contiguous_format",
+    "default_generator",
+    "device",
+    "dtype",
+    "e",
+    "empty",
+    "empty_like",
+    "enable_grad",
+    "eye",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "from_numpy",
+    "full",
+    "full_like",
+    "get_default_device",
+    "get_default_dtype",
+    "get_num_threads",
+    "get_printoptions",
+    "get_rng_state",
+    "grad",
+    "iinfo",
+    "inf",
+    "inference_mode",
+    "initial_seed",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_deterministic_algorithms_warn_only_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_tensor",
+    "linspace",
+    "logspace",
+    "manual_seed",
+    "memory_format",
+    "nan",
+    "newaxis",
+    "no_grad",
+    "ones",
+    "ones_like",
+    "ops",
+    "pi",
+    "preserve_format",
+    "printoptions",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "seed",
+    "set_anomaly_enabled",
+    "set_default_device",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_num_threads",
+    "set_printoptions",
+    "set_rng_state",
+    "strided",
+    "tensor",
+    "tune_gc",
+    "uint8",
+    "use_deterministic_algorithms",
+    "zeros",
+    "zeros_like",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from .grad_mode import _Decorator
 __all__ = ["GradScaler", "autocast", "is_autocast_available"]
 
 
-class autocast(_Decorator):  # noqa: N801 - PyTorch's name
+class autocast(_Decorator):
     """A context or decorator that does nothing with ``enabled=False``, and is a :class:`NotImplementedError` otherwise."""
 
     def __init__(
@@ -46,7 +46,9 @@ class GradScaler:
 
     def __init__(self, device: str = "cuda", *_: Any, enabled: bool = True, **options: Any) -> None:
         if enabled:
-            raise NotImplementedError("GradScaler is not supported, as autocast is not: write GradScaler(enabled=False)")
+            raise NotImplementedError(
+                "GradScaler is not supported, as autocast is not: write GradScaler(enabled=False)"
+            )
 
     def scale(self, outputs: Any) -> Any:
         """``outputs`` as they are."""

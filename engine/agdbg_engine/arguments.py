@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from .memory_format import contiguous_format, preserve_format
+from .strided import strided
 
-__all__ = ["check_options", "checked", "explained", "renamed"]
+__all__ = ["check_options", "checked", "explained", "numbered", "renamed"]
 
 Keywords = dict[str, Any]
 
 _OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "split_size_or_sections": "split_size"}
 _SIZES = ("size", "shape", "dims", "repeats")
 _IDLE: dict[str, tuple[Any, ...]] = {
-    "memory_format": (None, preserve_format, contiguous_format), "generator": (None,), "layout": (None,), "pin_memory": (None, False), "out": (None,),
-    "non_blocking": (False, True), "device": (None, "cpu"),
+    "memory_format": (None, preserve_format, contiguous_format), "generator": (None,), "layout": (None, strided),
+    "pin_memory": (None, False), "out": (None,), "non_blocking": (False, True), "device": (None, "cpu"),
 }  # fmt: skip
 """Keywords of PyTorch that ask for nothing when they have these values."""
 
@@ -98,8 +99,8 @@ def _wanted(annotation: str, value: Any) -> str | None:
 
 
 _OPERANDS = frozenset(
-    ("self", "input", "other", "exponent", "end", "weight", "value", "src", "source", "values", "tensor", "tensors", "min", "max", "out",
-     "condition", "mask", "index", "data", "obj", "alpha", "grad_output", "target")
+    ("self", "input", "other", "exponent", "end", "weight", "value", "src", "source", "values", "tensor", "tensors", "min", "max",
+     "out", "condition", "mask", "index", "data", "obj", "alpha", "grad_output", "target")
 )  # fmt: skip
 """Arguments that may be tensors as such."""
 

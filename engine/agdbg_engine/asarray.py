@@ -13,13 +13,18 @@ from .tensor import Tensor
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
     """``obj`` (a tensor, an array, a buffer of bytes, numbers, nested lists) as a tensor.
 
-    Shares memory where it can unless ``copy`` is true; with ``copy=False`` it is a :class:`ValueError` where that cannot be. Without
-    ``requires_grad`` a tensor keeps its history; with ``False`` a leaf that is given needs no gradient from then on, as in PyTorch.
+    Shares memory where it can unless ``copy`` is true; with ``copy=False`` it is a :class:`ValueError` where that cannot be.
+    Without ``requires_grad`` a tensor keeps its history; with ``False`` a leaf that is given needs no gradient from then on, as
+    in PyTorch.
     """
     if isinstance(obj, bytes | bytearray | memoryview):
         obj = np.frombuffer(obj, np.dtype(dtype or np.float32))

@@ -27,9 +27,9 @@ class Attributes:
     # ----- sizes -----
 
     @property
-    def shape(self) -> Size:
-        """Sizes by dimension."""
-        return _tuple(Size, self._a.shape)
+    def shape(self) -> tuple[int, ...]:
+        """Sizes by dimension: a plain tuple, since it is read everywhere and a :class:`Size` takes its time; ``size()`` is one."""
+        return self._a.shape
 
     def size(self, dim: int | None = None) -> Any:
         """All sizes, or that of one dimension."""

@@ -11,7 +11,7 @@ from .dtype import get_default_dtype
 
 
 @dataclass(frozen=True, init=False)
-class finfo:  # noqa: N801 - PyTorch's name
+class finfo:
     """The limits of a floating dtype, of the default one if none is given; those of the parts of a complex one."""
 
     resolution: float
@@ -42,7 +42,7 @@ class finfo:  # noqa: N801 - PyTorch's name
 
 
 @dataclass(frozen=True, init=False)
-class iinfo:  # noqa: N801 - PyTorch's name
+class iinfo:
     """The limits of a dtype of integers."""
 
     min: int
@@ -61,4 +61,4 @@ class iinfo:  # noqa: N801 - PyTorch's name
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:.6g}, max={self.max:.6g}, dtype={self.dtype})"

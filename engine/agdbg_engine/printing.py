@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Format = Callable[[Any], str]
 
+
 def tensor_repr(t: Tensor) -> str:
     """``tensor([1.0000, 2.0000], grad_fn=<MulBackward0>)``; big tensors are abbreviated."""
     from .tensor import Parameter, Tensor

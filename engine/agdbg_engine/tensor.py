@@ -41,7 +41,9 @@ MAYBE = 2
 """``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""
 
 
-class Tensor(Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copying, Factories, Kinds, NumpyInterop, _Base):
+class Tensor(
+    Subclassing, Attributes, GradSlot, TensorHooks, Conversions, Copying, Factories, Kinds, NumpyInterop, _Base
+):
     """An n-dimensional array that can require gradients.
 
     Slots: ``_a`` buffer (NumPy or CuPy array), ``_fn`` grad_fn, ``_nr`` output number, ``_rg`` requires grad

@@ -145,9 +145,7 @@ def _at(path: tuple[Any, ...]) -> str:
 
 
 def _unsupported(a: Any, e: Any, path: tuple[Any, ...]) -> TypeError:
-    return TypeError(
-        f"No comparison pair was able to handle inputs of type {type(a)} and {type(e)}.{_at(path)}"
-    )
+    return TypeError(f"No comparison pair was able to handle inputs of type {type(a)} and {type(e)}.{_at(path)}")
 
 
 def _of_scalars(a: Any, e: Any, rtol: float, atol: float) -> str:
@@ -162,12 +160,14 @@ def _of_scalars(a: Any, e: Any, rtol: float, atol: float) -> str:
 
 def _of_arrays(a: Any, e: Any, close: Any, rtol: float, atol: float) -> str:
     equal = not rtol and not atol
-    if a.dtype.kind in "biu" and e.dtype.kind in "biu":
+    whole = a.dtype.kind in "biu" and e.dtype.kind in "biu"
+    if whole:
         a, e = a.astype(np.int64), e.astype(np.int64)
     wrong = close.size - int(close.sum())
     with np.errstate(**QUIET):
         difference = np.where(close, 0, abs(a - e))
-        relative = np.where(close, 0, difference / abs(e))
+        quotient = difference / abs(e)
+        relative = np.where(close, 0, quotient.astype(np.float32) if whole else quotient)
     lines = [
         f"Tensor-likes are not {'equal' if equal else 'close'}!\n",
         f"Mismatched elements: {wrong} / {close.size} ({wrong / close.size:.1%})",

@@ -167,9 +167,9 @@ def test_a_write_through_a_view(facts):
         ("born", "SelectBackward0", ["MulBackward0"], []),
         ("storage", "MulBackward0", 0),
         ("view", "select", "y[0] = 5.0"),
-        ("born", "FillBackward2", ["SelectBackward0"], []),
-        ("bumped", "fill_", 1, "FillBackward2", "y[0] = 5.0"),
-        ("born", "CopySlices", ["MulBackward0"], []),
+        ("born", "FillBackward3", ["SelectBackward0", None], []),
+        ("bumped", "fill_", 1, "FillBackward3", "y[0] = 5.0"),
+        ("born", "CopySlices", ["MulBackward0", None], []),
         ("born", "AsStridedBackward0", ["CopySlices"], []),
         ("rebased", "fill_", "MulBackward0", "CopySlices"),
     ]

@@ -76,7 +76,7 @@ def test_binary_cross_entropy_with_logits_is_in_the_dtype_of_the_target():
 
 
 def test_kl_div_refuses_integers():
-    with pytest.raises(RuntimeError, match="kl_div: Integral inputs not supported."):
+    with pytest.raises(RuntimeError, match=r"kl_div: Integral inputs not supported."):
         F.kl_div(ae.ones(2), ae.tensor([1, 2]), reduction="sum")
 
 
@@ -129,11 +129,11 @@ def test_matrix_product_with_an_array_of_another_dtype():
 def test_alpha_is_of_the_kind_of_the_result(op):
     x, y = ae.tensor([1, 2]), ae.tensor([2, 3])
     for other in (1, y):
-        with pytest.raises(RuntimeError, match="For integral input tensors, argument alpha must not be a floating"):
+        with pytest.raises(RuntimeError, match=r"For integral input tensors, argument alpha must not be a floating"):
             op(x, other, alpha=1.5)
-        with pytest.raises(RuntimeError, match="Boolean alpha only supported for Boolean results."):
+        with pytest.raises(RuntimeError, match=r"Boolean alpha only supported for Boolean results."):
             op(x, other, alpha=True)
-    with pytest.raises(RuntimeError, match="For non-complex input tensors, argument alpha must not be a complex"):
+    with pytest.raises(RuntimeError, match=r"For non-complex input tensors, argument alpha must not be a complex"):
         op(ae.ones(2), 1, alpha=1j)
     assert op(x, 1.5, alpha=1.5).dtype == f32
     assert op(x, y, alpha=2).dtype == i64
@@ -167,9 +167,9 @@ def test_normalisation_refuses_parameters_of_another_dtype():
 
 def test_batch_norm_refuses_eps():
     x = ae.arange(4.0).reshape(2, 2)
-    with pytest.raises(ValueError, match="batch_norm eps must be positive during training, but got 0.0"):
+    with pytest.raises(ValueError, match=r"batch_norm eps must be positive during training, but got 0.0"):
         F.batch_norm(x, None, None, training=True, eps=0.0)
-    with pytest.raises(ValueError, match="batch_norm eps must be non-negative, but got -1"):
+    with pytest.raises(ValueError, match=r"batch_norm eps must be non-negative, but got -1"):
         F.batch_norm(x, ae.zeros(2), ae.ones(2), eps=-1)
     assert F.batch_norm(x, ae.zeros(2), ae.ones(2), eps=0.0).tolist() == x.tolist()
 
@@ -235,3 +235,56 @@ def test_arguments(given, plain):
 def test_what_is_no_tensor_times_a_tensor():
     with pytest.raises(TypeError, match="unsupported operand"):
         [1] @ ae.ones(1)
+
+
+# ----- nodes and overrides -----
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "edges"),
+    [
+        (lambda y: ae.lerp(y, y.detach(), 0.5), "LerpBackward0", [True, False]), (lambda y: y % 2, "RemainderBackward0", [True]),
+        (lambda y: y.fmod(2), "FmodBackward0", [True]), (lambda y: ae.xlogy(2, y), "XlogyBackward1", [True]),
+        (lambda y: ae.div(y, 2, rounding_mode="floor"), "DivBackward2", [True, False]), (lambda y: y * 2, "MulBackward0", [True, False]),
+    ],
+)  # fmt: skip
+def test_edges_of_nodes_with_a_number(function, name, edges):
+    x = ae.ones(3, requires_grad=True)
+    out = function(x * 3)
+    assert out.grad_fn.name() == name
+    assert [node is not None for node, _ in out.grad_fn.next_functions] == edges
+    out.sum().backward()
+    assert x.grad.shape == (3,)
+
+
+def test_an_assigned_number_is_a_tensor_to_the_graph():
+    x = ae.ones(3, requires_grad=True)
+    y = x * 1
+    y[...] = 2.0
+    assert y.grad_fn.name() == "FillBackward3"
+    assert [node is None for node, _ in y.grad_fn.next_functions] == [False, True]
+    z = x * 1
+    z[0] = 2.0
+    assert len(z.grad_fn.next_functions) == 2
+    z.sum().backward()
+    assert x.grad.tolist() == [0, 1, 1]
+    integers = ae.tensor([1, 2])
+    integers[0] = 7.9
+    assert integers.tolist() == [7, 2]
+
+
+def test_names_of_overridden_operators():
+    seen = []
+
+    class Telling(ae.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = ae.tensor([1, 2]).as_subclass(Telling)
+    del seen[:]
+    other = ae.tensor([1, 1])
+    _ = (x == other, x & other, x | other, x ^ other, ~x, x // other, x << other, 2 // x, other == x, other & x)
+    names = "__eq__ __and__ __or__ __xor__ __invert__ __floordiv__ __lshift__ __rfloordiv__ __eq__ __and__"
+    assert seen == names.split()

@@ -15,9 +15,10 @@ from typing import Any
 
 from .forward import jvp
 from .jacobian import hessian, jacfwd, jacrev
+from .linear import linearize
 from .reverse import grad, grad_and_value, vjp
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"]
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
 
 
 def __getattr__(name: str) -> Any:

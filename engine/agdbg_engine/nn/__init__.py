@@ -3,11 +3,13 @@
 from ..tensor import Parameter
 from . import (
     activations,
+    adaptive,
     attention,
     containers,
     convolution,
     dropout,
     functional,
+    grad,
     init,
     layers,
     losses,
@@ -23,6 +25,7 @@ from . import (
     utils,
 )
 from .activations import *  # noqa: F403 - what it names in __all__, as the next ones
+from .adaptive import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .containers import *  # noqa: F403
 from .convolution import *  # noqa: F403
@@ -39,10 +42,10 @@ from .recurrent import *  # noqa: F403
 from .resizing import *  # noqa: F403
 from .transformer import *  # noqa: F403
 
-__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "modules", "parameter", "utils"]
+__all__ = ["Buffer", "Module", "Parameter", "functional", "grad", "init", "modules", "parameter", "utils"]
 __all__ += containers.__all__ + parameter_containers.__all__
 __all__ += (
     activations.__all__ + attention.__all__ + convolution.__all__ + dropout.__all__ + layers.__all__ + losses.__all__
 )
 __all__ += normalization.__all__ + padding.__all__ + pooling.__all__ + recurrent.__all__ + resizing.__all__
-__all__ += transformer.__all__
+__all__ += transformer.__all__ + adaptive.__all__

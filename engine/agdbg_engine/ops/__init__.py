@@ -55,7 +55,9 @@ _WRITTEN: dict[str, Any] = {
 _ONLY_FUNCTIONS: dict[str, Any] = {
     **_named(elementwise, "where rsub"),
     **_named(complexes, "real imag complex polar view_as_real view_as_complex"),
-    **_named(Tensor, "is_complex is_conj is_floating_point is_inference is_neg is_same_size is_signed numel resolve_neg"),
+    **_named(
+        Tensor, "is_complex is_conj is_floating_point is_inference is_neg is_same_size is_signed numel resolve_neg"
+    ),
     **_named(Tensor, "detach detach_"),
     **_named(lists, "cat stack"),
 }
@@ -107,7 +109,7 @@ METHODS.update(
 FUNCTIONS.update({f"{n}_": METHODS[f"{n}_"] for n in IN_PLACE_FUNCTIONS})
 
 _OPERATORS: dict[str, Any] = {
-    "__neg__": _generated.neg, "__abs__": _generated.abs, "__invert__": compare.bitwise_not, "__matmul__": _generated.mm,
+    "__neg__": _generated.neg, "__abs__": _generated.abs, "__invert__": compare.invert, "__matmul__": _generated.mm,
     "__radd__": _generated.add, "__rsub__": _generated.rsub, "__rmul__": _generated.mul, "__rtruediv__": elementwise.rdiv,
     "__rpow__": elementwise.rpow, "__getitem__": indexing.getitem, "__setitem__": indexing.setitem, "__iter__": lists.iterate,
     "T": property(shape.reversed_dims), "mT": property(shape.matrix_transpose),
@@ -128,7 +130,8 @@ for _name, (_method, _function) in operators_of_families.FUNCTIONS.items():
     _OPERATORS[f"__{_name}__"] = operators_of_families.OPERATORS[f"__{_name}__"]
     _OPERATORS[f"__r{_name}__"] = operators_of_families.REFLECTED[f"__r{_name}__"]
     _OPERATORS[f"__i{_name}__"] = METHODS[f"{_method}_"]
-    canonical[_OPERATORS[f"__{_name}__"]] = METHODS[_method]
+    if _name == "mod":
+        canonical[_OPERATORS[f"__{_name}__"]] = METHODS[_method]
 _OPERATORS.update({
     "__div__": _OPERATORS["__truediv__"], "__rdiv__": elementwise.rdiv_by_hand, "__idiv__": _OPERATORS["__itruediv__"],
     "__pos__": METHODS["positive"], "__rmatmul__": matrix.rmatmul,
@@ -143,7 +146,12 @@ for _name in ("and", "or", "xor"):
 for _name, _function in {**METHODS, **_OPERATORS}.items():
     setattr(Tensor, _name, _function)
 # What ``__torch_function__`` sees of those that stand for no method with a name of its own.
-for _name in ("__getitem__", "__setitem__", "__rpow__", "__rdiv__", "__rmatmul__"):
+for _name in ("eq", "and", "or", "xor"):
+    canonical.pop(_OPERATORS[f"__{_name}__"], None)
+for _name in (
+    "__getitem__", "__setitem__", "__rpow__", "__rdiv__", "__rmatmul__", "__eq__", "__and__", "__or__", "__xor__", "__invert__",
+    "__floordiv__", "__lshift__", "__rshift__", *operators_of_families.REFLECTED,
+):  # fmt: skip
     _OPERATORS[_name].__name__ = _name
 elementwise.rdiv.__name__ = "__rdiv__"
 make_read_only(Tensor)

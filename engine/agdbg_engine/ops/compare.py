@@ -48,7 +48,7 @@ def _operator(name: str, ufunc: Any) -> Operator:
             try:
                 operand = other._in
             except Overridden:
-                return ask_all(canonical[compare], self, other)
+                return ask_all(canonical.get(compare, compare), self, other)
         elif isinstance(other, complex) and not logical:
             operand = np.asarray(other, result_type([(self._a.dtype, 2), (np.dtype(np.complex64), 0)]))
         elif isinstance(other, int | float | np.generic):
@@ -88,6 +88,13 @@ def _function(name: str, operator: Operator) -> Operator:
     logical = name.startswith("logical")
 
     def compare(self: Any, other: Any) -> Tensor:
+        if (
+            not isinstance(self, Tensor)
+            and isinstance(other, Tensor)
+            and name.startswith("bitwise")
+            and isinstance(self, int)
+        ):
+            self, other = other, self  # of bits alone, and each of their functions is symmetric
         if not isinstance(self, Tensor):
             kinds = f"{type(self).__name__}, {type(other).__name__}"
             raise TypeError(
@@ -155,6 +162,11 @@ def bitwise_not(self: Tensor) -> Tensor:
     if self.dtype.kind not in "iub":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return wrap(np.invert(self._a))
+
+
+def invert(self: Tensor) -> Tensor:
+    """The operator ``~``."""
+    return bitwise_not(self)
 
 
 # ----- along dimensions -----

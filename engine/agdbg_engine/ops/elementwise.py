@@ -68,6 +68,10 @@ def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 
 def pow(self: Any, exponent: Any) -> Tensor:
     """``self ** exponent``; one of them may be a number."""
+    if isinstance(exponent, bool):
+        if isinstance(self, Tensor) and self._a.dtype.kind == "b":
+            return g.clone(self) if exponent else g.fill(self, True)
+        exponent = int(exponent)
     return _checked("pow", g.pow(self, exponent), exponent, "exponent")
 
 

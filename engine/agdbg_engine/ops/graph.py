@@ -14,7 +14,7 @@ from ..view import saved_output
 from ..zero_tangent import filled, linear  # noqa: F401 - used by tangent formulas
 from .kernels import ones_as as _ones_as
 from .kernels import zeros_of as _zeros_of
-from .kernels_reduce import numel  # noqa: F401 - used by formulas
+from .kernels_reduce import numel
 
 Shape = tuple[int, ...]
 

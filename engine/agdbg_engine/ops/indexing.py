@@ -193,7 +193,7 @@ def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
     dim = one_dim(self, dim)
     if index._a.size == 0:
         return g.gather(self, dim, index)
-    if index.dtype.kind != "i":
+    if index._a.dtype.char not in "liq":
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     if max(index.ndim, 1) != max(self.ndim, 1):
         raise shape_error("Index tensor must have the same number of dimensions as input tensor")

@@ -223,6 +223,7 @@ def _integer_power(x: Any, exponent: Any) -> Any:
     """Integers to some negative integer powers, which NumPy refuses: their reciprocals, rounded to 0."""
     if type(exponent) is int:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    x = exponent.dtype.type(x) if type(x) is int else x
     x, exponent = np.broadcast_arrays(x, exponent)
     of_one = np.where(np.abs(x) == 1, _power(x, np.abs(exponent)), 0)
     return np.where(exponent < 0, of_one, _power(x, np.maximum(exponent, 0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def mean_share(g: Any, shape: _Shape, dim: _Dims = None) -> Any:
     """``g`` over the number of elements of ``shape``, or of its dimensions ``dim``: the gradient of each in their mean."""
     if g.dtype.char == "e":  # which may not hold the number
         return in_single(mean_share, g, shape, dim)
-    return g / numel(shape, dim)
+    return g / (math.prod(shape) if dim is None else numel(shape, dim))
 
 
 def amax(x: Any, dim: _Dims, keepdim: bool) -> Any:
@@ -156,14 +157,25 @@ def softmax_grad(g: Any, result: Any, dim: int) -> Any:
     """``result * (g - sum(g * result))`` along ``dim``: the gradient of the softmax, which is ``result``."""
     if g.dtype.char == "e":
         return in_single(softmax_grad, g, result, dim)
-    return result * (g - sum_dim(g * result, dim, True))
+    out = g * result
+    total = sum_dim(out, dim, True)
+    if type(out) is not np.ndarray:
+        return result * (g - total)
+    np.subtract(g, total, out)
+    out *= result
+    return out
 
 
 def log_softmax_grad(g: Any, result: Any, dim: int) -> Any:
     """``g - exp(result) * sum(g)`` along ``dim``: the gradient of the log_softmax, which is ``result``."""
     if g.dtype.char == "e":
         return in_single(log_softmax_grad, g, result, dim)
-    return g - np.exp(result) * sum_dim(g, dim, True)
+    out = np.exp(result)
+    total = sum_dim(g, dim, True)
+    if type(out) is not np.ndarray:
+        return g - out * total
+    out *= total
+    return np.subtract(g, out, out)
 
 
 def log_softmax_dim(x: Any, dim: int) -> Any:

@@ -90,6 +90,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         dim = one_dim(ts[0], dim)
     except ValueError:
         full = _full(ts)
+        if all(t.shape == (0,) for t in ts):
+            dim = 0  # whatever it was
         dim = one_dim(full[0], dim)
         _check_sizes(full, dim)
         joined = np.concatenate([t._a for t in full], dim)

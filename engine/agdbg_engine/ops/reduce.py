@@ -14,6 +14,7 @@ from ..tensor import Tensor, wrap
 from . import _generated as g
 from .explain import shape_error
 from .kernels_reduce import numel
+from .returned import returned_as
 from .shape import Dims, one_dim, some_dims
 
 # ----- sums and means -----
@@ -129,6 +130,16 @@ class Extreme(NamedTuple):
     indices: Tensor
 
 
+@returned_as("max")
+class Largest(Extreme):
+    """What :func:`max` returns."""
+
+
+@returned_as("min")
+class Smallest(Extreme):
+    """What :func:`min` returns."""
+
+
 def amax(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """Largest element of all or along ``dim``; ties share the gradient."""
     return g.amax(self, _extreme_dims("amax", self, dim), keepdim)
@@ -146,7 +157,7 @@ def max(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor |
         return g.max_all(_some_elements("max", self))
     if isinstance(dim, Tensor):
         return g.maximum(self, dim)
-    return _along("max", self, dim, keepdim, np.argmax, g.max_dim)
+    return _along("max", self, dim, keepdim, np.argmax, g.max_dim, Largest)
 
 
 def min(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
@@ -156,14 +167,14 @@ def min(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor |
         return g.min_all(_some_elements("min", self))
     if isinstance(dim, Tensor):
         return g.minimum(self, dim)
-    return _along("min", self, dim, keepdim, np.argmin, g.min_dim)
+    return _along("min", self, dim, keepdim, np.argmin, g.min_dim, Smallest)
 
 
-def _along(op: str, x: Tensor, dim: int, keepdim: bool, position: Any, row: Any) -> Extreme:
+def _along(op: str, x: Tensor, dim: int, keepdim: bool, position: Any, row: Any, kind: type[Extreme]) -> Extreme:
     _extreme_dims(op, x, dim)
     dim = one_dim(x, dim)
     where = wrap(position(x._a, axis=dim if x.ndim else None, keepdims=keepdim and x.ndim > 0))
-    return Extreme(row(x, where, dim, keepdim), where)
+    return kind(row(x, where, dim, keepdim), where)
 
 
 def _some_elements(op: str, x: Tensor) -> Tensor:

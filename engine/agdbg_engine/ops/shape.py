@@ -36,7 +36,7 @@ def _out_of_range(n: int, dim: int) -> Exception:
     )
 
 
-def some_dims(x: Tensor, dim: Dims) -> Any:
+def some_dims(x: Tensor, dim: Dims | Tensor) -> Any:
     """``dim`` or dimensions checked and made non-negative; ``()`` for all, and for a 0-d tensor."""
     if isinstance(dim, int):
         dim = one_dim(x, dim)

@@ -1,6 +1,6 @@
 """Optimisers (``torch.optim``) and schedules of their learning rates."""
 
-from . import lr_scheduler
+from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
@@ -16,5 +16,5 @@ from .sgd import SGD
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam", "RMSprop",
-    "Rprop", "lr_scheduler",
+    "Rprop", "lr_scheduler", "swa_utils",
 ]  # fmt: skip

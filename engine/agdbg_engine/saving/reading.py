@@ -19,8 +19,8 @@ from .tree import DTYPES, Decoder
 
 _PICKLES = b"\x80"
 _TORCH = (
-    "this file was written by PyTorch's torch.save: it is a pickle, which can run code, and is not read here. Convert it once where "
-    "PyTorch is installed, tensor by tensor through NumPy, and save that"
+    "this file was written by PyTorch's torch.save: it is a pickle, which can run code, and is not read here. Convert it once "
+    "where PyTorch is installed, tensor by tensor through NumPy, and save that"
 )
 
 

@@ -94,12 +94,12 @@ def _refusal(x: Any) -> str:
     name = type(x).__name__
     if hasattr(x, "state_dict"):
         return (
-            f"cannot save an object of class {name} as a whole, since loading it would run code: save its state_dict() and give that "
-            f"to load_state_dict() of a new {name}"
+            f"cannot save an object of class {name} as a whole, since loading it would run code: save its state_dict() and give "
+            f"that to load_state_dict() of a new {name}"
         )
     return (
-        f"cannot save an object of class {name}: files hold tensors, arrays, numbers, text, bytes, dtypes, devices, and lists, tuples, "
-        "sets and dicts of these"
+        f"cannot save an object of class {name}: files hold tensors, arrays, numbers, text, bytes, dtypes, devices, and lists, "
+        "tuples, sets and dicts of these"
     )
 
 

@@ -64,7 +64,12 @@ class Memory:
         owner = a
         while type(owner.base) is np.ndarray:
             owner = owner.base
-        if owner.dtype.name not in DTYPES or not owner.dtype.isnative or not _dense(owner) or min(a.strides, default=0) < 0:
+        if (
+            owner.dtype.name not in DTYPES
+            or not owner.dtype.isnative
+            or not _dense(owner)
+            or min(a.strides, default=0) < 0
+        ):
             owner = a = np.array(a, a.dtype.newbyteorder("="), order="C")  # a memory of its own that is simple
         offset = a.ctypes.data - owner.ctypes.data if a.size else 0
         piece = self._pieces.get(id(owner))

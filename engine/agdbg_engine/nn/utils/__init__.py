@@ -1,10 +1,10 @@
 """What helps with the parameters and gradients of modules (``torch.nn.utils``)."""
 
-from . import parametrizations, parametrize, stateless
+from . import parametrizations, parametrize, rnn, stateless
 from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .convert_parameters import parameters_to_vector, vector_to_parameters
 
 __all__ = [
     "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
-    "parameters_to_vector", "parametrizations", "parametrize", "stateless", "vector_to_parameters",
+    "parameters_to_vector", "parametrizations", "parametrize", "rnn", "stateless", "vector_to_parameters",
 ]  # fmt: skip

@@ -40,6 +40,8 @@ def diff(
         raise shape_error("diff expects input to be at least one-dimensional")
     if n < 0:
         raise shape_error(f"order must be non-negative but got {n}")
+    if n == 0 and prepend is append is None:
+        return copy(zeros_like(self), self)
     dim = one_dim(self, dim)
     for name, x in (("prepend", prepend), ("append", append)):
         _check_more(self, dim, name, x)

@@ -95,6 +95,8 @@ def distance_grad(F: Any, grad: Any, difference: Any, result: Any, p: float) -> 
     last = len(difference.shape) - 1
     if p == 0:
         return F.zeros_of(difference.shape, difference)
+    if p == 1:
+        return F.where(difference != difference, difference, F.sgn(difference)) * F.unsqueeze(grad, last)
     if math.isinf(p):
         grad, result = F.unsqueeze(grad, last), F.unsqueeze(result, last)
         return F.keep(F.sgn(difference) * grad, F.abs(difference) == result)
@@ -213,7 +215,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     outputs, i, j = weight.shape
     a, b = input1.contiguous().view(-1, i), input2.contiguous().view(-1, j)
     half = matmul(a, weight.permute(1, 0, 2).reshape(i, outputs * j)).view(a.shape[0], outputs, j)
-    out = (half * b.unsqueeze(1)).sum(2).view(*input1.shape[:-1], outputs)
+    out = (half * b.unsqueeze(1)).sum(2).to(half.dtype).view(*input1.shape[:-1], outputs)
     return out if bias is None else out + bias
 
 

@@ -10,6 +10,7 @@ from ...random import generator
 from ...sites import user_stacklevel
 from ...tensor import Tensor, wrap
 from ..explain import shape_error
+from ..kernels import zeros_of
 from .declare import public
 
 ALPHA = 1.7580993408473766
@@ -33,7 +34,8 @@ def _applied(x: Tensor, p: float, train: bool, inplace: bool, channels: bool = F
     if p == 0 or not train or not x.numel():
         return x
     if p == 1:
-        return x.mul_(0.0) if inplace else x * 0.0
+        nothing = wrap(zeros_of((), x._a))
+        return x.mul_(nothing) if inplace else x * nothing
     noise = _kept(x, p, channels)
     if not alpha:
         noise = noise / (1 - p)

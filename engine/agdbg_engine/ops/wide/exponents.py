@@ -98,8 +98,7 @@ def xlog1py(x: Any, y: Any) -> Any:
 
 
 def _zero_times(x: Any, logarithm: Any, y: Any) -> Any:
-    if isinstance(y, int | float):
-        y = x.dtype.type(y)
+    y = x.dtype.type(y) if isinstance(y, int | float) else y.astype(x.dtype, copy=False)
     product = x * logarithm(y)
     return np.where((x == 0) & (y == y), np.zeros_like(product), product)
 
@@ -122,8 +121,8 @@ def xlog1py_slope(F: Any, g: Any, x: Any, y: Any) -> Any:
 @kernel
 def logit(x: Any, eps: float | None) -> Any:
     """``log(x / (1 - x))``, of ``x`` limited to [eps, 1 - eps]."""
-    if eps is not None:
-        x = np.minimum(np.maximum(x, eps), 1 - eps)
+    if eps is not None and eps >= 0:
+        x = np.where(x < eps, x.dtype.type(eps), np.minimum(x, 1 - eps))
     return np.log(x / (1 - x))
 
 
@@ -131,7 +130,7 @@ def logit(x: Any, eps: float | None) -> Any:
 def logit_grad(F: Any, g: Any, x: Any, eps: float | None) -> Any:
     """Gradient of logit: 0 beyond the limits, NaN outside [0, 1] without."""
     slope = g / (x * (1 - x))
-    if eps is None:
+    if eps is None or eps < 0:
         return F.where((x < 0) | (x > 1), math.nan, slope)
     return F.drop(slope, (x < eps) | (x > 1 - eps))
 

@@ -11,7 +11,7 @@ from ...dtype import get_default_dtype, scalar_type
 from ...tensor import Tensor, wrap
 from .. import _generated as g
 from ..explain import shape_error
-from ..shape import one_dim, some_dims
+from ..shape import one_dim
 from .declare import public
 from .fft import fft_c2c, fft_c2r, fft_r2c
 from .pad_modes import pad
@@ -290,8 +290,7 @@ def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
 def _shifted(x: Tensor, dim: Dims) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(x.ndim))
-    found = some_dims(x, dim)  # type: ignore[arg-type]  # any sequence will do
-    return (found,) if isinstance(found, int) else found
+    return tuple(one_dim(x, d) for d in ((dim,) if isinstance(dim, int) else dim))  # one may be named twice
 
 
 @public("fft")

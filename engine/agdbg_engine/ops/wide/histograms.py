@@ -11,6 +11,7 @@ from ...dtype import cpp_type, scalar_type
 from ...tensor import Tensor, wrap
 from ..compare import no_gradient
 from ..explain import shape_error
+from ..returned import returned_as
 from .declare import op, public
 from .reading import number
 
@@ -160,6 +161,7 @@ def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
             )
 
 
+@returned_as("histogramdd")
 class Histogram(NamedTuple):
     """Counts and the edges of the cells by dimension."""
 

@@ -28,6 +28,7 @@ from ..after import after, after_outputs
 from ..compare import no_gradient
 from ..forward import SavedResult
 from ..prepare import as_array, cut, failed
+from ..returned import returned_as
 from ..row import Row
 from .formula import Formula
 from .node import Interpreted, node_class
@@ -55,7 +56,9 @@ class Op:
         self.outputs = tuple(names) or ("result",)
         self.discrete = tuple(o.startswith("*") for o in row.outputs.split()) or (False,)
         self.several = len(self.outputs) > 1
-        self.result: Any = namedtuple(row.name, self.outputs) if self.several else None
+        self.result: Any = None
+        if self.several:
+            self.result = returned_as(row.name.removesuffix("_raw"))(namedtuple("result", self.outputs))
         self.places = tuple((t, row.args.index(t)) for t in row.tensors)
         """Tensor arguments and where they stand."""
         self.inputs = tuple(row.args.index(d) for d in row.differentiable)
@@ -265,7 +268,9 @@ def _record(
 ) -> Interpreted | None:
     """Make a node the history of ``outs``, if a gradient is needed."""
     kind = op.node_class(numbers)
-    inputs = [args[i] for i in (op.row.args.index(e) for e in kind.sources)] if numbers else [args[i] for i in op.inputs]
+    inputs = (
+        [args[i] for i in (op.row.args.index(e) for e in kind.sources)] if numbers else [args[i] for i in op.inputs]
+    )
     wanted = [x for x in inputs if isinstance(x, Tensor) and x._rg]
     floating = [i for i, o in enumerate(outs) if not op.discrete[i] and o._a.dtype.kind in "fc"]
     if not wanted or not mode.grad or not floating:

@@ -10,15 +10,20 @@ from ...dtype import scalar_type
 from ...tensor import Tensor
 from ..shape import one_dim
 from .declare import op, public
-from .scans import running
+from .scans import WIDER, running
 
 
 def _scan(x: Any, dim: int) -> Any:
     """log(cumsum(exp(x))) without overflow."""
     if not x.ndim or not x.size:
         return x.copy()
-    if x.dtype == np.float16:
-        return _scan(x.astype(np.float32), dim).astype(np.float16)
+    if x.dtype.char in WIDER:
+        return _scanned(x.astype(WIDER[x.dtype.char]), dim).astype(x.dtype)
+    return _scanned(x, dim)
+
+
+def _scanned(x: Any, dim: int) -> Any:
+    """:func:`_scan` in the dtype of ``x``."""
     return running(np.logaddexp if x.dtype.kind == "f" else _added, x, dim)
 
 

@@ -47,13 +47,17 @@ class Interpreted(NodeN):
         values: dict[str, Any] = {"g": g}
         if self.multi:
             values = {"g_" + name: gi for name, gi in zip(self.outputs, g, strict=True)}
+        edges = self.row.differentiable if self.row.elementwise else ()
         for i, (formula, producer) in enumerate(zip(self.formulas, self.next, strict=True)):
             if producer is None:
                 yield None
                 continue
             for name in formula.names:
                 if name not in values:
-                    values[name] = self._value(name, on_tensors)
+                    value = self._value(name, on_tensors)
+                    if self.fit is not None and name in edges and not self.multi and hasattr(value, "dtype"):
+                        value = _as_computed(space, value, g.dtype)
+                    values[name] = value
             gi = formula(space, values)
             yield gi if self.fit is None or gi is None else _fitted(space, gi, *self.fit[i])
 
@@ -107,6 +111,11 @@ class Interpreted(NodeN):
                 late_storage(self.o_storage, storage)
 
 
+def _as_computed(space: Any, value: Any, dtype: Any) -> Any:
+    """An operand in the ``dtype`` of the result: functions of small integers would be computed in half precision."""
+    return space.to_copy(value, dtype) if value.dtype.kind in "biu" and dtype.kind in "fc" else value
+
+
 def _fitted(space: Any, g: Any, shape: tuple[int, ...] | None, dtype: Any) -> Any:
     """``g`` summed down to the shape of an operand and cast to its dtype: of a complex gradient for a real one the real part."""
     if g.dtype.kind == "c" != dtype.kind:
@@ -130,7 +139,8 @@ def node_class(row: Row, name: str, outputs: tuple[str, ...], numbers: frozenset
     floating = [o for o in row.outputs.split() if not o.startswith("*")]
     body = {
         "__slots__": (*("s_" + s for s in slots), *("v_" + s for s in slots), *("c_" + c for c in consts)),
-        "__module__": __name__, "op_name": name, "row": row, "sources": edges, "formulas": made, "outputs": outputs, "n_outputs": len(outputs),
+        "__module__": __name__, "op_name": name, "row": row, "sources": edges, "formulas": made,
+        "outputs": outputs, "n_outputs": len(outputs),
         "slots": slots, "outputs_saved": tuple(s in results and not several for s in slots), "consts": consts,
         "saved_in": {s: ("s_" + s, "v_" + s, s in results and not several) for s in slots},
         "multi": len(floating) > 1,

@@ -63,7 +63,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     out, step = [], 1
     for n in reversed(sizes):
-        out.append(wrap((indices._a // step) % n))
+        out.append(wrap((indices._a.astype(np.int64) // step) % n))
         step *= n
     return tuple(reversed(out))
 

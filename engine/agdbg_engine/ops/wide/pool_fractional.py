@@ -24,7 +24,7 @@ def _starts(samples: Any, n: int, m: int, kernel: int) -> Any:
     alpha = samples.dtype.type((n - kernel) / (m - 1)) if m > 1 else samples.dtype.type(0)
     drawn = np.trunc((i + samples[:, None]) * alpha) - np.trunc(samples[:, None] * alpha)
     last = array_module(samples).full((len(samples), 1), n - kernel, np.int64)
-    return np.concatenate([drawn.astype(np.int64), last], 1)
+    return np.concatenate([drawn.astype(np.int64), last], 1)[:, :m]
 
 
 def _value(self: Any, kernel_size: Ints, output_size: Ints, random_samples: Any) -> Any:
@@ -36,7 +36,7 @@ def _value(self: Any, kernel_size: Ints, output_size: Ints, random_samples: Any)
     if k == 2:  # the first number is for the last dimension, in three dimensions for the first
         samples = samples[:, ::-1]
     starts = [_starts(samples[:, d], size[d], output_size[d], kernel_size[d]) for d in range(k)]
-    starts = [s.reshape(-1, *(1,) * d, s.shape[1], *(1,) * (k - 1 - d)) for d, s in enumerate(starts)]
+    starts = [s.reshape(len(s), *(1,) * d, s.shape[1], *(1,) * (k - 1 - d)) for d, s in enumerate(starts)]
     which = xp.arange(len(planes)).reshape(-1, *(1,) * k)
     best: Any = None
     for offset in np.ndindex(*kernel_size):

@@ -42,9 +42,10 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
         raise shape_error("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if any(n < 0 for n in times):
         wanted = [n * s for n, s in zip(times, (1,) * (len(times) - self.ndim) + self.shape, strict=True)]
-        negative = next(n for n in wanted if n < 0)
-        raise shape_error(f"Trying to create tensor with negative dimension {negative}: {wanted}")
-    return _repeat(self, times)
+        negative = next((n for n in wanted if n < 0), None)
+        if negative is not None:
+            raise shape_error(f"Trying to create tensor with negative dimension {negative}: {wanted}")
+    return _repeat(self, tuple(max(n, 0) for n in times))
 
 
 @public("torch Tensor")

@@ -43,7 +43,7 @@ _RSUB = op("rsub_scaled(self, other, alpha)", "RsubBackward0", self="-g * conjug
 def add_scaled(self: Any, other: Any, alpha: Any) -> Any:
     """``self + alpha * other``, computed in the common dtype; either may be a number."""
     alpha = _factor(self, other, alpha)
-    if not isinstance(other, Tensor | NUMBERS):
+    if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
     return _ADD(self, other, alpha) if isinstance(self, Tensor) else _generated.add(other * alpha, self)
 
@@ -51,7 +51,7 @@ def add_scaled(self: Any, other: Any, alpha: Any) -> Any:
 def sub_scaled(self: Any, other: Any, alpha: Any) -> Any:
     """``self - alpha * other``, computed in the common dtype; either may be a number."""
     alpha = _factor(self, other, alpha)
-    if not isinstance(other, Tensor | NUMBERS):
+    if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
     if not isinstance(self, Tensor):
         return _generated.rsub(other * alpha, self)
@@ -61,7 +61,7 @@ def sub_scaled(self: Any, other: Any, alpha: Any) -> Any:
 def rsub_scaled(self: Tensor, other: Any, alpha: Any) -> Any:
     """``other - alpha * self``, computed in the common dtype."""
     alpha = _factor(self, other, alpha)
-    if not isinstance(other, Tensor | NUMBERS):
+    if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
     return _generated.rsub(self, other) if _some_bool(self, other) else _RSUB(self, other, alpha)
 
@@ -73,6 +73,9 @@ def _some_bool(*operands: Any) -> bool:
 
 def _factor(self: Any, other: Any, alpha: Any) -> Any:
     """``alpha`` as a number of the common dtype; refused where that cannot hold it."""
+    plain = type(alpha) in (int, float) and isinstance(self, Tensor) and isinstance(other, Tensor)
+    if plain and self._a.dtype == other._a.dtype and self._a.dtype.char in "fd":  # the usual case, quickly
+        return alpha
     alpha = alpha.item() if isinstance(alpha, Tensor) else alpha
     dtype = result_type([_ranked(x._a if isinstance(x, Tensor) else x) for x in (self, other)])
     if isinstance(alpha, bool | np.bool_) and dtype.kind != "b":

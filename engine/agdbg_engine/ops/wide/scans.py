@@ -20,16 +20,20 @@ from .reading import some
 
 
 def _accumulated(function: Any) -> Callable[[Any, int], Any]:
-    """The kernel of ``np.cumsum`` or ``np.cumprod``; integers in int64, half precision computed in single."""
+    """The kernel of ``np.cumsum`` or ``np.cumprod``; integers in int64, floats computed in the next wider dtype as in PyTorch."""
 
     def value(x: Any, dim: int) -> Any:
         if not x.ndim:
             return x.copy() if x.dtype.kind in "fc" else x.astype(np.int64)
-        if x.dtype == np.float16:
-            return function(x.astype(np.float32), dim).astype(np.float16)
-        return function(x, dim, np.int64) if x.dtype.kind in "bui" else function(x, dim)
+        if x.dtype.kind in "bui":
+            return function(x, dim, np.int64)
+        return function(x, dim, WIDER.get(x.dtype.char)).astype(x.dtype, copy=False)
 
     return value
+
+
+WIDER = {"e": np.float32, "f": np.float64, "F": np.complex128}
+"""In what running sums and products are computed, by the dtype's character."""
 
 
 def running(ufunc: Any, x: Any, dim: int) -> Any:

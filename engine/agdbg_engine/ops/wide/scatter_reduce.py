@@ -108,7 +108,8 @@ def _weights(F: Any, by: _ByElement, x: Any, src: Any, result: Any, reduce: str,
         held = F.to_copy(x == result, result.dtype)
         given = F.to_copy(src == by.pick(result), result.dtype)
         count = by.add(held, given)
-        return held / count, given / by.pick(count)
+        counts = by.pick(count)
+        return held / count, F.drop(given / counts, counts == 0)  # of elements that go nowhere
     zero, own_zero = src == 0, x == 0
     kept = F.masked_fill(x, own_zero, 1.0)
     of_self = by.reduce(kept, src, "prod", include_self) / kept

@@ -80,6 +80,8 @@ def roll(self: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:
         raise shape_error(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not self.ndim and dims:
         raise shape_error(f"Dimension specified as {dims[0]} but tensor has no dimensions", IndexError)
+    if not self.numel():  # the dims do not matter
+        return _roll(self, (0,), ())
     return _roll(self, shifts, tuple(one_dim(self, d) for d in dims))
 
 

@@ -136,7 +136,9 @@ activation("hardsigmoid(self)", "HardsigmoidBackward0", "hardsigmoid_backward(g,
 backward("hardsigmoid", "HardsigmoidBackwardBackward0", NOTHING)
 activation("hardswish(self)", "HardswishBackward0", "hardswish_backward(g, self)")
 backward("hardswish", "HardswishBackwardBackward0", "keep(g * grad_output / 3, (self >= -3) & (self < 3))")
-activation("threshold(self, threshold, value)", "ThresholdBackward0", "threshold_by_backward(g, self, threshold)", kinds="")
+activation(
+    "threshold(self, threshold, value)", "ThresholdBackward0", "threshold_by_backward(g, self, threshold)", kinds=""
+)
 backward("threshold_by", "ThresholdBackwardBackward0", NOTHING, "threshold")
 activation(
     "threshold_of_result(self, threshold, value)", "ThresholdBackward1", "threshold_by_backward(g, result, threshold)", kinds="",

@@ -192,7 +192,9 @@ def _additive(query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) 
         mask = wrap(_minus_infinity(mask._a, dtype)) if mask.dtype.kind == "b" else mask.to(dtype)
     if not is_causal:
         return mask
-    causal = wrap(_minus_infinity(np.tril(array_module(query._a).ones((query.shape[-2], key.shape[-2]), dtype=bool)), dtype))
+    causal = wrap(
+        _minus_infinity(np.tril(array_module(query._a).ones((query.shape[-2], key.shape[-2]), dtype=bool)), dtype)
+    )
     return causal if mask is None else mask + causal
 
 

@@ -10,6 +10,7 @@ from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
 from ...host_only import check_place
+from ...returned import returned_as
 from ..declare import op, public
 from .checks import failures, floating, floating_square, is_tensor, matrices, one_batch, square
 from .lapack import each, routines
@@ -68,6 +69,7 @@ FAILED = (
 )
 
 
+@returned_as("linalg_ldl_factor")
 class Factors(NamedTuple):
     """The factors packed into one matrix, and the pivots."""
 

@@ -10,6 +10,7 @@ from ....backends import on_host
 from ....device import array_module
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
+from ...returned import returned_as
 from ..declare import formula, in_both, op, public
 from .checks import (
     failures,
@@ -273,6 +274,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     return found
 
 
+@returned_as("linalg_lu_factor")
 class Factors(NamedTuple):
     """L and U packed into one matrix, and the pivots."""
 
@@ -301,6 +303,7 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False, *, out: Any = 
     return found.LU, found.pivots
 
 
+@returned_as("lu_unpack")
 class Unpacked(NamedTuple):
     """What :func:`lu_unpack` returns."""
 

@@ -278,6 +278,8 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     is_tensor("linalg.cond", "A", A)
     matrices("linalg.cond", A)
     floating("linalg.cond", A)
+    if A._a.size == 0 and (p not in ("fro", "nuc") or A.shape[-1] == A.shape[-2]):
+        return A.new_zeros(A.shape[:-2]) if A._a.dtype.kind == "f" else A.abs().new_zeros(A.shape[:-2])
     if p is None or p in (2, -2):
         s = svdvals(A)
         first, last = g.slice(s, -1, 0, 1), g.slice(s, -1, -1, None)
@@ -287,8 +289,6 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         raise shape_error(
             f"linalg.cond: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices"
         )
-    if A._a.size == 0:
-        return A.new_zeros(A.shape[:-2]) if A._a.dtype.kind == "f" else A.abs().new_zeros(A.shape[:-2])
     inverse, info = inv_ex(A)
     inverse = inverse.masked_fill((info > 0)[..., None, None], math.inf)
     if p == "nuc" and bool((info > 0).any()):

@@ -10,6 +10,7 @@ from ....device import array_module
 from ....tensor import Tensor
 from ...complexes import matrix_adjoint
 from ...explain import shape_error
+from ...returned import returned_as
 from ..declare import formula, in_both, kernel, op, public
 from .checks import (
     failures,
@@ -174,6 +175,7 @@ def inverse(self: Tensor) -> Tensor:
     return inv(self)
 
 
+@returned_as("linalg_solve_ex")
 class Solved(NamedTuple):
     """X, and LAPACK's ``info`` of each matrix."""
 

@@ -12,6 +12,7 @@ from ....grad_mode import mode
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...formulas import imag_part, real_part
+from ...returned import returned_as
 from ...shape import matrix_transpose
 from ..declare import formula, op, public
 from .checks import LinAlgError, floating_matrices
@@ -118,6 +119,7 @@ def svd_tangent(F: Any, u: Any, s: Any, vh: Any, a_t: Any, full: bool) -> Any:
 # ----- functions -----
 
 
+@returned_as("svd")
 class OldSvd(NamedTuple):
     """What :func:`svd` returns."""
 

@@ -22,6 +22,10 @@ def hinge_embedding_loss(
 ) -> Tensor:  # fmt: skip
     """Distances ``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
     reduction = reduction_of(size_average, reduce, reduction)
+    if input.dtype.kind in "iu":
+        far = where(target != 1, g.clamp_min((-input).add(margin).to(input.dtype), 0), 0)
+        loss = far + where(target != -1, input, 0)
+        return loss.mean() if reduction == "mean" else finish(loss, reduction)
     far = where(target != 1, g.clamp_min(margin - input, 0), 0.0)
     return finish(far + where(target != -1, input, 0.0), reduction)
 
