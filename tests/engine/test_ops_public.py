@@ -185,7 +185,6 @@ PROGRAMS = {
 OTHER_GRAPH = {
     "mixed dtypes": "PyTorch casts inside the op, the engine by a node of its own",
     "number - tensor by name": "torch.sub(2, x) is a SubBackward0 there",
-    "alpha": "PyTorch scales inside the op",
 }
 """Programs whose graph is not PyTorch's, and why."""
 

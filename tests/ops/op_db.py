@@ -33,6 +33,9 @@ def _load():
 OPS = {f"{op.name}:{op.variant_test_name}" if op.variant_test_name else op.name: op for op in _load()}
 """Entry by its name, with the name of the variant behind a colon where it has one."""
 
+INTERNAL = frozenset(("max_pool2d_with_indices_backward",))
+"""Entries that call ATen by arguments which no public function takes."""
+
 NAMESPACES = ("", "linalg", "special", "fft", "nn.functional")
 
 
@@ -56,7 +59,7 @@ def method(name):
 
 def has(op):
     """Whether the engine has the op of an entry: the function where PyTorch has one, else the method, maybe only in place, or a row."""
-    if op.name.startswith("_") and not op.name.startswith("__"):
+    if (op.name.startswith("_") and not op.name.startswith("__")) or op.name in INTERNAL:
         return False  # no public op of PyTorch
     if dotted(torch, op.name) is not None:
         return dotted(engine, op.name) is not None
