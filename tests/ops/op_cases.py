@@ -104,7 +104,9 @@ class Case:
         function, process = self.functions[library], bound(self.sample.output_process_fn_grad, library)
         wrapper = self.op.gradcheck_wrapper
         name = getattr(wrapper, "__name__", "")
-        plain = "masked" in name or "set_seed" in name  # one works on PyTorch's tensors only, one hides that numbers are drawn
+        plain = (
+            "masked" in name or "set_seed" in name
+        )  # one works on PyTorch's tensors only, one hides that numbers are drawn
         around = None if plain else bound(wrapper, library)
 
         def run(*args, **kwargs):

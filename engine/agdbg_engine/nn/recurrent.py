@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ..creation import zeros
 from ..ops.lists import cat, stack
-from ..ops.wide import recurrent as steps
+from ..ops.wide.layers import recurrent as steps
 from ..sites import user_stacklevel
 from ..tensor import Parameter, Tensor
 from . import functional as F

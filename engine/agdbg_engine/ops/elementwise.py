@@ -25,7 +25,7 @@ def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> 
 def add(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """``self + alpha * other``; one of them may be a number."""
     if alpha != 1 or alpha is True:
-        from .wide.scaled_sums import add_scaled
+        from .wide.pointwise.scaled_sums import add_scaled
 
         return _checked("add", add_scaled(self, other, alpha), other)
     return _checked("add", g.add(self, other) if isinstance(self, Tensor) else g.add(other, self), other)
@@ -34,7 +34,7 @@ def add(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
 def sub(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """``self - alpha * other``; one of them may be a number."""
     if alpha != 1 or alpha is True:
-        from .wide.scaled_sums import sub_scaled
+        from .wide.pointwise.scaled_sums import sub_scaled
 
         return _checked("sub", sub_scaled(self, other, alpha), other)
     return _checked("sub", g.sub(self, other) if isinstance(self, Tensor) else g.rsub(other, self), other)
@@ -43,7 +43,7 @@ def sub(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
 def rsub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``other - alpha * self``."""
     if alpha != 1 or alpha is True:
-        from .wide.scaled_sums import rsub_scaled
+        from .wide.pointwise.scaled_sums import rsub_scaled
 
         return _checked("rsub", rsub_scaled(self, other, alpha), other)
     return _checked("rsub", g.rsub(self, other), other)
@@ -60,7 +60,7 @@ def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     With ``rounding_mode`` ``"floor"`` or ``"trunc"`` rounded down or to 0, in the common dtype; the gradient is 0.
     """
     if rounding_mode is not None:
-        from .wide.arithmetic import rounded_quotient
+        from .wide.pointwise.arithmetic import rounded_quotient
 
         return rounded_quotient(self, other, rounding_mode)
     return _checked("div", g.div(self, other) if isinstance(self, Tensor) else rdiv(other, self), other)
@@ -84,7 +84,7 @@ def round(self: Tensor, *, decimals: int | None = None) -> Tensor:
     """The nearest integer, the even one of two; with ``decimals`` so many are kept, before the point when negative."""
     if decimals is None:
         return g.round(self)
-    from .wide.choosing import round_decimals
+    from .wide.pointwise.choosing import round_decimals
 
     return round_decimals(self, decimals)
 
@@ -117,7 +117,7 @@ def where(condition: Tensor, self: Any = None, other: Any = None) -> Any:
     if not isinstance(condition, Tensor):
         raise not_a_tensor("where", "condition", condition, 1)
     if self is None and other is None:
-        from .wide.nonzeros import nonzero
+        from .wide.indexing.nonzeros import nonzero
 
         return nonzero(condition, as_tuple=True)
     if condition._a.dtype.kind != "b":
@@ -197,7 +197,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     limits = [x for x in (min, max) if x is not None]
     if any(isinstance(x, Tensor) for x in limits):
-        from .wide.limits import clamp_both
+        from .wide.pointwise.limits import clamp_both
 
         if not all(isinstance(x, Tensor) for x in limits):
             kinds = ", ".join(type(x).__name__ for x in (self, min, max))

@@ -94,7 +94,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
         raise error
     check_dtypes(input, mat1, mat2)
     if beta != 1 or alpha != 1:
-        from .wide.products import addmm_scaled
+        from .wide.products.rows import addmm_scaled
 
         return addmm_scaled(input, mat1, mat2, beta, alpha)
     return g.addmm(input, mat1, mat2)
@@ -134,7 +134,7 @@ def matmul(input: Tensor, other: Any) -> Any:
     if a == 2 and b == 2:
         return mm(input, other)
     if a == 1 and b == 2:
-        from .wide.reshaping import squeezed_in_place
+        from .wide.shapes.reshaping import squeezed_in_place
 
         return squeezed_in_place(mm(g.unsqueeze(input, 0), other), 0)
     return _batched(input, other)

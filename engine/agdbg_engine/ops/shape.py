@@ -97,7 +97,7 @@ def view(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     except TypeError:
         if len(shape) != 1 or not isinstance(shape[0], np.dtype | type):
             raise
-        from .wide.bytes import view_as_dtype
+        from .wide.shapes.bytes import view_as_dtype
 
         return view_as_dtype(self, np.dtype(shape[0]))
     return g.view(self, _resolve(self, wanted))
@@ -241,7 +241,7 @@ def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
         return g.squeeze_all(self)
     if isinstance(dim, int):
         return g.squeeze_dim(self, one_dim(self, dim))
-    from .wide.reshaping import squeeze_some
+    from .wide.shapes.reshaping import squeeze_some
 
     return squeeze_some(self, some_dims(self, dim) if dim else ())
 

@@ -1,4 +1,4 @@
-"""Ops beyond the hot ones, as interpreted rows: one file a family; see :mod:`.declare`."""
+"""Ops beyond the hot ones, as interpreted rows: one package a subject; see :mod:`.declare`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,9 @@ from .declare import INPLACE, OPS, PUBLIC, RESHAPING
 __all__ = ["FAMILIES", "INPLACE", "OPS", "PUBLIC", "RESHAPING"]
 
 FAMILIES = (
-    "base", "limits", "strides", "reshaping", "factories", "diagonals", "sliding", "triangles", "turning", "shapes", "copies", "pieces", "joining", "repeating", "trigonometry", "exponents", "arithmetic", "scaled_sums", "choosing", "integers", "element_tests", "written_tests", "special", "gamma", "polynomials", "aliases", "dtypes", "moving", "operators",
-    "activations", "normalization",
-    "convolution", "pad", "pad_modes", "conv", "fold", "pixel", "linalg", "max_pool", "avg_pool", "pool", "products", "einsum", "pool_adaptive", "pool_fractional", "upsample", "resample", "grid_sample", "grid",
-    "fft", "fft_functions",
-    "distances", "losses", "dropout", "embedding", "embedding_bag", "attention", "recurrent",
-    "scans", "log_scans", "sorting", "medians", "multiples", "spreads",
-    "quantiles", "differences", "trapezoids", "covariance", "renorm", "searching", "uniques", "histograms", "masks", "masked_rows",
-    "index_ops", "scatter", "scatter_reduce", "taking", "masked_select", "nonzeros", "repeat_interleave",
-    "random_ops", "sampling", "native_dropout", "signal_windows", "stft", "segments",
+    "base", "pointwise", "shapes", "special", "activations", "normalization", "convolution", "resampling",
+    "linalg", "pooling", "products", "signal", "layers", "losses", "sampling", "attention", "scans",
+    "sorting", "reductions", "indexing",
 )  # fmt: skip
 
 for _family in FAMILIES:

@@ -10,7 +10,7 @@ import numpy as np
 from ... import kernels
 from ...lists import cat
 from ..declare import formula, in_both, kernel, op
-from ..scipy_values import functions_of
+from ..special.scipy_values import functions_of
 from ..widths import single
 from .row import activation, backward
 

@@ -12,7 +12,7 @@ from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...matrix import matmul
 from ..declare import OPS, formula, in_both, kernel, op, public
-from ..dropout import dropout
+from ..sampling.dropout import dropout
 
 # ----- softmax that knows rows without any weight -----
 

@@ -14,7 +14,7 @@ from ....tensor import Tensor, wrap
 from ...lists import cat
 from ...reduce import softmax
 from ..declare import public
-from ..dropout import dropout
+from ..sampling.dropout import dropout
 from .dot_product import scaled_dot_product_attention
 
 Maybe = Tensor | None

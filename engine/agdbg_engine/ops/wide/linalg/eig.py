@@ -12,7 +12,7 @@ from ....device import array_module
 from ....tensor import Tensor
 from ...formulas import imag_part, real_part
 from ..declare import formula, op, public
-from ..reading import seen
+from ..indexing.reading import seen
 from .checks import LinAlgError, floating_square
 from .parts import differences, skew
 from .svd import ILL_DEFINED, _derived

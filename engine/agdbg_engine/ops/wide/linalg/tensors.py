@@ -17,7 +17,7 @@ from ...explain import shape_error
 from ...lists import cat
 from ...shape import one_dim, reshape
 from ..declare import kernel, op, public
-from ..products import vdot
+from ..products.rows import vdot
 from .checks import failures, floating, is_tensor, square
 from .solve import SINGULAR, inv, inv_ex, solve
 

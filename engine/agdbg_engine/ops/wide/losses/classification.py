@@ -13,7 +13,7 @@ from ... import _generated as g
 from ...explain import not_a_tensor, shape_error
 from ...reduce import log_softmax
 from ..declare import OPS, public
-from ..reading import seen
+from ..indexing.reading import seen
 from .reduction import constant, in_dtype_of, reduction_of, same_dtype
 
 Legacy = bool | None

@@ -11,7 +11,7 @@ from ....tensor import Tensor, wrap
 from ...elementwise import where
 from ...explain import shape_error
 from ..declare import OPS, kernel, op, public
-from ..reading import fetched
+from ..indexing.reading import fetched
 from .reduction import finish, reduction_of
 
 

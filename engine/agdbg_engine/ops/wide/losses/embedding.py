@@ -73,7 +73,7 @@ def triplet_margin_loss(
     swap: bool = False, size_average: Legacy = None, reduce: Legacy = None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """``max(0, margin + |anchor - positive| - |anchor - negative|)`` with p-norms of the vectors in the last dimension."""
-    from ..distances import pairwise_distance
+    from ..layers.distances import pairwise_distance
 
     reduction = reduction_of(size_average, reduce, reduction)
     if margin <= 0:
@@ -91,7 +91,7 @@ def triplet_margin_with_distance_loss(
     margin: float = 1.0, swap: bool = False, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """:func:`triplet_margin_loss` with a distance of one's own."""
-    from ..distances import pairwise_distance
+    from ..layers.distances import pairwise_distance
 
     reduction_of(None, None, reduction)
     if margin <= 0:

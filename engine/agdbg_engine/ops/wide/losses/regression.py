@@ -12,7 +12,7 @@ from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error
 from ..declare import OPS, public
-from ..reading import seen
+from ..indexing.reading import seen
 from .reduction import finish, in_dtype_of, reduction_of, same_dtype, same_shape
 
 Legacy = bool | None

@@ -1,0 +1,169 @@
+"""Division with rounding, remainders, and arithmetic of three operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dtype import scalar_type
+from ....tensor import Tensor
+from ...kernels_reduce import rounded_once
+from ..declare import formula, op, public
+from . import blocks
+
+
+@formula
+def not_implemented(F: Any, text: str) -> Any:
+    """Raise what PyTorch says where it has no gradient: the op is recorded all the same."""
+    raise NotImplementedError(text)
+
+
+@formula
+def conjugated(F: Any, number: Any) -> Any:
+    """The conjugate of a Python number; tensors are conjugated when formulas get them."""
+    return number.conjugate() if isinstance(number, int | float | complex) else number
+
+
+# ----- values -----
+
+
+def _divided(x: Any, y: Any, rounding_mode: str) -> Any:
+    """The quotient rounded down (``floor``) or to 0 (``trunc``)."""
+    _refuse_zero(x, y)
+    if rounding_mode == "floor":
+        return blocks.by_blocks(blocks.floor_divide, np.floor_divide, x, y)
+    if x.dtype.kind == "f":
+        return np.trunc(x / y)
+    down = np.floor_divide(x, y)
+    return down + ((down * y != x) & ((x < 0) != (y < 0))).astype(x.dtype)
+
+
+def _divided_down(x: Any, y: Any) -> Any:
+    return _divided(x, y, "floor")
+
+
+def _fmod(x: Any, y: Any) -> Any:
+    """The remainder with the sign of x."""
+    _refuse_zero(x, y)
+    return blocks.by_blocks(blocks.fmod, np.fmod, x, y)
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    """The remainder with the sign of y."""
+    _refuse_zero(x, y)
+    return blocks.by_blocks(blocks.remainder, np.remainder, x, y)
+
+
+def _refuse_zero(x: Any, y: Any) -> None:
+    if type(x) is np.ndarray and x.dtype.kind in "iub" and (y == 0).any():
+        raise RuntimeError("ZeroDivisionError")
+
+
+@rounded_once
+def _plus_product(x: Any, a: Any, b: Any, value: Any) -> Any:
+    return x + (a * b if value == 1 else a * b * value)
+
+
+def _plus_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
+    return x + (a / b if value == 1 else a * value / b)
+
+
+def _between(x: Any, end: Any, weight: Any) -> Any:
+    """``x + weight * (end - x)``, exact at both ends."""
+    way = end - x
+    return np.where(np.abs(weight) < 0.5, x + weight * way, end - way * (1 - weight))
+
+
+# ----- rows -----
+
+_NONE = "not_implemented('derivative for aten::floor_divide is not implemented')"
+_COMMON: dict[str, Any] = {"elementwise": True, "inplace": True, "out": True}
+
+# fmt: off
+div_rounded = op("div_rounded(self, other, rounding_mode)", "DivBackward2", self="zeros_of(self_shape, g)",
+   other="zeros_of(other_shape, g)", jvp="zeros_of(result_shape, result)", elementwise=True,
+   scalars={"self": "DivBackward2", "other": "DivBackward2"}, value=_divided)
+floor_divide_row = op("floor_divide(self, other)", "NotImplemented", self=_NONE, other=_NONE, elementwise=True,
+   scalars={"self": "NotImplemented", "other": "NotImplemented"}, value=_divided_down)
+op("fmod(self, other)", "FmodBackward1", self="g", other="-g * div_rounded(self, other, 'trunc')", alias="self", kinds="fiu",
+   jvp="self_t - other_t * div_rounded(self, other, 'trunc')", scalars={"other": "FmodBackward0"}, where="torch Tensor",
+   value=_fmod, **_COMMON)
+remainder = op("remainder(self, other)", "RemainderBackward1", self="g", other="-g * div_rounded(self, other, 'floor')",
+   alias="self", kinds="fiu", jvp="self_t - other_t * div_rounded(self, other, 'floor')",
+   scalars={"self": "RemainderBackward1", "other": "RemainderBackward0"}, where="torch Tensor",
+   value=_remainder, **_COMMON)
+
+addcmul_row = op("addcmul(self, tensor1, tensor2, value)", "AddcmulBackward0", self="g", alias="self", elementwise=True,
+   tensor1="g * (tensor2 * conjugated(value))", tensor2="g * (tensor1 * conjugated(value))",
+   jvp="self_t + (tensor1_t * tensor2 + tensor1 * tensor2_t) * value", value=_plus_product)
+addcdiv_row = op("addcdiv(self, tensor1, tensor2, value)", "AddcdivBackward0", self="g", alias="self", elementwise=True,
+   tensor1="g * (conjugated(value) / tensor2)", tensor2="-g * (conjugated(value) * tensor1 / (tensor2 * tensor2))",
+   jvp="self_t + (tensor1_t - tensor1 / tensor2 * tensor2_t) / tensor2 * value", value=_plus_quotient)
+lerp_row = op("lerp(self, end, weight)", "LerpBackward1", self="g * (1 - conjugated(weight))", end="g * conjugated(weight)",
+   weight="g * (end - self)", jvp="lerp(self_t, end_t, weight) + weight_t * (end - self)",
+   elementwise=True, kinds="fc", scalars={"weight": "LerpBackward0"}, value=_between)
+# fmt: on
+
+
+# ----- as users write them -----
+
+
+@public("torch Tensor", out=True, inplace=True)
+def floor_divide(self: Any, other: Any) -> Tensor:
+    """``self / other`` rounded down; one of them may be a number. Recorded, but without a gradient."""
+    return floor_divide_row(self, other)
+
+
+def rounded_quotient(self: Any, other: Any, rounding_mode: str) -> Tensor:
+    """``self / other`` rounded down (``"floor"``) or to 0 (``"trunc"``), in the common dtype; the gradient is 0."""
+    if rounding_mode not in ("trunc", "floor"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    return div_rounded(self, other, rounding_mode)
+
+
+@public("torch Tensor", out=True, inplace=True)
+def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """``self + value * tensor1 * tensor2``, broadcast."""
+    return addcmul_row(self, tensor1, tensor2, _value_for(value, self, tensor1, tensor2))
+
+
+@public("torch Tensor", out=True, inplace=True)
+def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """``self + value * tensor1 / tensor2``, broadcast; not of two integer tensors."""
+    if all(isinstance(t, Tensor) and t.dtype.kind in "biu" for t in (tensor1, tensor2)):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division "
+            "of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
+            "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The "
+            "future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
+        )
+    return addcdiv_row(self, tensor1, tensor2, _value_for(value, self, tensor1, tensor2))
+
+
+def _value_for(value: Any, *tensors: Any) -> Any:
+    """The factor in the dtype of the result, if that is an integer."""
+    return int(value) if all(isinstance(t, Tensor) and t.dtype.kind in "biu" for t in tensors) else value
+
+
+@public("torch Tensor", out=True, inplace=True)
+def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """``self + weight * (end - self)`` for a number or a tensor ``weight``; all of one dtype."""
+    for name, x in (("end", end), ("weight", weight)):
+        if (
+            isinstance(x, Tensor)
+            and x.dtype != self.dtype
+            and not (name == "weight" and x.ndim == 0 and x.dtype.kind == "f")
+        ):
+            theirs, own = _cpp(x), _cpp(self)
+            raise RuntimeError(f"expected dtype {own} for `{name}` but got dtype {theirs}")
+    if self.dtype.kind not in "fc":
+        form = "tensor" if isinstance(weight, Tensor) else "scalar"
+        raise NotImplementedError(f"\"lerp_kernel_{form}\" not implemented for '{scalar_type(self.dtype)}'")
+    return lerp_row(self, end, weight)
+
+
+def _cpp(x: Tensor) -> str:
+    return {"Half": "c10::Half", "Long": "long int"}.get(scalar_type(x.dtype), scalar_type(x.dtype).lower())

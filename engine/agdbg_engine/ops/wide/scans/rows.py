@@ -1,0 +1,204 @@
+"""Running sums, products and extremes along a dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....device import array_module
+from ....dtype import cpp_type, scalar_type
+from ....tensor import Tensor
+from ...formulas import pick_backward
+from ...reduce import came_in, summed_in
+from ...shape import one_dim
+from ..declare import INPLACE, formula, op, public
+from ..indexing.reading import some
+
+# ----- values -----
+
+
+def _accumulated(function: Any) -> Callable[[Any, int], Any]:
+    """The kernel of ``np.cumsum`` or ``np.cumprod``; integers in int64, floats computed in the next wider dtype as in PyTorch."""
+
+    def value(x: Any, dim: int) -> Any:
+        if not x.ndim:
+            return x.copy() if x.dtype.kind in "fc" else x.astype(np.int64)
+        if x.dtype.kind in "bui":
+            return function(x, dim, np.int64)
+        return function(x, dim, WIDER.get(x.dtype.char)).astype(x.dtype, copy=False)
+
+    return value
+
+
+WIDER = {"e": np.float32, "f": np.float64, "F": np.complex128}
+"""In what running sums and products are computed, by the dtype's character."""
+
+
+def running(ufunc: Any, x: Any, dim: int) -> Any:
+    """``ufunc`` applied to all elements up to each along ``dim``; for libraries without ``accumulate`` in doubling steps."""
+    if type(x) is np.ndarray and isinstance(ufunc, np.ufunc):
+        return ufunc.accumulate(x, dim)
+    out, step, before = x.copy(), 1, (slice(None),) * dim
+    while step < x.shape[dim]:
+        ahead, behind = (*before, slice(step, None)), (*before, slice(None, -step))
+        out[ahead] = ufunc(out[ahead], out[behind])
+        step *= 2
+    return out
+
+
+def _extremes(ufunc: Any) -> Callable[[Any, int], tuple[Any, Any]]:
+    """The kernel of the running extreme and where it was met last; a NaN is never left again."""
+
+    def value(x: Any, dim: int) -> tuple[Any, Any]:
+        if not x.ndim:
+            return x.copy(), array_module(x).zeros((), np.int64)
+        values = running(ufunc, x, dim)
+        met = (x == values) | (x != x)
+        positions = array_module(x).arange(x.shape[dim]).reshape(-1, *(1,) * (x.ndim - 1 - dim))
+        return values, running(np.maximum, np.where(met, positions, 0), dim)
+
+    return value
+
+
+# ----- products -----
+
+
+@formula
+def sum_to_end(F: Any, x: Any, dim: int) -> Any:
+    """Sums of every element and those after it."""
+    if not x.ndim:
+        return x
+    return F.flip(F.cumsum(F.flip(x, (dim,)), dim), (dim,))
+
+
+@formula
+def cumprod_grad(F: Any, g: Any, x: Any, result: Any, dim: int) -> Any:
+    """Gradient of running products, right where some factors are zero."""
+    if not x.ndim:
+        return g
+    zero = x == 0
+    if not some(zero):
+        return sum_to_end(F, g * result, dim) / x
+    if isinstance(x, Tensor):
+        return _by_left_out(F, g, x, dim)
+    many = np.cumsum(zero, dim)
+    first = zero & (many == 1)
+    without = F.cumprod(np.where(first, 1, x).astype(x.dtype), dim)
+    before = np.where(many == 0, sum_to_end(F, g * result, dim) / x, 0).astype(x.dtype)
+    return np.where(first, sum_to_end(F, g * without, dim), before)
+
+
+def _by_left_out(F: Any, g: Any, x: Any, dim: int) -> Any:
+    """The gradient as sums over products in which one factor is left out, without any division: it may be derived again.
+
+    It takes memory for the square of the size of ``dim``, and is for that case only.
+    """
+    last = x.ndim - 1
+    g, x = F.transpose(g, dim, last), F.transpose(x, dim, last)
+    n = x.shape[last]
+    eye = _matrix(x, n, lambda k, i: k == i)
+    one = F.zeros_of((), x) + 1
+    products = F.cumprod(F.where(eye, one, F.unsqueeze(x, last)), last + 1)  # of factors up to i without k, at [k, i]
+    sums = F.sum_dim(F.keep(F.unsqueeze(g, last) * products, _matrix(x, n, lambda k, i: k <= i)), last + 1, False)
+    return F.transpose(sums, dim, last)
+
+
+def _matrix(like: Tensor, n: int, test: Callable[[Any, Any], Any]) -> Tensor:
+    from ....tensor import wrap
+
+    i = array_module(like._a).arange(n)
+    return wrap(test(i[:, None], i))
+
+
+@formula
+def cumprod_tangent(F: Any, x_t: Any, x: Any, result: Any, dim: int) -> Any:
+    """Tangent of running products."""
+    if not x.ndim:
+        return x_t
+    if not some(x == 0):
+        return F.cumsum(x_t / x, dim) * result
+    last = x.ndim - 1
+    x, x_t = F.transpose(x, dim, last), F.transpose(x_t, dim, last)
+    n = x.shape[last]
+    one = F.zeros_of((), x) + 1
+    products = F.cumprod(F.where(_matrix(x, n, lambda k, i: k == i), one, F.unsqueeze(x, last)), last + 1)
+    parts = F.keep(F.unsqueeze(x_t, last + 1) * products, _matrix(x, n, lambda k, i: k <= i))
+    return F.transpose(F.sum_dim(parts, last, False), dim, last)
+
+
+@formula
+def at_extremes(F: Any, g: Any, x: Any, indices: Any, dim: int) -> Any:
+    """Gradient of running extremes: added up where they were met."""
+    return pick_backward(F, g, x.shape, indices, dim, True)
+
+
+# ----- rows -----
+
+cumsum_row = op(
+    "cumsum(self, dim)", "CumsumBackward0", self="sum_to_end(g, dim)", jvp="linear", value=_accumulated(np.cumsum)
+)
+cumprod_row = op("cumprod(self, dim)", "CumprodBackward0", self="cumprod_grad(g, self, result, dim)",
+   jvp="cumprod_tangent(self_t, self, result, dim)", value=_accumulated(np.cumprod))  # fmt: skip
+CUMMAX, CUMMIN = (
+    op(
+        f"{name}_raw(self, dim)", f"{name.capitalize()}Backward0", outputs="values *indices", value=_extremes(ufunc),
+        self="at_extremes(g, self, indices, dim)", jvp="(pick(self_t, indices, dim, True), None)", kinds="fiub",
+    )
+    for name, ufunc in (("cummax", np.maximum), ("cummin", np.minimum))
+)  # fmt: skip
+
+
+# ----- as users write them -----
+
+
+@public("torch Tensor", out=True)
+def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Sums of the elements up to each along ``dim``, computed in ``dtype``; integers and bools in int64."""
+    return came_in(cumsum_row(self if dtype is None else summed_in(self, dtype), one_dim(self, dim)), dtype)
+
+
+@public("torch Tensor", out=True)
+def cumprod(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Products of the elements up to each along ``dim``, computed in ``dtype``; integers and bools in int64."""
+    return came_in(cumprod_row(self if dtype is None else summed_in(self, dtype), one_dim(self, dim)), dtype)
+
+
+def _writing(name: str, row: Any) -> None:
+    def written(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+        dim, own = one_dim(self, dim), self._a.dtype
+        if dtype is not None and np.dtype(dtype) != own:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {cpp_type(own)} and output tensor dtype "
+                f"{cpp_type(np.dtype(dtype))} should match"
+            )
+        if own.kind == "b":
+            raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+        return row(self, dim)
+
+    written.__name__ = written.__qualname__ = name
+    written.__doc__ = f"What ``{name}_`` writes; integers are cut to the dtype there is."
+    INPLACE[f"{name}_"] = written
+
+
+_writing("cumsum", cumsum_row)
+_writing("cumprod", cumprod_row)
+
+
+@public("torch Tensor", out=True)
+def cummax(self: Tensor, dim: int) -> Any:
+    """``(values, indices)``: the largest element up to each along ``dim``, and where it was met last."""
+    return _extreme("cummax", CUMMAX, self, dim)
+
+
+@public("torch Tensor", out=True)
+def cummin(self: Tensor, dim: int) -> Any:
+    """``(values, indices)``: the smallest element up to each along ``dim``, and where it was met last."""
+    return _extreme("cummin", CUMMIN, self, dim)
+
+
+def _extreme(name: str, row: Any, x: Tensor, dim: int) -> Any:
+    if x._a.dtype.kind == "c":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_type(x.dtype)}'")
+    return row(x, one_dim(x, dim))

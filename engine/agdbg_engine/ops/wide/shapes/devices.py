@@ -1,0 +1,39 @@
+"""Copies on another device: differentiable, the gradient comes back on the device of the leaf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....device import device as Device
+from ....device import moved, resolved
+from ....tensor import Tensor
+from ... import kernels
+from ..declare import kernel, op, public
+
+
+@kernel
+def to_device(x: Any, device: Device, dtype: Any, source: Device, source_dtype: Any) -> Any:
+    """A copy of ``x``, which lies on ``source``, on ``device`` as ``dtype``."""
+    if x.dtype != dtype:
+        x = kernels.to_copy(x, dtype)
+    return moved(x, device)
+
+
+op(
+    "to_device(self, device, dtype, source, source_dtype)",
+    "ToCopyBackward0",
+    self="to_device(g, source, source_dtype, device, dtype)",
+    jvp="to_device(self_t, device, dtype, source, source_dtype)",
+)
+
+
+@public("Tensor")
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """This tensor in main memory; itself where it is there."""
+    return self.to("cpu")
+
+
+@public("Tensor")
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """This tensor on a GPU: the current one unless told; itself where it is there."""
+    return self.to(resolved("cuda" if device is None else device))

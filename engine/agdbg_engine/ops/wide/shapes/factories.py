@@ -1,0 +1,116 @@
+"""Tensors of nothing in a given layout, and tensors that are given another size."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....creation import leaf, shape_of
+from ....dtype import get_default_dtype
+from ....scalars import written
+from ....sites import caller
+from ....tensor import Tensor
+from ...explain import shape_error
+from ..declare import public
+from .strides import memory_of, shown
+
+Sizes = tuple[int, ...]
+
+
+@public("torch")
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A 0-d tensor of a number, in the default dtype."""
+    kind = np.dtype(dtype or get_default_dtype())
+    value = s.item() if isinstance(s, Tensor | np.generic) else s
+    return leaf(np.array(written(value, kind), kind), device, requires_grad)
+
+
+@public("torch")
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Unspecified content in ``size``, elements ``stride`` apart in the dimensions."""
+    return leaf(_laid_out(size, stride, np.dtype(dtype or get_default_dtype())), device, requires_grad)
+
+
+@public("Tensor")
+def new_empty_strided(
+    self: Tensor, size: Any, stride: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """:func:`empty_strided` in the dtype of ``self``."""
+    return leaf(_laid_out(size, stride, np.dtype(dtype or self.dtype)), device, requires_grad)
+
+
+def _laid_out(size: Any, stride: Any, dtype: Any) -> Any:
+    size, stride = tuple(size), tuple(stride)
+    if len(size) != len(stride):
+        raise shape_error(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
+    if any(s < 0 for s in stride):
+        raise shape_error(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    size = shape_of("empty_strided", (size,))
+    n = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if math.prod(size) else 0
+    bytes_ = np.empty(n, dtype).view(np.uint8)
+    return shown(bytes_, dtype, 0, size, tuple(s * dtype.itemsize for s in stride))
+
+
+@public("torch")
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Unspecified content in ``size``; in memory the dimensions follow each other as ``physical_layout`` lists them."""
+    sizes, order = shape_of("empty_permuted", (tuple(size),)), tuple(physical_layout)
+    if len(sizes) != len(order):
+        raise shape_error(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(sizes)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for i, d in enumerate(order):
+        if not 0 <= d < len(sizes):
+            raise shape_error(
+                f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {d} at index {i}).  NB: negative "
+                "dims not currently supported; file an issue if you want it."
+            )
+    if len(set(order)) != len(order):
+        raise shape_error("Duplicate dim not allowed")
+    back = sorted(range(len(order)), key=order.__getitem__)
+    array = np.empty([sizes[d] for d in order], dtype or get_default_dtype()).transpose(back)
+    return leaf(array, device, requires_grad)
+
+
+# ----- other sizes -----
+
+
+@public("Tensor")
+def resize_(self: Tensor, *sizes: Any) -> Tensor:
+    """Another size for the memory that follows the first element; more memory if it is too small.
+
+    Nothing that needs a gradient can be resized (:class:`RuntimeError`). Views of what gets new memory keep the old one.
+    """
+    if self.requires_grad:
+        raise shape_error("cannot resize variables that require grad")
+    size = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], tuple | list) else sizes
+    if any(n < 0 for n in size):
+        raise shape_error("numel: integer multiplication overflow")
+    if size != self.shape:
+        self._a = _resized(self._a, size)
+    self._bump("resize_", None, *caller())
+    return self
+
+
+@public("torch Tensor")
+def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
+    """:func:`resize_` to the size of another tensor."""
+    resized: Tensor = resize_(self, the_template.shape)
+    return resized
+
+
+def _resized(x: Any, size: Sizes) -> Any:
+    memory, first = memory_of(x)
+    n = math.prod(size) * x.itemsize
+    if first + n > memory.size:
+        old, memory, first = memory[first:], np.empty(math.prod(size), x.dtype).view(np.uint8), 0
+        memory[: old.size] = old
+    steps = [x.itemsize * math.prod(size[d + 1 :]) for d in range(len(size))]
+    return shown(memory, x.dtype, first, size, tuple(steps))

@@ -1,0 +1,229 @@
+"""How many elements lie in each of some intervals; no gradient."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....device import array_module
+from ....dtype import cpp_type, scalar_type
+from ....tensor import Tensor, wrap
+from ...compare import no_gradient
+from ...explain import shape_error
+from ...returned import returned_as
+from ..declare import op, public
+from ..indexing.reading import number
+
+# ----- edges and counts -----
+
+
+def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
+    """``bins + 1`` edges from ``low`` to ``high`` in the dtype of ``x``."""
+    return array_module(x).linspace(low, high, bins + 1, dtype=x.dtype)
+
+
+def _range(x: Any) -> tuple[Any, Any]:
+    """The smallest and the largest element, moved apart if they are the same; 0 and 1 of nothing."""
+    if not x.size:
+        return 0.0, 1.0
+    low, high = number(x.min()), number(x.max())
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
+def _counted(points: Any, edges: list[Any], weight: Any) -> Any:
+    """How many of the (n, d) ``points`` lie in each cell between the ``edges`` of the d dimensions, or what they weigh."""
+    shape = tuple(len(e) - 1 for e in edges)
+    inside: Any = True
+    cell: Any = 0
+    for d, e in enumerate(edges):
+        x = points[:, d]
+        inside = inside & (x >= e[0]) & (x <= e[-1])
+        at = np.searchsorted(e, x, "right") - 1
+        cell = cell * shape[d] + np.minimum(at, shape[d] - 1)  # the last interval is closed
+    weights = None if weight is None else weight[inside]
+    total = int(np.prod(shape))
+    return np.bincount(cell[inside], weights, total).reshape(shape).astype(points.dtype)
+
+
+def _density(counts: Any, edges: list[Any]) -> Any:
+    counts = counts / counts.sum()
+    for d, e in enumerate(edges):
+        counts = counts / np.diff(e).reshape(-1, *(1,) * (counts.ndim - 1 - d))
+    return counts
+
+
+# ----- histc -----
+
+
+@public("torch Tensor", out=True)
+def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
+    """How many elements lie in each of ``bins`` intervals of the same width between ``min`` and ``max``.
+
+    By default between the smallest and the largest element. A path for gradients ends here.
+    """
+    x = self._a
+    if x.dtype.kind == "c":
+        raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{scalar_type(self.dtype)}'")
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    low, high = min, max
+    if low == high and x.size:
+        low, high = number(x.min()), number(x.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    if x.dtype.kind != "f":
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{scalar_type(self.dtype)}'")
+    no_gradient((self,))
+    low, high = x.dtype.type(low), x.dtype.type(high)
+    x = x.reshape(-1)
+    x = x[(x >= low) & (x <= high)]
+    at = np.minimum(((x - low) * x.dtype.type(bins) / (high - low)).astype(np.int64), bins - 1)
+    return wrap(np.bincount(at, minlength=bins).astype(x.dtype))
+
+
+# ----- histogram -----
+
+
+def _histogram(x: Any, bins: Any, weight: Any, range: Any, density: bool) -> tuple[Any, Any]:
+    x = x.reshape(-1)
+    edges = _edges(x, bins, *(range or _range(x))) if isinstance(bins, int) else bins.copy()
+    counts = _counted(x[:, None], [edges], None if weight is None else weight.reshape(-1))
+    return (_density(counts, [edges]) if density else counts), edges
+
+
+_NONE = "not_implemented('derivative for aten::histogram is not implemented')"
+_HISTOGRAM = op("histogram_raw(self, bins, weight, range, density)", "NotImplemented", outputs="hist bin_edges", self=_NONE,
+   weight=_NONE, value=_histogram)  # fmt: skip
+
+
+@public("torch Tensor", out=True)
+def histogram(
+    self: Tensor, bins: Any = 100, *, range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> Any:
+    """``(hist, bin_edges)``: how many elements, or what ``weight`` of them, lie in each interval.
+
+    ``bins`` is the number of intervals of the same width in ``range`` (by default that of the elements), or the edges. With
+    ``density`` the integral of the result is 1. Recorded, but without a derivative.
+    """
+    _check(self, weight, self.shape, [1, self._a.size], None if weight is None else [weight._a.size])
+    edges = [bins] if isinstance(bins, Tensor) else [int(bins)]
+    _check_edges(self, edges, range, "torch.histogram()")
+    return _HISTOGRAM(self, bins._a if isinstance(bins, Tensor) else int(bins), weight, range, density)
+
+
+def _check(x: Tensor, weight: Any, shape: Any, shown: Any, shown_weight: Any) -> None:
+    if weight is not None:
+        if weight.shape != tuple(shape):
+            raise shape_error(
+                "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding its "
+                f"innermost dimension, but got input with shape {list(shown)} and weight with shape {list(shown_weight)}"
+            )
+        if weight.dtype != x.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, but "
+                f"got input({cpp_type(x.dtype)}), and weight({cpp_type(weight.dtype)})"
+            )
+    if x.dtype not in (np.float32, np.float64):
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{scalar_type(x.dtype)}'")
+
+
+def _check_edges(x: Tensor, bins: list[Any], range: Any, name: str) -> None:
+    n = len(bins)
+    for d, b in enumerate(bins):
+        if isinstance(b, Tensor):
+            if b.ndim != 1:
+                raise shape_error(
+                    f"torch.histogramdd: bins tensor should have one dimension, but got {b.ndim} dimensions in the bins tensor for "
+                    f"dimension {d}"
+                )
+            if b.dtype != x.dtype:
+                raise RuntimeError(
+                    "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
+                    f"{cpp_type(x.dtype)} and bins for dimension {d} with dtype {cpp_type(b.dtype)}"
+                )
+        elif b <= 0:
+            raise RuntimeError(f"{name}: bins must be > 0, but got {b} for dimension {d}")
+    if range is None:
+        return
+    if len(range) != 2 * n:
+        raise shape_error(
+            f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} elements, but got {len(range)}"
+        )
+    for d, (low, high) in enumerate(zip(range[::2], range[1::2], strict=True)):
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {d}"
+            )
+
+
+@returned_as("histogramdd")
+class Histogram(NamedTuple):
+    """Counts and the edges of the cells by dimension."""
+
+    hist: Tensor
+    bin_edges: tuple[Tensor, ...]
+
+
+@public("torch")
+def histogramdd(
+    input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
+) -> Any:
+    """``(hist, bin_edges)``: how many points, the rows of ``input`` (..., d), lie in each cell of a grid.
+
+    ``bins`` are the numbers of intervals by dimension (or one for all), or their edges; ``range`` has two numbers by dimension.
+    """
+    if input.ndim < 2:
+        raise shape_error("torch.histogramdd: input tensor should have at least 2 dimensions")
+    d = input.shape[-1]
+    given = [bins] * d if isinstance(bins, int) else list(bins)
+    if len(given) != d:
+        raise shape_error("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    _check(input, weight, input.shape[:-1], input.shape, None if weight is None else weight.shape)
+    _check_edges(input, given, range, "torch.histogramdd()")
+    no_gradient((input, weight))
+    points = input._a.reshape(-1, d)
+    edges = []
+    for i, b in enumerate(given):
+        x = points[:, i]
+        limits = _range(x) if range is None else range[2 * i : 2 * i + 2]
+        edges.append(b._a.copy() if isinstance(b, Tensor) else _edges(x, int(b), *limits))
+    counts = _counted(points, edges, None if weight is None else weight._a.reshape(-1))
+    return Histogram(wrap(_density(counts, edges) if density else counts), tuple(wrap(e) for e in edges))
+
+
+# ----- bincount -----
+
+
+def _bins(self: Any, weights: Any, minlength: int) -> Any:
+    if weights is None:
+        return np.bincount(self, None, minlength)
+    found = np.bincount(self, weights.real, minlength)
+    return found.astype(weights.dtype if weights.dtype == np.float32 else np.float64)
+
+
+_BINCOUNT = op("bincount_raw(self, weights, minlength)", "NotImplemented", self=None, value=_bins,
+   weights="not_implemented('derivative for aten::bincount is not implemented')")  # fmt: skip
+
+
+@public("torch Tensor")
+def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often, or with what ``weights`` together, each number from 0 on is among the integers of a 1-d tensor.
+
+    Recorded where the weights want a gradient, but without a derivative.
+    """
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    x = self._a
+    if x.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_type(self.dtype)}'")
+    if x.ndim != 1 or (x.size and number(x.min()) < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights.shape != self.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    made: Tensor = _BINCOUNT(self, weights, minlength)
+    return made
