@@ -232,7 +232,7 @@ def guarded(inner: Sink) -> Sink:
     """A sink that forwards to ``inner`` until ``inner`` raises, then is removed and the error printed once."""
     outer = Sink()
     guard(outer, METHODS, inner)
-    outer.dropped = inner.dropped  # type: ignore[method-assign]
+    outer.dropped = inner.dropped  # type: ignore[method-assign]  # asked of the one inside
     return outer
 
 

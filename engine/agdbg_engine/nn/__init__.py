@@ -25,22 +25,22 @@ from . import (
     utils,
 )
 from .activations import *  # noqa: F403 - what it names in __all__, as the next ones
-from .adaptive import *  # noqa: F403
-from .attention import *  # noqa: F403
-from .containers import *  # noqa: F403
-from .convolution import *  # noqa: F403
-from .dropout import *  # noqa: F403
-from .layers import *  # noqa: F403
-from .losses import *  # noqa: F403
+from .adaptive import *  # noqa: F403 - each part lists what is public
+from .attention import *  # noqa: F403 - each part lists what is public
+from .containers import *  # noqa: F403 - each part lists what is public
+from .convolution import *  # noqa: F403 - each part lists what is public
+from .dropout import *  # noqa: F403 - each part lists what is public
+from .layers import *  # noqa: F403 - each part lists what is public
+from .losses import *  # noqa: F403 - each part lists what is public
 from .module import Module
-from .normalization import *  # noqa: F403
-from .padding import *  # noqa: F403
+from .normalization import *  # noqa: F403 - each part lists what is public
+from .padding import *  # noqa: F403 - each part lists what is public
 from .parameter import Buffer
-from .parameter_containers import *  # noqa: F403
-from .pooling import *  # noqa: F403
-from .recurrent import *  # noqa: F403
-from .resizing import *  # noqa: F403
-from .transformer import *  # noqa: F403
+from .parameter_containers import *  # noqa: F403 - each part lists what is public
+from .pooling import *  # noqa: F403 - each part lists what is public
+from .recurrent import *  # noqa: F403 - each part lists what is public
+from .resizing import *  # noqa: F403 - each part lists what is public
+from .transformer import *  # noqa: F403 - each part lists what is public
 
 __all__ = ["Buffer", "Module", "Parameter", "functional", "grad", "init", "modules", "parameter", "utils"]
 __all__ += containers.__all__ + parameter_containers.__all__

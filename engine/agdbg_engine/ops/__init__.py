@@ -22,8 +22,8 @@ for _name, _function in ROWS.items():
         setattr(graph, _name, _function)
 
 from .wide import INPLACE, OPS, PUBLIC, RESHAPING  # noqa: E402 - families declare themselves on top of the ops above
-from .wide.pointwise import operators as operators_of_families  # noqa: E402
-from .wide.pointwise.aliases import IN_PLACE_FUNCTIONS  # noqa: E402
+from .wide.pointwise import operators as operators_of_families  # noqa: E402 - as above
+from .wide.pointwise.aliases import IN_PLACE_FUNCTIONS  # noqa: E402 - as above
 
 ROWS.update(OPS)
 

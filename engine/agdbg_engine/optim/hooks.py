@@ -45,5 +45,5 @@ def hooked(step: Any) -> Any:
             hook(self, whole, kwargs)
         return result
 
-    with_hooks.hooked = True  # type: ignore[attr-defined]
+    with_hooks.hooked = True  # type: ignore[attr-defined]  # so that it is not wrapped twice
     return with_hooks

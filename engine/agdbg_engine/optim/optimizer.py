@@ -49,7 +49,7 @@ class Optimizer:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "step" in cls.__dict__ and not getattr(cls.step, "hooked", False):
-            cls.step = hooked(cls.step)  # type: ignore[method-assign]
+            cls.step = hooked(cls.step)  # type: ignore[method-assign]  # of every subclass
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):

@@ -184,7 +184,7 @@ def _note_steps(optimizer: Any) -> None:
         me._opt_called = True
         return function(me, *args, **kwargs)
 
-    noting._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    noting._wrapped_by_lr_sched = True  # type: ignore[attr-defined]  # PyTorch's mark of a wrapped step
     optimizer.step = noting
 
 

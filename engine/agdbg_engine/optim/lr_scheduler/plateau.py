@@ -42,7 +42,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = 0
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]  # needs the metric, as in PyTorch
         """Take note of the measure of an epoch, and reduce the rates if it is time."""
         current = float(metrics)
         if epoch is not None:
