@@ -105,11 +105,17 @@ _OPERANDS = frozenset(
 """Arguments that may be tensors as such."""
 
 
+_OPS = (f"{__package__}.ops.", f"{__package__}.nn.functional")
+"""Modules of functions that may be called once more: they change nothing before they fail."""
+
+
 def numbered(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tuple[Any, ...], Keywords] | None:
     """The arguments of a call that failed, where it had tensors of one element for numbers with these instead.
 
     PyTorch takes them for any number. ``None``: there were none.
     """
+    if not getattr(function, "__module__", "").startswith(_OPS):
+        return None
     parameters = list(_parameters(function).values())
     takes_more = [p for p in parameters if p.kind is p.VAR_POSITIONAL]
     by_place = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
@@ -125,7 +131,13 @@ def numbered(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tu
 def _number_for(parameter: inspect.Parameter | None, value: Any) -> Any:
     from .tensor import Tensor
 
-    if not isinstance(value, Tensor) or value.ndim or value.requires_grad or parameter is None:
+    if (
+        not isinstance(value, Tensor)
+        or value.ndim
+        or value.requires_grad
+        or value._a.dtype.kind == "b"
+        or parameter is None
+    ):
         return value
     return value if parameter.name in _OPERANDS or "Tensor" in str(parameter.annotation) else value.item()
 
