@@ -26,6 +26,7 @@ for _name in (
     "strict_device",
     "forward_tools",
     "together",
+    "function_programs",
 ):
     _load(_name)
 for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import

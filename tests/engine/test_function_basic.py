@@ -2,27 +2,10 @@
 
 import pytest
 from agdbg_tests_differential import Programs, error_of, essence, leaf, name_of, same
+from agdbg_tests_function_programs import simple
 
 pytest.importorskip("torch")
 programs = Programs()
-
-
-def simple(t):
-    """A Function y = k x**2 that saves its input."""
-
-    class Square(t.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, k=1):
-            ctx.save_for_backward(x)
-            ctx.k = k
-            return k * x * x
-
-        @staticmethod
-        def backward(ctx, g):
-            (x,) = ctx.saved_tensors
-            return 2 * ctx.k * x * g, None
-
-    return Square
 
 
 @programs

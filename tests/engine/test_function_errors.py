@@ -2,24 +2,10 @@
 
 import pytest
 from agdbg_tests_differential import Programs, error_of, leaf, logged_warnings, same
+from agdbg_tests_function_programs import returning
 
 pytest.importorskip("torch")
 programs = Programs()
-
-
-def returning(t, answer):
-    """A Function of two tensors, a number between them, whose backward returns ``answer(g)``."""
-
-    class Bad(t.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, number, weight, *more):
-            return x * weight
-
-        @staticmethod
-        def backward(ctx, g):
-            return answer(g)
-
-    return Bad.apply(leaf(t, 1.0, 2.0), 7, leaf(t, 3.0, 4.0), leaf(t, 5.0))
 
 
 ANSWERS = {

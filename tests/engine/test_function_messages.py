@@ -1,5 +1,6 @@
 """Custom Functions: what the errors say below PyTorch's first line."""
 
+import agdbg_tests_function_programs as function_programs
 import agdbg_tests_strict_device as strict
 import pytest
 from agdbg_tests_differential import leaf
@@ -9,18 +10,7 @@ from agdbg_engine.tensor import wrap
 
 
 def returning(answer):
-    """A Function of two tensors, a number between them, whose backward returns ``answer(g)``."""
-
-    class Bad(ag.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, number, weight, *more):
-            return x * weight
-
-        @staticmethod
-        def backward(ctx, g):
-            return answer(g)
-
-    return Bad.apply(leaf(ag, 1.0, 2.0), 7, leaf(ag, 3.0, 4.0), leaf(ag, 5.0, 6.0))
+    return function_programs.returning(ag, answer, last=(5.0, 6.0))
 
 
 ANSWERS = {
