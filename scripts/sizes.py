@@ -19,7 +19,7 @@ LIMIT = 600
 WRITTEN_BY_HAND = {".py", ".md", ".toml", ".tcss", ".css", ".js", ".html", ".sh", ""}
 
 # Files that a program wrote, as patterns of their path below the root ("*" also matches "/").
-GENERATED = ("*/_generated.py", "screenshots/*.svg", "*/__snapshots__/*", "*/golden/*")
+GENERATED = ("*/_generated.py", "docs/ops.*", "screenshots/*.svg", "*/__snapshots__/*", "*/golden/*")
 
 # For a copy without git: what is never part of the project.
 NOT_OURS = {"__pycache__", "build", "dist", "node_modules"}

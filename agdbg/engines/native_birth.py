@@ -65,7 +65,6 @@ def _source(cls: type[Node]) -> Iterator[str]:
     yield "  try:"
     yield "    if logs:"
     yield "        catch_up()"
-    yield "    tag = new_node()"
     if cls.arity:
         yield "    if node.nrs is not None:"
         yield "        raise Unusual"
@@ -73,9 +72,14 @@ def _source(cls: type[Node]) -> Iterator[str]:
         yield f"    n = node.n{i}"
         yield f"    e{i} = n.tag if n is not None else 0"
     for i, (slot, is_output) in enumerate(zip(cls.slots, cls.outputs_saved, strict=True)):
-        yield from _result(i) if is_output else _input(i, slot)
+        yield from _result() if is_output else _input(i, slot)
     yield "    code = node.code"
     yield "    site = sites[id(code)][node.lasti]"
+    yield "    tag = new_node()"  # when nothing can send it the general way any more, which gives a number too
+    for i, is_output in enumerate(cls.outputs_saved):
+        if is_output:
+            yield f"    l{i} = tag"
+            yield f"    h{i} = {MADE_BY_NODE >> 32 | i << 24}"
     first = head(Kind.BORN, a=cls.arity, b=len(cls.slots))
     edges = [f"e{i}" for i in range(cls.arity)]
     saves = [f"l{i}, h{i}" for i in range(len(cls.slots))]
@@ -114,8 +118,7 @@ def _input(i: int, slot: str) -> Iterator[str]:
     yield f"                h{i} = {i << 24}"
 
 
-def _result(i: int) -> Iterator[str]:
+def _result() -> Iterator[str]:
+    """A result is told by the number of its node as long as it has no storage."""
     yield "    if node.o_storage is not None:"
     yield "        raise Unusual"
-    yield f"    l{i} = tag"
-    yield f"    h{i} = {MADE_BY_NODE >> 32 | i << 24}"
