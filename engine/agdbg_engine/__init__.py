@@ -69,6 +69,7 @@ from .grad_mode import (
 )
 from .limits import finfo, iinfo
 from .memory_format import contiguous_format, memory_format, preserve_format
+from .missing import missing
 from .print_options import get_printoptions, printoptions, set_printoptions
 from .random import (
     Generator,
@@ -127,7 +128,7 @@ def __getattr__(name: str) -> Any:
         return getattr(saving, name)
     if name in TYPES:
         return TYPES[name]
-    raise AttributeError(f"module 'agdbg_engine' has no attribute '{name}'")
+    raise missing(__name__, name, (*ops.FUNCTIONS, *globals()))
 
 
 __all__ = [

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .missing import lookup
 from .ops import functions
 from .ops.wide.linalg.checks import LinAlgError as LinAlgError  # torch.linalg's
 
 _functions = functions("linalg")
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _functions:
-        raise AttributeError(f"module 'agdbg_engine.linalg' has no function '{name}'")
-    return _functions[name]
+__getattr__ = lookup(__name__, _functions)
 
 
 def __dir__() -> list[str]:

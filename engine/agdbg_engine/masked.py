@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from .missing import lookup
 from .ops.wide import PUBLIC
 
 _functions = {name: public.function for name, public in PUBLIC["masked"].items()}
 """As they are: tensor-like objects are asked by the ops that they are made of, as in PyTorch."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _functions:
-        raise AttributeError(f"module 'agdbg_engine.masked' has no function '{name}'")
-    return _functions[name]
+__getattr__ = lookup(__name__, _functions)
 
 
 def __dir__() -> list[str]:

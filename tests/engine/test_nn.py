@@ -198,7 +198,7 @@ def test_bad_input_names_the_thing():
         F.cross_entropy(ag.ones(1, 3), ag.tensor([5]))
     with pytest.raises(ValueError, match="dropout probability has to be between 0 and 1, but got 2"):
         F.dropout(ag.ones(1), 2)
-    with pytest.raises(AttributeError, match="has no 'conv4d' yet"):
+    with pytest.raises(AttributeError, match="has no attribute 'conv4d'; the nearest that it has is 'conv3d'"):
         F.conv4d
     with pytest.raises(AttributeError, match=r"before Module\.__init__"):
 

@@ -234,3 +234,24 @@ def test_namespaces_exist_as_modules():
             module = getattr(module, part)
         for name in PUBLIC[namespace]:
             assert callable(getattr(module, name)), f"{namespace}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("linalg.cholesky_", "cholesky"),
+        ("special.erff", "erf"),
+        ("fft.fft3", "fft"),
+        ("sinhh", "sinh"),
+        ("masked.summ", "sum"),
+    ],
+)
+def test_an_op_that_is_not_there_is_named_with_the_nearest_one(name, nearest):
+    module, _, op = name.rpartition(".")
+    with pytest.raises(AttributeError, match=rf"has no attribute '{op}'; the nearest that it has is '{nearest}'$"):
+        getattr(getattr(ag, module) if module else ag, op)
+
+
+def test_nothing_near_is_no_hint():
+    with pytest.raises(AttributeError, match=r"^module 'agdbg_engine' has no attribute 'zzzqq'$"):
+        ag.zzzqq

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ..missing import missing
 from ..ops import _generated as g
 from ..ops import functions
 from ..ops.matrix import check_dtypes, matmul
@@ -38,7 +39,7 @@ _declared = functions("nn.functional")
 
 def __getattr__(name: str) -> Any:
     if name not in _declared:
-        raise AttributeError(f"agdbg_engine.nn.functional has no '{name}' yet; it has {', '.join(__dir__())}")
+        raise missing(__name__, name, __dir__())
     return _declared[name]
 
 

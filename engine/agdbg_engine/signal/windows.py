@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..missing import lookup
 from ..ops import functions
 
 _functions = functions("signal.windows")
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _functions:
-        raise AttributeError(f"module 'agdbg_engine.signal.windows' has no function '{name}'")
-    return _functions[name]
+__getattr__ = lookup(__name__, _functions)
 
 
 def __dir__() -> list[str]:
