@@ -26,7 +26,7 @@ STEPS: dict[str, list[str]] = {
     "contracts": [PYTHON, "-c", LINT_IMPORTS],
     "generated": [PYTHON, "scripts/generate_ops.py", "--check"],
     "wheel": [PYTHON, "scripts/check_wheel.py"],
-    "test": [PYTHON, "-m", "pytest", "--numprocesses=auto", "--maxprocesses=8"],
+    "test": [PYTHON, "-m", "pytest"],
     "sizes": [PYTHON, "scripts/sizes.py"],
 }
 

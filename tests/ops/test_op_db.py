@@ -13,8 +13,14 @@ PRESENT = present()
 CASES = [(name, check) for name in PRESENT for check, row in CHECKS.items() if row.wanted(OPS[name])]
 
 
+OPEN = {("nn.functional.max_unpool2d", "forward"): "which of several values for one place is kept is open where indices repeat"}
+"""Checks whose outcome PyTorch leaves open: now the same, now another."""
+
+
 @pytest.mark.parametrize(("name", "check"), CASES, ids=[f"{name}-{check}" for name, check in CASES])
 def test_same_as_torch(name, check):
+    if (name, check) in OPEN:
+        pytest.skip(OPEN[name, check])
     found = report(name, check)
     failures = unknown(found)
     told = "\n".join(map(str, failures[:SHOWN]))
