@@ -176,5 +176,5 @@ def test_masked_elements_get_no_gradient():
 
 def test_masked_functions_are_found_by_name_only():
     assert "logsumexp" in dir(ag.masked)
-    with pytest.raises(AttributeError, match=r"module 'agdbg_engine.masked' has no function 'sinus'"):
+    with pytest.raises(AttributeError, match=r"module 'agdbg_engine.masked' has no attribute 'sinus'"):
         _ = ag.masked.sinus
