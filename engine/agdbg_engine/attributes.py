@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .device import device, device_of
+from .device import address, device, device_of, owner
 from .size import Size
 from .strided import Strided, strided
 
@@ -123,8 +123,7 @@ class Attributes:
 
     def data_ptr(self) -> int:
         """Address of the first element."""
-        a = self._a
-        return int(a.ctypes.data if isinstance(a, np.ndarray) else a.data.ptr)
+        return address(self._a)
 
     # ----- layout -----
 
@@ -144,10 +143,7 @@ class Attributes:
 
     def storage_offset(self) -> int:
         """Where the first element lies in the memory that this tensor is a part of, in elements."""
-        owner = self._a
-        while isinstance(owner.base, type(owner)):
-            owner = owner.base
-        return (self.data_ptr() - _Holder(owner).data_ptr()) // self.itemsize
+        return (address(self._a) - address(owner(self._a))) // self.itemsize
 
 
 class _ReadOnly(property):
@@ -170,10 +166,3 @@ def make_read_only(cls: type) -> None:
                 made = _ReadOnly(value.fget, doc=value.__doc__)
                 made.name = name
                 setattr(cls, name, made)
-
-
-class _Holder(Attributes):
-    """A buffer seen as a tensor."""
-
-    def __init__(self, array: Any) -> None:
-        self._a = array

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .device import address, owner
+
 if TYPE_CHECKING:
     from .tensor import Tensor
 
@@ -75,11 +77,9 @@ def _attributes(t: Any) -> dict[str, Any]:
 
 def _copied(array: Any, memo: dict[int, Any]) -> Any:
     """A copy of ``array``, at its place in a copy of the memory that it is a part of, which is copied only once."""
-    owner = array
-    while isinstance(owner.base, type(owner)):
-        owner = owner.base
-    whole = isinstance(owner, np.ndarray) and (owner.flags.c_contiguous or owner.flags.f_contiguous)
-    if not whole or not owner.flags.owndata:
+    memory = owner(array)
+    whole = isinstance(memory, np.ndarray) and (memory.flags.c_contiguous or memory.flags.f_contiguous)
+    if not whole or not memory.flags.owndata:
         return array.copy()
-    place = array.ctypes.data - owner.ctypes.data
-    return np.ndarray(array.shape, array.dtype, deepcopy(owner, memo).ravel("K"), place, array.strides)
+    place = address(array) - address(memory)
+    return np.ndarray(array.shape, array.dtype, deepcopy(memory, memo).ravel("K"), place, array.strides)

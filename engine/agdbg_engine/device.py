@@ -99,6 +99,18 @@ def array_module(array: Any) -> Any:
     return sys.modules[type(array).__module__.partition(".")[0]]
 
 
+def owner(array: Any) -> Any:
+    """The buffer that owns the memory which ``array`` is a part of."""
+    while isinstance(array.base, type(array)):
+        array = array.base
+    return array
+
+
+def address(array: Any) -> int:
+    """Where the first element of ``array`` lies in the memory of its device, in bytes."""
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
+
+
 def device_of(array: Any) -> device:
     """The device that holds ``array``."""
     if isinstance(array, (np.ndarray, np.generic)):

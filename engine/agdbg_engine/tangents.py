@@ -13,9 +13,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from .device import array_module
+from .device import address, array_module, owner
 from .grad_mode import mode
 from .layout import dense
 from .meta import AutogradMeta
@@ -166,14 +164,8 @@ def _same_memory(a: Any, b: Any) -> bool:
 
 def _place(a: Any) -> tuple[int, int]:
     """Offset of the first element in the memory that ``a`` is a part of, and the size of that, in elements."""
-    owner = a
-    while isinstance(owner.base, type(owner)):
-        owner = owner.base
-    return (_address(a) - _address(owner)) // a.itemsize, owner.nbytes // a.itemsize
-
-
-def _address(a: Any) -> int:
-    return int(a.ctypes.data if isinstance(a, np.ndarray) else a.data.ptr)
+    whole = owner(a)
+    return (address(a) - address(whole)) // a.itemsize, whole.nbytes // a.itemsize
 
 
 def _arranged(values: Any, like: Any) -> Any:

@@ -266,6 +266,25 @@ def writes_to_what_requires_grad(t):
     return [seen(t, x), leaf.grad]
 
 
+@program
+def writing_to_a_result_that_has_only_more_dimensions_than_the_dual(t):
+    x = t.autograd.forward_ad.make_dual(vector(t, 3)[0], vector(t, 4)[0])
+    one = vector(t, 1)
+    results = [x + one, one + x, x - one, x + 1, x.sub(one), t.where(one > 0, x, one), t.maximum(x, -one), x * one]
+    for y in results:
+        y.mul_(0.5)
+    return [seen(t, x), seen(t, *results)]
+
+
+@program
+def writing_to_a_result_of_the_same_shape(t):
+    x = made(t)
+    results = [x + 1, x - vector(t, 1), 1 - x, -x, x.clone(), x.sum().reshape(1), x.real * 1, t.where(x > 0, x, 0.0)]
+    for y in results:
+        y.mul_(0.5)
+    return [seen(t, x), seen(t, *results)]
+
+
 @pytest.mark.parametrize("made_program", program)
 def test_program(made_program):
     torch = pytorch()

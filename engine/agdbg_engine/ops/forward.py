@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..dtype import is_differentiable
 from ..forward_ad import refuse
 from ..grad_mode import mode
@@ -91,10 +93,15 @@ def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any]) -> None:
     elif tangent.shape != out.shape:
         tangent = tangent.expand(out.shape)
     if not _is_view(out):
-        if any(tangent is x for x in given):  # nobody else's: it may be written to in place
-            tangent = tangent.clone()
+        if any(isinstance(x, Tensor) and _share_memory(tangent, x) for x in given):
+            tangent = tangent.clone()  # nobody else's: it may be written to in place
         tangent = _laid_out(tangent, out)
     forward_grad(out).set(level, tangent)
+
+
+def _share_memory(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors are the same memory, or parts of it."""
+    return a is b or bool(np.may_share_memory(a._a, b._a))
 
 
 def _is_view(t: Tensor) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....backends import on_host
-from ....device import array_module
+from ....device import address, array_module, owner
 from ....tensor import Tensor
 from ...explain import not_a_tensor, shape_error
 from ..declare import formula, op, public
@@ -21,8 +21,7 @@ Shape = tuple[int, ...]
 
 def _memory(x: Any) -> Any:
     """All bytes of the memory that ``x`` is a part of, as one row."""
-    while isinstance(x.base, type(x)):
-        x = x.base
+    x = owner(x)
     row = x.transpose(sorted(range(x.ndim), key=lambda d: -x.strides[d]))
     if row.flags.c_contiguous:
         return row.reshape(-1).view(np.uint8)
@@ -31,14 +30,10 @@ def _memory(x: Any) -> Any:
     return np.lib.stride_tricks.as_strided(first, (span if x.size else 0,), (1,))
 
 
-def _address(x: Any) -> int:
-    return int(x.ctypes.data if isinstance(x, np.ndarray) else x.data.ptr)
-
-
 def memory_of(x: Any) -> tuple[Any, int]:
     """All bytes of the memory that ``x`` is a part of, and at which byte of it its first element lies."""
     memory = _memory(x)
-    return memory, _address(x) - _address(memory)
+    return memory, address(x) - address(memory)
 
 
 def shown(memory: Any, dtype: Any, first: int, size: Shape, steps: Shape) -> Any:
@@ -52,7 +47,7 @@ def shown(memory: Any, dtype: Any, first: int, size: Shape, steps: Shape) -> Any
 def seen(x: Any, size: Shape, stride: Shape, storage_offset: int, self_offset: int) -> Any:
     """``size`` elements ``stride`` apart; the offsets are those of the result and of ``x`` in their memory."""
     memory = _memory(x)
-    first = _address(x) - _address(memory) + (storage_offset - self_offset) * x.itemsize
+    first = address(x) - address(memory) + (storage_offset - self_offset) * x.itemsize
     return shown(memory, x.dtype, first, size, tuple(s * x.itemsize for s in stride))
 
 
@@ -60,7 +55,7 @@ def _scattered(x: Any, src: Any, size: Shape, stride: Shape, storage_offset: int
     """A copy of ``x`` with ``src`` where ``as_strided`` looks."""
     memory = _memory(x)
     copied = memory.copy()
-    first = _address(x) - _address(memory)
+    first = address(x) - address(memory)
     at = first + (storage_offset - self_offset) * x.itemsize
     shown(copied, x.dtype, at, size, tuple(s * x.itemsize for s in stride))[...] = src
     return shown(copied, x.dtype, first, x.shape, x.strides)
@@ -193,7 +188,7 @@ def checked(x: Tensor, size: Any, stride: Any, storage_offset: int | None) -> tu
         )
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     memory = _memory(x._a)
-    bytes_left = memory.size - (_address(x._a) - _address(memory)) + own * x.itemsize
+    bytes_left = memory.size - (address(x._a) - address(memory)) + own * x.itemsize
     if math.prod(size) and (last + 1) * x.itemsize > bytes_left:
         needed = (last + 1) * x.itemsize
         raise shape_error(
