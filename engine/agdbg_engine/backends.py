@@ -9,9 +9,24 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .fused import Fused
+
+
+class MemoryUse(NamedTuple):
+    """Bytes on one device."""
+
+    allocated: int
+    """In arrays that are alive."""
+    reserved: int
+    """Taken from the device: the former and what is kept for later."""
+    free: int
+    """Left on the device, whoever has the rest."""
+    total: int
 
 
 class Backend:
@@ -27,6 +42,17 @@ class Backend:
     def module(self) -> Any:
         """The array library; an error that says what is missing where it cannot be used."""
         return sys.modules.get(self.name) or importlib.import_module(self.name)
+
+    def is_usable(self) -> bool:
+        """Whether the array library and a device for it are there."""
+        try:
+            return self.module is not None
+        except RuntimeError:
+            return False
+
+    def is_loaded(self) -> bool:
+        """Whether the array library is in use: nothing can be on its devices before."""
+        return self.name in sys.modules
 
     def count(self) -> int:
         """How many devices there are."""
@@ -44,17 +70,56 @@ class Backend:
         """A context in which new arrays are made on device ``index``."""
         return contextlib.nullcontext()
 
-    def to_device(self, array: Any, index: int) -> Any:
-        """A copy of an array of NumPy or of this library on device ``index``."""
-        with self.on(index):
-            return self.module.array(array)
+    def to_device(self, array: Any, index: int, blocking: bool = True) -> Any:
+        """A copy of an array of NumPy or of this library on device ``index``.
 
-    def to_host(self, array: Any) -> Any:
-        """A copy of ``array`` as NumPy's: waits for what computes it."""
+        Unless ``blocking``, pinned memory may be read later.
+        """
+        with self.on(index):
+            return self.module.array(array, blocking=blocking)
+
+    def to_host(self, array: Any, blocking: bool = True) -> Any:
+        """A copy of ``array`` as NumPy's: waits for what computes it, unless ``blocking`` is false: then into pinned memory."""
         return array.get()
 
     def synchronize(self, index: int | None = None) -> None:
         """Wait until the device has done all that it was asked for."""
+
+    # ----- kernels and random numbers -----
+
+    def elementwise(self, formula: Fused) -> Callable[..., Any] | None:
+        """A function that computes ``formula`` in one kernel; ``None`` where there are no kernels."""
+        return None
+
+    def summary(self, array: Any) -> tuple[float, float, int, int, int] | None:
+        """Norm and largest of the finite elements, how many are NaN and infinite, flat index of the first of those or -1.
+
+        In one kernel and one copy to the host; ``None`` where there are no kernels.
+        """
+        return None
+
+    draws = False
+    """Whether random numbers are drawn on its devices; else on the host, and copied."""
+
+    # ----- memory -----
+
+    def memory(self, index: int) -> MemoryUse:
+        """What is in use on device ``index`` now."""
+        raise NotImplementedError(f"device {self.kind} does not tell how much memory is in use")
+
+    def free_cached(self) -> None:
+        """Give back what is kept for later."""
+
+    pins = False
+    """Whether it has a use for pinned memory."""
+
+    def pinned(self, array: Any) -> Any:
+        """A copy of an array of NumPy in memory that the device can read by itself."""
+        raise RuntimeError(f"device {self.kind} has no use for pinned memory")
+
+    def is_pinned(self, array: Any) -> bool:
+        """Whether an array of NumPy lies in such memory."""
+        return False
 
 
 BACKENDS: dict[str, Backend] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter_ns
 from types import CodeType
@@ -17,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from . import anomaly, errors, events, reentrant
+from . import anomaly, errors, events, pinned, reentrant, streams, watching
 from .current import current as current
 from .grad_mode import mode, tangents_pass
 from .grad_slot import as_wanted
 from .hooks import LeafHooks, firing
-from .node import NOWHERE, AccumulateGrad, Buffers, Node
+from .node import AccumulateGrad, Buffers, Node, Nowhere
 from .ready_queue import ready_order
 from .saved import Freed, FreedAccess, unpack_all
 from .saved.fit import fitting
@@ -84,6 +85,9 @@ class BackwardPass:
         self.overriding = mode.overriding
         """Whether classes with ``__torch_function__`` are asked by what the user's hooks do; the engine's own work never asks."""
         self.tag = 0
+        self.watch: watching.Watch | None = None
+        """Who looks at the gradients on their way; set by an instrument when the pass starts, if at all."""
+        self._streams: streams.Runner | None = None
         self._general = self.tensors or anomaly.state.enabled
         self._wanted: set[Node] | None = None
         self._captured: dict[Node, list[Capture]] = {}
@@ -107,9 +111,20 @@ class BackwardPass:
         self.order = plan(dict.fromkeys(n for n, _ in self.roots))
         if captures is not None or targets is not None:
             self._restrict(captures or [], targets or [])
-        self.run_node: Callable[[Node], None] = self._general_node if self._general else _fast_runner(self)
+        if events.special & events.STREAMS:
+            self._streams = streams.Runner()
+        if events.sink is not None:
+            self.watch = events.sink.watch_of(self)
+        self.run_node: Callable[[Node], None] = self.runner()
         if events.sink is not None:
             events.sink.pass_started(self)
+
+    def runner(self) -> Callable[[Node], None]:
+        """What runs a node of this pass, and knows what to leave in its freed slots."""
+        run_node = self._general_node if self._general else _fast_runner(self)
+        if self.watch is not None and not self._general:
+            run_node = watching.runner(self, self.watch)
+        return run_node if self._streams is None else self._streams(run_node)
 
     def replace(self, node: Node, nr: int, g: Any) -> None:
         """Let gradient ``g``, a buffer nobody else holds, come in for output ``nr`` of ``node`` instead of the one there."""
@@ -182,7 +197,8 @@ class BackwardPass:
         A node without hooks that the fast way can run has one part, ``apply``, or ``accumulate`` if it is a leaf's.
         """
         if self._general or node.hooks is not None or node.multi:
-            self._general_node(node, before)
+            with nullcontext() if self._streams is None else self._streams.turned_to(node):
+                self._general_node(node, before)
         else:
             before("accumulate" if node.leaf else "apply")
             self.run_node(node)
@@ -251,7 +267,10 @@ class BackwardPass:
         """End the pass: callbacks are called if it went well, buffers dropped, instruments told."""
         if error is None and self.callbacks:
             self._call_back()
+        if self._streams is not None:
+            self._streams.finish()
         self.buffers.clear()
+        self.watch = None
         self.run_node = (
             _finished  # the runner knows the pass: without this the two would wait for the garbage collector
         )
@@ -266,7 +285,8 @@ class BackwardPass:
             for callback in self.callbacks:
                 callback()
                 if events.sink is not None:
-                    events.sink.hook("fired", "final-callback", None, self.code, self.lasti)
+                    told = events.HookFacts(function=callback)
+                    events.sink.hook("fired", "final-callback", None, self.code, self.lasti, told)
         except BaseException as error:
             self._failed(error, None, None)
             raise
@@ -293,6 +313,10 @@ class BackwardPass:
         """Run ``node`` with all there may be on the way; ``before`` is called before each part."""
         current.node = node
         gs = self._take(node)
+        if node.hooks is not None and node.hooks.made:
+            gs = pinned.fitted(self, node, gs)
+        if self.watch is not None:
+            watching.show_arrived(self.watch, node, gs)
         runs = self._wanted is None or node in self._wanted
         if runs:
             self._capture(node, gs)  # PyTorch's order: what a node that runs gets is picked up before its hooks
@@ -313,6 +337,8 @@ class BackwardPass:
             grads = tuple(firing.post_hooks(self, node, node.hooks.post, self._asked_for(node, grads), gs))
         if anomaly.state.enabled and anomaly.state.check_nan:
             anomaly.check(node, self._asked_for(node, grads))
+        if self.watch is not None:
+            watching.show_all(self.watch, node, grads)
         if self.tensors:
             _route_tensors(node, grads, self.buffers)
         else:
@@ -374,7 +400,7 @@ def plan(roots: Iterable[Node]) -> list[Node]:
     """All nodes reachable from ``roots`` in running order: by falling sequence number, a leaf after its last consumer."""
     roots = list(roots)
     order = [n for n in roots if not n.leaf]
-    seen: set[Node] = {*order, NOWHERE}
+    seen: set[Node] = {*order}
     last: dict[Node, Node] = {}
     see, take, last_of = seen.add, order.append, last.get
     for node in order:  # grows while it is walked
@@ -382,6 +408,8 @@ def plan(roots: Iterable[Node]) -> list[Node]:
             if n is None or n in seen:
                 continue
             if n.leaf:
+                if type(n) is Nowhere:
+                    continue
                 before = last_of(n)
                 if before is None or node.seq < before.seq:
                     last[n] = node

@@ -33,8 +33,10 @@ class Conversions:
             events.sink.graph_cut(self, "item", *caller())
         return self._a.item()
 
-    def tolist(self) -> Any:
+    def tolist(self: Any) -> Any:
         """Nested lists of Python numbers."""
+        if events.sink is not None and self._rg and self.requires_grad:
+            events.sink.graph_cut(self, "item", *caller())
         return self._a.tolist()
 
     def __float__(self) -> float:

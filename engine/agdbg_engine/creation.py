@@ -17,7 +17,11 @@ from .memory_format import order
 from .numpy_interop import from_array
 from .overrides import overridable
 from .scalars import check_data, too_big, written
+from .sites import caller
 from .tensor import Tensor, wrap
+
+_TOLD = 64
+"""Of how many tensors in a list a sink is told that the graph ends there."""
 
 # ----- from data -----
 
@@ -26,11 +30,13 @@ from .tensor import Tensor, wrap
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new leaf holding a copy of ``data`` (numbers, nested lists, arrays); Python floats get the default dtype."""
     if isinstance(data, Tensor):
+        _tell_rewrapped((data,))
         array = data._a.copy()
         device = data.device if device is None else device
     elif isinstance(data, np.ndarray | np.generic):
         array = np.array(numbers(data))
     else:
+        _tell_rewrapped(data)
         array = _from_lists(data, dtype)
         if dtype is not None and array.dtype != dtype:
             check_data(array, np.dtype(dtype))
@@ -41,6 +47,19 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         with np.errstate(**QUIET):
             array = array.astype(dtype)
     return leaf(array, device, requires_grad)
+
+
+def _tell_rewrapped(data: Any) -> None:
+    """Tell the sink that the graph ends at ``data``, or at the tensors in it: of their values a tensor without history is made."""
+    sink = events.sink
+    if sink is None or not isinstance(data, list | tuple):
+        return
+    for each in data[:_TOLD]:
+        if isinstance(each, Tensor):
+            if each._rg and each.requires_grad:
+                sink.graph_cut(each, "rewrap", *caller())
+        else:
+            _tell_rewrapped(each)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:

@@ -143,22 +143,42 @@ def _usable(found: device) -> Backend:
     return backend
 
 
-def moved(array: Any, target: device) -> Any:
-    """A copy of ``array`` on ``target`` (of :func:`resolved`); ``array`` itself when it is there."""
+def moved(array: Any, target: device, blocking: bool = True) -> Any:
+    """A copy of ``array`` on ``target`` (of :func:`resolved`); ``array`` itself when it is there.
+
+    Unless ``blocking`` it may not be complete yet, for what the device does not do itself.
+    """
     source = device_of(array)
     if source == target:
         return array
     if target.type == "cpu":
-        return backend_of(array).to_host(array)
+        return backend_of(array).to_host(array, blocking)
     assert target.index is not None
     if source.type not in ("cpu", target.type):
         array = backend_of(array).to_host(array)
-    return BACKENDS[target.type].to_device(array, target.index)
+    return BACKENDS[target.type].to_device(array, target.index, blocking)
 
 
 def beside(array: Any, like: Any) -> Any:
     """An array of NumPy's, copied to the device of ``like`` where that is another."""
     return array if isinstance(like, (np.ndarray, np.generic)) else moved(array, device_of(like))
+
+
+def _pinning() -> Backend | None:
+    return next((backend for backend in BACKENDS.values() if backend.pins and backend.is_usable()), None)
+
+
+def may_pin() -> bool:
+    """Whether there is a device that pinned memory is of use for."""
+    return _pinning() is not None
+
+
+def pinning() -> Backend:
+    """The backend that memory is pinned for; :class:`RuntimeError` where none is usable, as in PyTorch."""
+    found = _pinning()
+    if found is None:
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    return found
 
 
 def on(target: device) -> Any:

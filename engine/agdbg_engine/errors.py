@@ -25,8 +25,8 @@ class Details:
     """The facts behind an error."""
 
     kind: str
-    """backward-twice, inplace-modified, leaf-inplace, view-inplace, saved-written, no-grad-fn, shape, nan, invalid-gradient
-    or other."""
+    """backward-twice, inplace-modified, leaf-inplace, view-inplace, saved-written, no-grad-fn, shape, nan, invalid-gradient,
+    not-implemented or other."""
     node: Node | None = None
     slot: int | None = None
     storage: Storage | None = None

@@ -12,13 +12,16 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .backward import BackwardPass
-    from .node import Node
+    from .nn.module import Module
+    from .node import Edge, Node
+    from .optim.optimizer import Optimizer
     from .storage import Storage
     from .tensor import Tensor
+    from .watching import Watch
 
 
 class RunLog:
@@ -43,6 +46,21 @@ class RunLog:
         raise NotImplementedError
 
 
+class HookFacts(NamedTuple):
+    """What is known of a hook that was registered, fired or removed."""
+
+    number: int = -1
+    """That of its handle, the same in all that is told of it; -1 for none."""
+    function: Any = None
+    """What the user gave; ``None`` once it is removed."""
+    tensor: Tensor | None = None
+    """The tensor that it was registered on."""
+    edited: bool = False
+    """Whether it wrote, while it was called, to a gradient that it was given."""
+    shared_with: Edge | None = None
+    """Where a gradient in the same memory waits, or goes, that the write changed too."""
+
+
 class Sink:
     """Receives the engine's facts. Every method does nothing here: override those of interest.
 
@@ -53,6 +71,9 @@ class Sink:
     driver: Callable[[BackwardPass], None] | None = None
     """Runs the nodes of a pass, or some of them, in place of the engine: a debugger. It must not raise by itself."""
 
+    sums_gradients: bool = False
+    """Whether hooks are to be watched by checksums too, which notice writes that count no version."""
+
     def node_born(self, node: Node, out: Tensor) -> None:
         """``node`` was built by the op that made ``out``; its edges, saved tensors and site are complete.
 
@@ -62,6 +83,9 @@ class Sink:
     def birth_of(self, cls: type[Node]) -> Callable[[Node, Tensor], None]:
         """What an op calls in place of :meth:`node_born` for nodes of ``cls``; asked once for a class. It must not raise."""
         return self.node_born
+
+    def outputs_made(self, node: Node, outs: Sequence[Tensor]) -> None:
+        """``node``, which was just born, has several outputs: these, among others that are not differentiable."""
 
     def storage_made(self, storage: Storage, node: Node) -> None:
         """The memory of the first output that ``node`` made got its storage object: something else shares it or writes to it
@@ -91,11 +115,26 @@ class Sink:
         """
         return None
 
+    def watch_of(self, bp: BackwardPass) -> Watch | None:
+        """Who wants to look at the gradients of ``bp`` on their way, if anybody; asked before :meth:`pass_started`. It must not
+        raise.
+        """
+        return None
+
     def node_undone(self, bp: BackwardPass, node: Node, order: int) -> None:
         """The run of ``node`` as number ``order`` of ``bp`` was taken back: it will run again."""
 
     def gradient_replaced(self, bp: BackwardPass, node: Node, nr: int) -> None:
         """A person replaced the gradient that waits at output ``nr`` of ``node``."""
+
+    def node_skipped(self, bp: BackwardPass, node: Node, order: int) -> None:
+        """A person let ``bp`` go past ``node``, its number ``order``, without running it: zeros went on."""
+
+    def saved_replaced(self, bp: BackwardPass, node: Node, slot: int) -> None:
+        """A person replaced what ``node`` saved in ``slot`` for its next run, in ``bp``."""
+
+    def graph_retained(self, bp: BackwardPass) -> None:
+        """A person let ``bp`` keep the graph: what it runs from now on is not freed."""
 
     def pass_started(self, bp: BackwardPass) -> None:
         """A ``backward`` or ``grad`` call has planned its nodes and is about to run the first."""
@@ -115,10 +154,27 @@ class Sink:
         """An in-place op gave ``tensor`` a new ``grad_fn``."""
 
     def graph_cut(self, tensor: Tensor, how: str, code: CodeType, lasti: int) -> None:
-        """A gradient path ended at ``tensor``: ``how`` is detach, no_grad, data, integer, numpy or item."""
+        """A gradient path ended at ``tensor``: ``how`` is detach, no_grad, data, integer, numpy, item or rewrap (a new tensor
+        of its values).
+        """
 
     def tensor_named(self, tensor: Tensor, name: str, kind: str) -> None:
         """``tensor`` is known to people as ``name``; ``kind`` is parameter, buffer or variable."""
+
+    def module_named(self, module: Module, path: str, parent: Module | None) -> None:
+        """``module`` stands at ``path`` in a model, held by ``parent``; the root of one has an empty path."""
+
+    def module_entered(self, module: Module) -> None:
+        """``module`` is called in this thread: its hooks and its ``forward`` are about to run."""
+
+    def module_left(self, module: Module) -> None:
+        """The call that was entered last in this thread is over, well or not."""
+
+    def optimizer_built(self, optimizer: Optimizer, parameters: Sequence[Tensor], code: CodeType, lasti: int) -> None:
+        """``optimizer`` was given ``parameters``, when it was built or later."""
+
+    def optimizer_stepped(self, optimizer: Optimizer, code: CodeType, lasti: int) -> None:
+        """``optimizer`` is about to make a step. One step may be told more than once, where one class calls another's."""
 
     def grad_mode(self, enabled: bool, code: CodeType, lasti: int) -> None:
         """Gradient recording was switched in this thread."""
@@ -126,8 +182,16 @@ class Sink:
     def dual_level(self, level: int, entered: bool, code: CodeType, lasti: int) -> None:
         """A level of forward mode was entered or, with all its tangents, left; 0 is the public one."""
 
-    def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int) -> None:
-        """A hook was ``registered``, ``fired`` or ``removed``."""
+    def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int, facts: HookFacts) -> None:
+        """A hook was ``registered``, ``fired`` or ``removed``.
+
+        One of kind ``retain-grad`` is no function: the tensor's ``grad`` keeps the gradient that comes in at ``node``.
+        """
+
+    def grad_missed(self, tensor: Tensor, code: CodeType, lasti: int) -> None:
+        """In a pass the user's code read the ``grad`` of a leaf that has none yet; or it read that of a tensor which is no leaf
+        and keeps none.
+        """
 
     def function_began(self, node: Node, what: str, code: CodeType, lasti: int) -> None:
         """The ``forward``, ``backward`` or ``jvp`` (that is ``what``) of a custom Function is about to run.
@@ -140,14 +204,21 @@ class Sink:
 
     def function_kept(self, node: Node, tensor: Tensor, name: str, role: str, code: CodeType, lasti: int) -> None:
         """``ctx.<name>`` of a custom Function holds an ``intermediate`` (``role``), through which no second derivative flows,
-        or an ``output``, which makes a reference cycle. Saved outputs are as they should be and not told of.
+        an ``output``, which makes a reference cycle, or an ``input``, whose writes nobody notices. Saved inputs and outputs are
+        as they should be and not told of.
         """
+
+    def redrawn(self, code: CodeType, lasti: int) -> None:
+        """The recomputation that is told of next draws other random numbers than the first run did: nobody kept the state."""
 
     def recomputed(self, ops: int, difference: str | None, code: CodeType, lasti: int) -> None:
         """A checkpointed function ran again for backward, ``ops`` ops of it; ``difference`` says where it was not the same."""
 
     def dropped(self, error: BaseException) -> None:
         """This sink raised ``error`` and was removed: nothing more will be told."""
+
+    def op_failed(self, error: BaseException, code: CodeType, lasti: int) -> None:
+        """An op is about to raise ``error``, which carries no details: one about types or devices, say. :meth:`error` is not told."""
 
     def error(self, error: BaseException, code: CodeType, lasti: int) -> None:
         """The engine is about to raise ``error`` (see ``agdbg_engine.errors`` for what it carries)."""
@@ -171,7 +242,7 @@ class Births(dict[Any, Callable[["Node", "Tensor"], None]]):
 births = Births(Sink())
 """Those of :data:`sink`; with none, what a thread calls that has just seen one does nothing."""
 
-SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT, OP_LOG, TRANSFORM = (1 << i for i in range(8))
+SAVED_HOOKS, ANOMALY, FORWARD, INFERENCE, COMPLEX, STRICT, OP_LOG, TRANSFORM, STREAMS = (1 << i for i in range(9))
 """The rare modes, as bits of :data:`special`."""
 
 special = 0
@@ -183,7 +254,7 @@ MARKED = INFERENCE | TRANSFORM
 on = False
 """Whether there is anything to do after an op: somebody listens, or a rare mode is in use. The one test of the hot path."""
 
-_users = [0] * 8
+_users = [0] * 9
 _kept = 0
 """The modes that are on for good."""
 
@@ -236,7 +307,7 @@ def guarded(inner: Sink) -> Sink:
     return outer
 
 
-_ASKED = ("birth_of", "log_of", "dropped")
+_ASKED = ("birth_of", "log_of", "watch_of", "dropped")
 
 METHODS = tuple(n for n, f in vars(Sink).items() if callable(f) and not n.startswith("_") and n not in _ASKED)
 """The names of all events."""

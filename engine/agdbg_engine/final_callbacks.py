@@ -22,4 +22,6 @@ class ExecutionEngine:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")
         current.bp.callbacks.append(callback)
         if events.sink is not None:
-            events.sink.hook("registered", "final-callback", current.node, *caller())
+            events.sink.hook(
+                "registered", "final-callback", current.node, *caller(), events.HookFacts(function=callback)
+            )

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import events
+from .current import current
 from .dtype import cpp_type, scalar_type
 from .hooks import node_hooks
 from .meta import SAME, AutogradMeta
+from .sites import caller
 
 if TYPE_CHECKING:
     from .node import Node
@@ -24,11 +27,19 @@ class GradSlot:
     _fn: Node | None
     _grad: Tensor | None
     _meta: AutogradMeta | None
+    _rg: Any
 
     @property
     def grad(self) -> Tensor | None:
         """The accumulated gradient of a leaf (or of a tensor that retains it)."""
-        if self._grad is None and self._fn is not None and not (self._meta is not None and self._meta.retains_grad):
+        if self._grad is not None:
+            return self._grad
+        if self._fn is None:
+            if events.sink is not None and current.bp is not None and self._rg is True:
+                events.sink.grad_missed(self, *caller())  # type: ignore[arg-type]  # a Tensor
+        elif self._meta is None or not self._meta.retains_grad:
+            if events.sink is not None:
+                events.sink.grad_missed(self, *caller())  # type: ignore[arg-type]  # a Tensor
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
                 "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "

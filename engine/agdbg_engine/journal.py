@@ -15,9 +15,9 @@ import numpy as np
 
 from . import events
 from .backward import BackwardPass
-from .node import AccumulateGrad, Node
-from .saved import Packed, seen
-from .tensor import Tensor
+from .node import AccumulateGrad, Node, Nowhere
+from .saved import Freed, Packed, seen
+from .tensor import Tensor, wrap
 from .view import CopySlices
 
 MOST_NODES = 10_000
@@ -33,6 +33,8 @@ class Journal:
         self.bp = bp
         self._entries: deque[_Entry] = deque()
         self._bytes = 0
+        self._replaced: list[tuple[Node, str, Any]] = []
+        """What stood in the slots of the next node that a person has put something else into."""
 
     def __len__(self) -> int:
         """How many nodes can be undone."""
@@ -40,22 +42,62 @@ class Journal:
 
     def step(self, run_node: Callable[[Node], None] | None = None) -> None:
         """Run the next node of the pass, noted; errors are those of :meth:`BackwardPass.run`."""
-        bp = self.bp
-        entry = _Entry(bp, bp.order[bp.position])
+        entry = self._noted()
+        try:
+            self.bp.advance(1, run_node)
+        finally:
+            _put_back(slot for slot in entry.replaced if not isinstance(getattr(*slot[:2]), Freed))
+
+    def skip(self) -> None:
+        """Go past the next node without running it, noted: see :func:`agdbg_engine.interventions.skip`."""
+        from .interventions import skip
+
+        entry = self._noted()
+        entry.sent = skip(self.bp)
+        _put_back(entry.replaced)
+
+    def _noted(self) -> _Entry:
+        """The entry of the next node, which is about to change something."""
+        entry = _Entry(self.bp, self.bp.order[self.bp.position])
+        entry.replaced, self._replaced = self._replaced, []
         self._entries.append(entry)
         self._bytes += entry.bytes
         while len(self._entries) > MOST_NODES or (self._bytes > MOST_BYTES and len(self._entries) > 1):
             self._bytes -= self._entries.popleft().bytes
-        bp.advance(1, run_node)
+        return entry
+
+    @property
+    def has_replaced(self) -> bool:
+        """Whether a saved tensor of the next node is another one for its next run."""
+        return bool(self._replaced)
+
+    def replace_saved(self, slot: str, array: Any) -> None:
+        """Let the next node find ``array``, a buffer nobody else holds, in ``slot`` when it runs: once, with no version check.
+
+        When it has run, or was not run but gone back from, the slot has again what it had, unless that was freed.
+        """
+        node = self.bp.order[self.bp.position]
+        known = {(id(n), name) for n, name, _ in self._replaced}
+        is_output = node.outputs_saved[node.slots.index(slot)]
+        bare = is_output and not node.user_code
+        names = ["s_" + slot, *(["o_storage"] if bare and sum(node.outputs_saved) == 1 else [])]
+        self._replaced += [(node, name, getattr(node, name)) for name in names if (id(node), name) not in known]
+        setattr(node, "s_" + slot, array if bare else wrap(array))
+        for name in names[1:]:
+            setattr(node, name, None)
 
     def barrier(self) -> Node | None:
         """The node that ran last, if it ran functions of the user, whose effects nobody can undo."""
         entry = self._entries[-1] if self._entries else None
-        return entry.node if entry is not None and (entry.unpacks or runs_user_code(entry.node)) else None
+        if entry is None or entry.sent is not None:
+            return None
+        return entry.node if entry.unpacks or runs_user_code(entry.node) else None
 
     def undo(self) -> Node:
         """Take back the last run; raises :class:`IndexError` when there is none."""
         entry = self._entries.pop()
+        _put_back(self._replaced)
+        self._replaced = []
         self._bytes -= entry.bytes
         ran = self.bp.position > entry.position
         entry.restore()
@@ -66,7 +108,7 @@ class Journal:
     def gradients_in(self, node: Node) -> list[Any] | None:
         """The gradients that came in for each output of a noted ``node``; ``None`` when it is not noted."""
         entry = self._find(node)
-        return None if entry is None else [entry.before.get(key) for key in _own_keys(node)]
+        return None if entry is None else [entry.before.get(key) for key in own_keys(node)]
 
     def gradients_out(self, node: Node) -> tuple[Any, ...] | None:
         """What a noted ``node`` sends to its producers, computed once more from what it had: hooks are not run.
@@ -74,9 +116,11 @@ class Journal:
         ``None`` when it is not noted, what it saved was modified since, or only functions of the user can tell.
         """
         entry = self._find(node)
-        if entry is None or isinstance(node, AccumulateGrad) or _innermost(node).user_code:
+        if entry is not None and entry.sent is not None:
+            return entry.sent
+        if entry is None or isinstance(node, AccumulateGrad) or innermost(node).user_code:
             return None
-        gs = [_buffer(entry.before.get(key)) for key in _own_keys(node)]
+        gs = [buffer_of(entry.before.get(key)) for key in own_keys(node)]
         if all(g is None for g in gs):
             return (None,) * len(node.next_nodes())
         if entry.unpacks:
@@ -97,12 +141,13 @@ class Journal:
 
 def runs_user_code(node: Node) -> bool:
     """Whether functions of the user are called when ``node`` runs: its own, its hooks, or those that unpack what it saved."""
-    if _innermost(node).user_code or _unpacks(_slots(node)):
+    if innermost(node).user_code or unpacks(slots_of(node)):
         return True
     return node.hooks is not None and any(True for _ in node.hooks.firing())
 
 
-def _unpacks(slots: Iterable[tuple[Node, str, Any]]) -> bool:
+def unpacks(slots: Iterable[tuple[Node, str, Any]]) -> bool:
+    """Whether functions of the user are called to unpack what stands in these."""
     return any(isinstance(value, Packed) and value.calls_user for _, _, value in slots)
 
 
@@ -116,10 +161,13 @@ class _Entry:
         self.before: dict[Any, Any] = {}
         self.flags: dict[Any, tuple[bool, bool]] = {}
         self.bytes = 0
-        for key in (*_own_keys(node), *_next_keys(node)):
+        self.replaced: list[tuple[Node, str, Any]] = []
+        self.sent: tuple[Any, ...] | None = None
+        """The zeros that went on in place of its gradients; ``None`` when it was not skipped."""
+        for key in (*own_keys(node), *_next_keys(node)):
             self._note(key)
-        self.slots = list(_slots(node))
-        self.unpacks = _unpacks(self.slots)
+        self.slots = list(slots_of(node))
+        self.unpacks = unpacks(self.slots)
         self.captured = [(c, c.value) for c in bp._captured.get(node, ())]
         self.grads = [self._noted_grad(t) for t in _receivers(node)]
         self.bytes += sum(_size(value) for _, _, value in self.slots)
@@ -163,8 +211,8 @@ class _Entry:
                 bp.buffers.pop(key, None)
             _set_member(bp.shared, key, shared)
             _set_member(bp.summed, key, summed)
-        for node, name, value in self.slots:
-            setattr(node, name, value)
+        _put_back(self.slots)
+        _put_back(self.replaced)
         for capture, value in self.captured:
             capture.value = value
         for restore in self.grads:
@@ -182,33 +230,43 @@ class _Unreleased:
 
     def __enter__(self) -> None:
         self._now = [(node, name, getattr(node, name)) for node, name, _ in self._slots]
-        for node, name, value in self._slots:
-            setattr(node, name, value)
+        _put_back(self._slots)
 
     def __exit__(self, *exc: object) -> None:
-        for node, name, value in self._now:
-            setattr(node, name, value)
+        _put_back(self._now)
 
 
-def _own_keys(node: Node) -> list[Any]:
+def _put_back(slots: Iterable[tuple[Node, str, Any]]) -> None:
+    for node, name, value in slots:
+        setattr(node, name, value)
+
+
+def own_keys(node: Node) -> list[Any]:
+    """The keys of the gradients that wait for the outputs of ``node``."""
     return [node, *((node, nr) for nr in range(1, node.n_outputs))] if node.multi else [node]
 
 
 def _next_keys(node: Node) -> Iterator[Any]:
+    """The keys of the buffers that running ``node`` may write to."""
     for n, nr in node.edges():
         if n is not None:
             yield (n, nr) if nr else n
+    if node.arity == 1 and type(node.n0) is Nowhere:
+        yield node.n0
 
 
-def _innermost(node: Node) -> Node:
+def innermost(node: Node) -> Node:
     """The node whose op wrote through a view; every other is itself."""
     while isinstance(node, CopySlices):
         node = node.inner
     return node
 
 
-def _slots(node: Node) -> Iterator[tuple[Node, str, Any]]:
-    node = _innermost(node)
+def slots_of(node: Node) -> Iterator[tuple[Node, str, Any]]:
+    """Where the op of ``node`` keeps what it saved: the object, the name of its slot and what is there."""
+    while isinstance(node, CopySlices):
+        yield node, "freed", node.freed
+        node = node.inner
     for name in node.slots:
         yield node, "s_" + name, getattr(node, "s_" + name)
     for name in node.spent:
@@ -236,10 +294,11 @@ def _set_member(members: set[Any], key: Any, wanted: bool) -> None:
         members.discard(key)
 
 
-def _buffer(g: Any) -> Any:
+def buffer_of(g: Any) -> Any:
+    """The buffer of a gradient, which may be a tensor."""
     return g._a if isinstance(g, Tensor) else g
 
 
 def _size(value: Any) -> int:
-    size: int = getattr(_buffer(value), "nbytes", 0)
+    size: int = getattr(buffer_of(value), "nbytes", 0)
     return size

@@ -32,6 +32,7 @@ class AutogradMeta:
         "post_accumulate",
         "retains_grad",
         "tangents",
+        "turned",
         "view",
     )
 
@@ -48,6 +49,9 @@ class AutogradMeta:
     name: str
     tangents: ForwardGrad | None
     """The tangents by level of forward mode; ``None`` for none ever."""
+    turned: tuple[Any, ...]
+    """For every in-place change of shape (``t_()``, ``unsqueeze_()``) how buffers of the new shape are seen in the old one: views
+    that were made before lie in that."""
 
     def __init__(self) -> None:
         self.accumulator = None
@@ -57,3 +61,4 @@ class AutogradMeta:
         self.backward_hooks = self.post_accumulate = None
         self.name = ""
         self.tangents = None
+        self.turned = ()

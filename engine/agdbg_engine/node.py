@@ -202,13 +202,14 @@ class Node1(Node):
     n0: Node | None
 
     def next_nodes(self) -> tuple[Node | None, ...]:
-        return (None if self.n0 is NOWHERE else self.n0,)
+        return (None if type(self.n0) is Nowhere else self.n0,)
 
 
 class Nowhere(Node):
-    """Stands in ``n0`` of a node whose only input has no history: nothing reads the gradient that goes here.
+    """Stands in ``n0`` of a node whose only input has no history: nothing reads the gradient that ``run`` sends here.
 
-    So neither the ops nor ``run`` of nodes with one input need to ask whether there is a producer.
+    So neither the ops nor ``run`` of nodes with one input need to ask whether there is a producer. Every node has its own, since
+    gradients for the same producer are added. It is in no plan, and :meth:`Node.next_nodes` does not show it.
     """
 
     __slots__ = ()
@@ -218,16 +219,13 @@ class Nowhere(Node):
         return ()
 
 
-NOWHERE = Nowhere()
-
-
 def nowhere(*inputs: Tensor) -> Node | None:
-    """For an op none of whose ``inputs`` has a node: :data:`NOWHERE` if one requires grad all the same, so that it is recorded.
+    """For an op none of whose ``inputs`` has a node: a :class:`Nowhere` if one requires grad all the same, so that it is recorded.
 
     Such is a view that was made without recording, or before its base required grad: PyTorch says that it requires grad, and
     the gradients of what is computed from it lead nowhere.
     """
-    return NOWHERE if any(t._rg and t.requires_grad for t in inputs) else None
+    return Nowhere() if any(t._rg and t.requires_grad for t in inputs) else None
 
 
 class Node2(Node):

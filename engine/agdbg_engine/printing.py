@@ -42,14 +42,23 @@ def _notes(t: Tensor) -> list[str]:
         notes.append(f"dtype={t.dtype}")
     if str(t.device) != "cpu":
         notes.append(f"device='{t.device}'")
-    if t.grad_fn is not None:
-        notes.append(f"grad_fn=<{t.grad_fn.op_name}>")
+    made_by = _made_by(t)
+    if made_by:
+        notes.append(f"grad_fn=<{made_by}>")
     elif t.requires_grad:
         notes.append("requires_grad=True")
     tangent = _public_tangent(t)
     if tangent is not None:
         notes.append(f"tangent={tangent if tangent.ndim else tangent.item()}")
     return notes
+
+
+def _made_by(t: Tensor) -> str:
+    """The name of the node that made ``t``; empty for a leaf, ``Invalid`` for a view that can have none any more."""
+    try:
+        return "" if t.grad_fn is None else t.grad_fn.op_name
+    except RuntimeError:
+        return "Invalid"
 
 
 def _public_tangent(t: Tensor) -> Tensor | None:

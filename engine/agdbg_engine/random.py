@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from .backends import BACKENDS
 from .creation import factory, leaf, shape_of
-from .device import CPU, device
+from .device import CPU, device, device_of, resolved
+from .device_numbers import DeviceNumbers, HostNumbers
 from .dtype import get_default_dtype, scalar_type
 from .grad_mode import mode
 from .overrides import overridable
@@ -25,13 +27,16 @@ class Generator:
 
     __slots__ = ("_seed", "device", "numbers")
 
-    numbers: np.random.Generator
-    """NumPy's generator, which draws."""
+    numbers: Any
+    """What draws: NumPy's generator, or the :class:`DeviceNumbers` of a device that draws itself."""
 
     def __init__(self, device: Any = CPU) -> None:
-        self.device = _cpu(device)
-        self._seed = 0
-        self.numbers = np.random.default_rng(0)
+        self.device = resolved(device)
+        self._begin(0)
+
+    def _begin(self, seed: int) -> None:
+        self._seed = seed
+        self.numbers = DeviceNumbers(self.device, seed) if draws(self.device) else np.random.default_rng(seed)
 
     def manual_seed(self, seed: Any) -> Generator:
         """Begin anew with ``seed``; a negative one counts from 2**64. Returns the generator."""
@@ -40,8 +45,7 @@ class Generator:
         number = int(seed)
         if not -(2**63) <= number < 2**64:
             raise ValueError("Overflow when unpacking long long")
-        self._seed = number % 2**64
-        self.numbers = np.random.default_rng(self._seed)
+        self._begin(number % 2**64)
         return self
 
     def seed(self) -> int:
@@ -55,6 +59,8 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The state as a tensor of bytes, for :meth:`set_state`."""
+        if isinstance(self.numbers, DeviceNumbers):
+            return wrap(np.array([self._seed, self.numbers.offset], np.uint64).view(np.uint8))
         state: Any = self.numbers.bit_generator.state
         inner = state["state"]
         parts = (
@@ -72,6 +78,12 @@ class Generator:
         if not isinstance(new_state, Tensor) or new_state.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         text = new_state._a.tobytes()
+        if isinstance(self.numbers, DeviceNumbers):
+            if len(text) != 16:
+                raise RuntimeError("RNG state is wrong size")
+            self._seed, offset = (int.from_bytes(text[at : at + 8], "little") for at in (0, 8))
+            self.numbers = DeviceNumbers(self.device, self._seed, offset)
+            return self
         if len(text) != _BYTES:
             raise RuntimeError(
                 f"Expected a CPUGeneratorImplState of size {_BYTES} but found the input RNG state size to be {len(text)}"
@@ -91,19 +103,32 @@ class Generator:
         return Generator(self.device).set_state(self.get_state())
 
 
-def _cpu(spec: Any) -> device:
-    found = device(spec)
-    if found.type != "cpu":
-        raise RuntimeError(f"device {found} is not supported yet: only the CPU is")
-    return found
+def draws(place: device) -> bool:
+    """Whether random numbers for a device are drawn there."""
+    return place.type != "cpu" and BACKENDS[place.type].draws
 
 
 default_generator = Generator()
-"""What is drawn from where no generator is given."""
+"""What is drawn from where no generator is given, for the CPU and for devices that draw nothing themselves."""
+
+_defaults: dict[str, Generator] = {}
+"""The same for devices that draw, by name; made at the first draw."""
+
+
+def default_for(place: device) -> Generator:
+    """What numbers for ``place`` are drawn from where no generator is given."""
+    if not draws(place):
+        return default_generator
+    found = _defaults.get(str(place))
+    if found is None:
+        found = _defaults[str(place)] = Generator(place).manual_seed(default_generator.initial_seed())
+    return found
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the engine's random numbers."""
+    """Seed the engine's random numbers, on all devices."""
+    for found in _defaults.values():
+        found.manual_seed(int(seed))
     return default_generator.manual_seed(int(seed))
 
 
@@ -117,18 +142,27 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def generator(given: Generator | None = None) -> np.random.Generator:
-    """NumPy's generator behind ``given`` or else behind everything here; refused where nothing random may happen."""
+def generator(given: Generator | None = None, like: Any = None) -> Any:
+    """What draws: of ``given``, or else of everything here. With a buffer ``like``, results lie on its device.
+
+    Refused where nothing random may happen.
+    """
+    return generator_on(CPU if like is None else device_of(like), given)
+
+
+def generator_on(place: device, given: Generator | None = None) -> Any:
+    """As :func:`generator`, with results on the device ``place``."""
     if mode.random_refused:
         raise RuntimeError(
             "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
             "flags on vmap or perform the randomness operation out of vmap"
         )
-    if given is None:
-        return default_generator.numbers
-    if not isinstance(given, Generator):
+    if given is not None and not isinstance(given, Generator):
         raise TypeError(f"argument 'generator' must be torch.Generator, not {type(given).__name__}")
-    return given.numbers
+    found = default_for(place) if given is None else given
+    if found.device != place and (draws(place) or found.device != CPU):
+        raise RuntimeError(f"Expected a '{place.type}' device type for generator but found '{found.device.type}'")
+    return found.numbers if found.device == place else HostNumbers(place, found.numbers)
 
 
 def get_rng_state() -> Tensor:
@@ -141,57 +175,73 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
+def rng_states() -> dict[str, Any]:
+    """The states of the generators of all devices, as arrays by the devices' names."""
+    generators = {str(CPU): default_generator, **_defaults}
+    return {name: found.get_state()._a for name, found in generators.items()}
+
+
+def _set_states(states: dict[str, Any]) -> None:
+    for name, state in states.items():
+        default_for(device(name)).set_state(wrap(state))
+
+
 @contextmanager
-def drawing_from(state: Any) -> Iterator[None]:
-    """Draw from the array ``state`` on inside, and afterwards go on where the generator was; nothing for ``None``."""
-    if state is None:
+def drawing_from(states: dict[str, Any] | None) -> Iterator[None]:
+    """Draw from ``states`` (of :func:`rng_states`) on inside, afterwards from where the generators were; nothing for ``None``."""
+    if states is None:
         yield
         return
     with fork_rng():
-        set_rng_state(state if isinstance(state, Tensor) else wrap(state))
+        _set_states(states)
         yield
 
 
 @contextmanager
 def fork_rng(devices: Iterable[Any] | None = None, enabled: bool = True, **options: Any) -> Iterator[None]:
-    """Whatever is drawn inside, afterwards the generator is where it was before; ``devices`` are other ones than the CPU."""
+    """Whatever is drawn inside, afterwards the generators of all devices are where they were; ``devices`` changes nothing."""
     if not enabled:
         yield
         return
-    before = get_rng_state()
+    before = rng_states()
     try:
         yield
     finally:
-        set_rng_state(before)
+        _set_states(before)
 
 
 # ----- numbers of a dtype -----
 
 
-def uniform(numbers: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+def _as(found: Any, dtype: Any) -> Any:
+    """What was drawn as ``dtype``; NumPy draws a number where the shape is that of one."""
+    return found.astype(dtype, copy=False) if hasattr(found, "astype") else np.asarray(found, dtype)
+
+
+def uniform(numbers: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Uniform numbers in [0, 1), also where ``dtype`` is short; complex ones in both parts."""
     if dtype.kind == "c":
         parts = np.dtype(f"f{dtype.itemsize // 2}")
         return uniform(numbers, (*shape, 2), parts).view(dtype)[..., 0]
     if dtype.kind in "biu":
         raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{scalar_type(dtype)}'")
-    found = np.asarray(numbers.random(shape), dtype)
+    found = _as(numbers.random(shape), dtype)
     if dtype == np.float64:
         return found
     return np.minimum(found, np.nextafter(dtype.type(1), dtype.type(0)))  # rounding may have made 1 of it
 
 
-def normal(numbers: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+def normal(numbers: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Standard normal numbers; complex ones have that variance in both parts together."""
     if dtype.kind == "c":
         parts = np.dtype(f"f{dtype.itemsize // 2}")
         return (normal(numbers, (*shape, 2), parts) * parts.type(0.5**0.5)).view(dtype)[..., 0]
     if dtype.kind in "biu":
         raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{scalar_type(dtype)}'")
-    return np.asarray(numbers.standard_normal(shape), dtype)
+    return _as(numbers.standard_normal(shape), dtype)
 
 
-def integers(numbers: np.random.Generator, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
+def integers(numbers: Any, low: int, high: int, shape: tuple[int, ...], dtype: Any) -> Any:
     """Integers in [``low``, ``high``); PyTorch's errors where there are none or ``dtype`` cannot hold them."""
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -202,7 +252,7 @@ def integers(numbers: np.random.Generator, low: int, high: int, shape: tuple[int
         for name, value in (("from", low), ("to - 1", high - 1)):
             if not least <= value <= most:
                 raise RuntimeError(f"{name} is out of bounds for {_NAMES.get(dtype.name, dtype.name)}")
-    return np.asarray(numbers.integers(low, high, shape), dtype)
+    return _as(numbers.integers(low, high, shape), dtype)
 
 
 _NAMES = {"uint8": "unsigned char", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long"}
@@ -216,7 +266,9 @@ def rand(
     *size: Any, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Uniform random numbers in [0, 1)."""
-    numbers = uniform(_drawn(generator), shape_of("rand", size), np.dtype(dtype or get_default_dtype()))
+    numbers = uniform(
+        generator_on(resolved(device), generator), shape_of("rand", size), np.dtype(dtype or get_default_dtype())
+    )
     return leaf(numbers, device, requires_grad)
 
 
@@ -225,11 +277,10 @@ def randn(
     *size: Any, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Standard normal random numbers."""
-    numbers = normal(_drawn(generator), shape_of("randn", size), np.dtype(dtype or get_default_dtype()))
+    numbers = normal(
+        generator_on(resolved(device), generator), shape_of("randn", size), np.dtype(dtype or get_default_dtype())
+    )
     return leaf(numbers, device, requires_grad)
-
-
-_drawn = generator
 
 
 @factory
@@ -247,7 +298,11 @@ def randint(
         kinds = ", ".join(type(x).__name__ for x in (low, high, size))
         raise TypeError(f"randint() received an invalid combination of arguments - got ({kinds}), but expected one of:")
     numbers = integers(
-        _drawn(generator), int(low), int(high), shape_of("randint", (size,)), np.dtype(dtype or np.int64)
+        generator_on(resolved(device), generator),
+        int(low),
+        int(high),
+        shape_of("randint", (size,)),
+        np.dtype(dtype or np.int64),
     )
     return leaf(numbers, device, requires_grad)
 
@@ -261,7 +316,7 @@ def randperm(
     dtype = np.dtype(dtype or np.int64)
     if dtype.kind in "iu" and n - 1 > np.iinfo(dtype).max:
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
-    return leaf(_drawn(generator).permutation(n).astype(dtype), device, requires_grad)
+    return leaf(generator_on(resolved(device), generator).permutation(n).astype(dtype), device, requires_grad)
 
 
 @overridable

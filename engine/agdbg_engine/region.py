@@ -37,7 +37,7 @@ class Region:
         self.shape = base.shape
         self.size: int = base.size * (2 if self.of_complex else 1)
         """Number of positions in the base."""
-        self.steps = [v.step for v in chain]
+        self.steps = [*view.turned_back(), *(v.step for v in chain)]
         self.order = None if base.flags.c_contiguous else sorted(range(base.ndim), key=lambda d: -base.strides[d])
         """The dimensions of a base that is not row-major, from the widest step in memory to the narrowest."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from .tensor import Tensor
 
@@ -26,16 +28,20 @@ class Kinds:
         return new(self.dtype, self.device if device is None else device, args)
 
     def pin_memory(self: Any, device: Any = None) -> Any:
-        """A copy in memory that a GPU can read; :class:`RuntimeError` without one, as in PyTorch.
+        """A copy in memory that a GPU can read, so that ``to(..., non_blocking=True)`` need not wait; itself if it is there.
 
-        Also with one: CuPy's copies do not need it, and nothing here would make use of it.
+        :class:`RuntimeError` without a GPU, as in PyTorch.
         """
-        from . import cuda
+        from .device import pinning
+        from .tensor import wrap
 
-        if not cuda.is_available():
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        raise NotImplementedError("pin_memory() is not supported: leave it out, copies to the GPU work without")
+        backend = pinning()
+        if not isinstance(self._a, np.ndarray):
+            raise RuntimeError(f"cannot pin '{type(self).__name__}': only dense CPU tensors can be pinned")
+        return self if backend.is_pinned(self._a) else wrap(backend.pinned(self._a))
 
-    def is_pinned(self, device: Any = None) -> bool:
-        """Whether a GPU can read the memory: never."""
-        return False
+    def is_pinned(self: Any, device: Any = None) -> bool:
+        """Whether a GPU can read the memory by itself."""
+        from .backends import BACKENDS
+
+        return isinstance(self._a, np.ndarray) and any(b.pins and b.is_pinned(self._a) for b in BACKENDS.values())

@@ -169,12 +169,12 @@ def _place(a: Any) -> tuple[int, int]:
 
 
 def _arranged(values: Any, like: Any) -> Any:
-    """``values`` in new memory, with the strides of ``like`` (row by row where that repeats elements)."""
+    """``values`` in new memory, with the strides of ``like``: where that repeats elements, they are repeated."""
     xp = array_module(values)
     strides = tuple(s // like.itemsize * values.itemsize for s in like.strides)
     if dense(like):
         out = xp.empty_like(like, dtype=values.dtype)
-    elif min(strides, default=1) <= 0:
+    elif min(strides, default=0) < 0:
         return values.copy()
     else:
         span = 1 + sum((n - 1) * s for n, s in zip(like.shape, strides, strict=True)) // values.itemsize
@@ -196,7 +196,7 @@ class DualView(ViewMeta):
 
     def __init__(self, view: ViewMeta, t: Tensor, level: int) -> None:
         super().__init__(view.base, view.parent, view.op, view.step, view.creation)
-        self.attr_version = view.attr_version
+        self.attr_version, self.turns = view.attr_version, view.turns
         self.array = t._a
         self.level = level
         self.tangents = forward_grad(t)
@@ -223,21 +223,23 @@ def _catch_up(t: Tensor, view: ViewMeta) -> None:
         at = at.parent
     base = view.base._meta
     if base is not None and base.tangents is not None:
-        _take(t, own, base.tangents, barred, steps)
+        _take(t, own, base.tangents, barred, steps, view.turned_back())
 
 
-def _take(t: Tensor, own: dict[int, Tensor], source: ForwardGrad, barred: set[int], steps: list[ViewMeta]) -> None:
+def _take(
+    t: Tensor, own: dict[int, Tensor], source: ForwardGrad, barred: set[int], steps: list[ViewMeta],
+    turned_back: tuple[Step, ...] = (),
+) -> None:  # fmt: skip
     for level, tangent in list(source.by_level.items()):
         if level not in own and level not in barred and level in open_levels:
-            forward_grad(t).set(level, _viewed(tangent, steps))
+            forward_grad(t).set(level, _viewed(tangent, steps, turned_back))
 
 
-def _viewed(tangent: Tensor, steps: list[ViewMeta]) -> Tensor:
-    """The same views of ``tangent``, with its history."""
-    for view in steps:
-        step: Step = view.step
+def _viewed(tangent: Tensor, steps: list[ViewMeta], turned_back: tuple[Step, ...]) -> Tensor:
+    """The same views of ``tangent``, seen in its old shape, with its history."""
+    for op, step in (*(("as_strided", back) for back in turned_back), *((view.op, view.step) for view in steps)):
         out = wrap(step(tangent._a))
-        tangent = as_view(out, tangent, view.op, step)
+        tangent = as_view(out, tangent, op, step)
     if mode.grad and tangent._meta is not None and tangent._meta.view is not None and tangent._meta.view.base._rg:
         tangent._meta.view.regenerate(tangent)
     return tangent
@@ -249,25 +251,27 @@ def set_through_view(t: Tensor, level: int, tangent: Tensor) -> None:
     if t._meta is None or t._meta.view is None or (isinstance(t._meta.view, DualView) and t._meta.view.level == level):
         forward_grad(t).set(level, laid_out(tangent, t))
         return
-    holder, array, steps = _owner(t._meta.view, level)
+    holder, array, steps, turned_back = _owner(t._meta.view, level)
     if tangent.shape == array.shape and all(_same_memory(a, array) for a in (tangent._a, t._a)):  # all of the base
         holder.set(level, tangent)
         forward_grad(t).set(level, tangent)
         return
-    zeros = wrap(_arranged(array_module(array).zeros(array.shape, tangent.dtype), array))
-    part = _viewed(zeros, steps)
+    zeros = wrap(_arranged(array_module(array).zeros(array.shape, array.dtype), array))
+    part = _viewed(zeros, steps, turned_back)
     part.copy_(tangent)
     holder.set(level, zeros)
     forward_grad(t).set(level, part)
 
 
-def _owner(view: ViewMeta, level: int) -> tuple[ForwardGrad, Any, list[ViewMeta]]:
-    """Who has the whole tangent of ``level`` of which that of ``view`` is a part, its primal, and the way down to the view."""
+def _owner(view: ViewMeta, level: int) -> tuple[ForwardGrad, Any, list[ViewMeta], tuple[Step, ...]]:
+    """Who has the whole tangent of ``level`` of which that of ``view`` is a part, its primal, and the way down to the view:
+    steps, and before them those to the shape that the owner had.
+    """
     steps: list[ViewMeta] = []
     at: ViewMeta | None = view
     while at is not None:
         if isinstance(at, DualView) and at.level == level and at is not view:
-            return at.tangents, at.array, steps
+            return at.tangents, at.array, steps, ()
         steps.insert(0, at)
         at = at.parent
-    return forward_grad(view.base), view.base._a, steps
+    return forward_grad(view.base), view.base._a, steps, view.turned_back()

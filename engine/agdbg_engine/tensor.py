@@ -21,6 +21,7 @@ from .meta import AutogradMeta
 from .node import Node, edge
 from .numpy_interop import NumpyInterop
 from .overrides import disabled
+from .pinned import pin
 from .saved.detached import mark as mark_detached
 from .sharing import Kinds
 from .sites import caller
@@ -93,7 +94,7 @@ class Tensor(
         return self._set_requires_grad(requires_grad)
 
     def _set_requires_grad(self, requires_grad: bool) -> Tensor:
-        if not self.is_leaf:
+        if self._fn is not None:  # not is_leaf, which views whose base was written may not be able to say
             if requires_grad:
                 return self
             raise RuntimeError(
@@ -208,7 +209,7 @@ class Tensor(
 
     def _accumulate_recorded(self, g: Tensor) -> None:
         """Add ``g`` to ``grad`` as a recorded op; never ``g`` itself, which others may hold."""
-        while self._rg:
+        while self._rg or (self._meta is not None and self._meta.retains_grad):
             old = self._grad
             new = self._as_grad(g) if old is None else old + g
             with _accumulating:
@@ -306,6 +307,7 @@ class Tensor(
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and not is_differentiable(value._a.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        pin(self, value._a)
         value._shared_storage()  # two tensors write to its memory from now on, each with a counter of its own
         if value.is_inference() or self.is_inference():
             self._storage = InferenceStorage() if value.is_inference() else Storage()
@@ -357,6 +359,8 @@ class Parameter(Tensor, metaclass=_ParameterKind):
         made = object.__new__(cls)
         set_up(made, np.empty(0, np.float32) if data is None else data._a)
         if data is not None:
+            if events.sink is not None and data._fn is not None:
+                events.sink.graph_cut(data, "rewrap", *caller())
             made._storage = data._shared_storage()
         made._set_requires_grad(requires_grad)
         return made

@@ -68,12 +68,13 @@ def validate_outputs(
     if len(grads) != len(expected):
         raise _invalid(node, f"number of gradients - expected {len(expected)}, but got {len(grads)}")
     return tuple(
-        g if g is None or want is None else _fitted(node, i, g, want, names[i] if names and i < len(names) else None)
+        g if g is None or want is None else fitted_to(node, i, g, want, names[i] if names and i < len(names) else None)
         for i, (g, want) in enumerate(zip(grads, expected, strict=True))
     )
 
 
-def _fitted(node: Node, i: int, g: Tensor, want: InputMetadata, name: str | None) -> Tensor:
+def fitted_to(node: Node, i: int, g: Tensor, want: InputMetadata, name: str | None = None) -> Tensor:
+    """The gradient ``g`` that ``node`` returned for its input ``i``, made to fit ``want``: see :func:`validate_outputs`."""
     from .ops.graph import sum_to
 
     more = [f"that is the gradient for argument '{name}' of shape {list(want.shape)}, {want.dtype}"] if name else []

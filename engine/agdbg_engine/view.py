@@ -47,7 +47,7 @@ class CreationMeta(enum.Enum):
 class ViewMeta:
     """DifferentiableViewMeta: base, view function, the version its ``grad_fn`` belongs to, where it was made."""
 
-    __slots__ = ("attr_version", "base", "creation", "op", "parent", "step")
+    __slots__ = ("attr_version", "base", "creation", "op", "parent", "step", "turns")
 
     def __init__(self, base: Tensor, parent: ViewMeta | None, op: str, step: Step, creation: CreationMeta) -> None:
         self.base = base
@@ -57,6 +57,8 @@ class ViewMeta:
         self.step = step
         self.attr_version = base._version
         self.creation = creation
+        self.turns = 0 if base._meta is None else len(base._meta.turned)
+        """How often the base had changed its shape in place when this view was made."""
 
     def chain(self) -> list[ViewMeta]:
         """The views from the base down to this one."""
@@ -66,6 +68,16 @@ class ViewMeta:
             chain.append(view)
             view = view.parent
         return chain[::-1]
+
+    def turned_back(self) -> tuple[Step, ...]:
+        """From the present shape of the base, one after the other, to the one that it had when it was viewed."""
+        if self.base._meta is None:
+            return ()
+        first = self
+        while first.parent is not None:
+            first = first.parent
+        turned: tuple[Step, ...] = self.base._meta.turned[first.turns :]
+        return turned[::-1]
 
     def grad_fn(self, t: Tensor) -> Node | None:
         """The node of view ``t``, made anew when the base's memory or history changed since."""
@@ -97,21 +109,22 @@ class ViewMeta:
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.",
                 *_made_at(t),
             )
+        if t._fn is None and t.requires_grad:  # its place in the base's new history was not asked for yet
+            raise errors.make(RuntimeError, errors.Details("leaf-inplace", storage=t._storage), errors.LEAF_INPLACE)
 
     def check_rebase(self, t: Tensor, what: str) -> None:
         """Raise if a write cannot give ``t`` a new history; ``what`` is modified: the view itself or a relative."""
         if self.creation is CreationMeta.DEFAULT:
             return
-        if self.creation is CreationMeta.INFERENCE_MODE:
-            text = f"A view was created in inference mode and {what} modified inplace in normal mode. {_INFERENCE}"
-            raise errors.make(RuntimeError, errors.Details("view-inplace", storage=t._storage), text)
         fn = t._fn
         output = "" if fn is None else f"Output {t._nr} of {errors.forward_name(fn)} is a view"
         reason = _REASONS[self.creation]
-        if fn is not None and self.creation is not CreationMeta.NO_GRAD_MODE:
+        made = f"{output} of a view which was created" if output else "A view was created"
+        if self.creation is CreationMeta.INFERENCE_MODE:
+            text = f"{made} in inference mode and {what} modified inplace in normal mode. {reason}"
+        elif fn is not None and self.creation is not CreationMeta.NO_GRAD_MODE:
             text = f"{output} and {what} modified inplace. {reason}"
         else:
-            made = f"{output} of a view which was created" if output else "A view was created"
             text = f"{made} in no_grad mode and {what} modified inplace with grad mode enabled. {reason}"
         raise errors.make(RuntimeError, errors.Details("view-inplace", fn, storage=t._storage), text, *_made_at(t))
 
@@ -135,8 +148,8 @@ _REASONS = {
     CreationMeta.MULTI_OUTPUT_NODE: _MULTI_OUTPUT,
     CreationMeta.NO_GRAD_MODE: _NO_GRAD,
     CreationMeta.IN_CUSTOM_FUNCTION: _IN_CUSTOM_FUNCTION,
+    CreationMeta.INFERENCE_MODE: _NO_GRAD.replace("no_grad block", "inference_mode block"),
 }
-_INFERENCE = _NO_GRAD.replace("no_grad block", "inference_mode block")
 
 
 def _made_at(t: Tensor) -> list[str]:
@@ -161,8 +174,7 @@ def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: Creation
         creation = parent.creation
     meta = out._meta = AutogradMeta()
     meta.view = ViewMeta(source if parent is None else parent.base, parent, op, step, creation)
-    if not out._rg:  # what is viewed in inference mode is a leaf afterwards
-        out._rg = (creation is CreationMeta.INFERENCE_MODE and source.requires_grad) or MAYBE
+    out._rg = out._rg or MAYBE
     if events.sink is not None:
         events.sink.view_created(out, source, op, *caller())
     return out
@@ -217,7 +229,7 @@ class CopySlices(NodeN):
     The base's gradient passes, except in the written region, where the inner node's gradient takes its place.
     """
 
-    __slots__ = ("at", "inner", "region")
+    __slots__ = ("at", "freed", "inner", "region")
     op_name = "CopySlices"
 
     def __init__(self, base: Tensor, view: ViewMeta, inner: Node, at: int = 0) -> None:
@@ -225,6 +237,8 @@ class CopySlices(NodeN):
         self.code, self.lasti = inner.code, inner.lasti
         self.hooks = None
         self.inner = inner
+        self.freed: Freed | None = None
+        """Who released it: it does not run again then, as in PyTorch, even where the inner node has saved nothing."""
         self.at = at
         self.region = Region(view)
         if "result" in inner.slots:
@@ -246,6 +260,7 @@ class CopySlices(NodeN):
         from .ops import kernels as k
         from .tensor import check_memory
 
+        self._check_freed()
         region = self.region
         if isinstance(g, np.ndarray):
             whole = region.new(g.dtype)
@@ -268,6 +283,7 @@ class CopySlices(NodeN):
         from .ops import graph as o
         from .tensor import check_memory
 
+        self._check_freed()
         region = self.region
         written = (region.positions(g._a),)
         flat = region.flat(o, g)
@@ -283,6 +299,13 @@ class CopySlices(NodeN):
 
     def release(self, freed: Freed) -> None:
         self.inner.release(freed)
+        self.freed = freed
+
+    def _check_freed(self) -> None:
+        if self.freed is not None:
+            from .saved import FreedAccess
+
+            raise FreedAccess(self.freed)
 
 
 def _without(items: tuple[Any, ...], at: int) -> tuple[Any, ...]:

@@ -1,17 +1,22 @@
 """Helpers of the engine's tests: test files cannot import each other, so shared modules are loaded here by name."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
 
 
+STANDS_FOR = {"strict_device": "cuda_device"} if os.environ.get("AGDBG_TEST_DEVICE") == "cuda" else {}
+"""On a machine with a GPU the tests of devices may run on it: see ``tests/gpu``."""
+
+
 def _load(name):
     """Load a helper module that lies beside this file; tests import it as ``agdbg_tests_<name>``."""
     if f"agdbg_tests_{name}" in sys.modules:
         return sys.modules[f"agdbg_tests_{name}"]
-    spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", HERE / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", HERE / f"{STANDS_FOR.get(name, name)}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -27,6 +32,7 @@ for _name in (
     "forward_tools",
     "together",
     "function_programs",
+    "examples",
 ):
     _load(_name)
 for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import

@@ -13,14 +13,17 @@ what ``array_module`` gives: it has CuPy's functions by CuPy's names.
 import contextlib
 import importlib
 import sys
+import threading
 import types
 import weakref
 from collections import namedtuple
+from typing import ClassVar
 
 import agdbg_tests_cupy_api as cupy_api
 import numpy as np
 
-from agdbg_engine.backends import Backend, register
+from agdbg_engine.backends import Backend, MemoryUse, register
+from agdbg_engine.cuda.memory import Peaks, out_of_memory
 
 
 class HostRead(RuntimeError):
@@ -117,6 +120,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
         self._host = host
         if host.base is None:
             _owners[id(host)] = self
+            BACKEND.made(self)
 
     # ----- what it is -----
 
@@ -303,6 +307,7 @@ def _run(space, name, function, args, kwargs):
     why = f"{space} does not exist" if space not in cupy_api.API else cupy_api.refusal(space, name, len(args), kwargs)
     if why is not None:
         _refuse(Missing, why)
+    Stream.work[name] = get_current_stream()
     sized = name != "bincount" or kwargs.get("minlength") is None
     if (name in SIZED_BY_VALUES and sized) or (name == "where" and len(args) == 1):
         _read(name)
@@ -349,6 +354,8 @@ class _Ufunc:
 
 def _function(space, name, function):
     def call(*args, **kwargs):
+        if name == "array":
+            kwargs.pop("blocking", None)
         if (
             name in _CREATE
             and isinstance(args[0], ndarray)
@@ -424,7 +431,118 @@ def scipy(part):
     return _Space(f"cupyx.scipy.{part}", importlib.import_module(f"scipy.{part}"))
 
 
-register(Backend("strict", __name__, scipy))
+# ----- streams: work is done at once, but noted with the stream that it was asked of -----
+
+
+class Stream:
+    """A queue, as CuPy's; ``waits`` notes which stream waits for which, ``work`` on which stream a function ran last."""
+
+    waits: ClassVar = []
+    work: ClassVar = {}
+    null = None
+
+    def __init__(self, null=False, non_blocking=False, priority=0):
+        self.ptr = 0 if null else id(self)
+        self.done = True
+        self._before = []
+
+    def __enter__(self):
+        self._before.append(_streams.current)
+        _streams.current = self
+
+    def __exit__(self, *error):
+        _streams.current = self._before.pop()
+
+    def record(self, event=None):
+        """An event behind all that was asked for."""
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def wait_event(self, event):
+        """Wait for ``event`` before what is asked for from now on."""
+        Stream.waits.append((self, event.stream))
+
+    def synchronize(self):
+        """Wait for all that was asked for."""
+
+
+class Event:
+    """A place in a stream, as CuPy's."""
+
+    def __init__(self, block=False, disable_timing=False):
+        self.stream, self.done, self.timed, self.at = None, False, not disable_timing, 0
+
+    def record(self, stream=None):
+        """Put the event behind all that was asked for."""
+        self.stream, self.done, self.at = stream or get_current_stream(), True, len(Stream.waits)
+
+    def synchronize(self):
+        """Wait for the event."""
+
+
+class _Streams(threading.local):
+    current = None
+
+
+_streams = _Streams()
+Stream.null = Stream(null=True)
+
+
+def get_current_stream():
+    """The stream that this thread's work goes to."""
+    return _streams.current or Stream.null
+
+
+def get_elapsed_time(start, end):
+    """Milliseconds, of which every wait takes one."""
+    assert start.timed and end.timed
+    return float(end.at - start.at)
+
+
+cuda = types.SimpleNamespace(
+    Stream=Stream, Event=Event, get_current_stream=get_current_stream, get_elapsed_time=get_elapsed_time
+)
+
+
+class Strict(Backend):
+    """The pretended device; ``limit`` is how many bytes it has."""
+
+    def __init__(self):
+        super().__init__("strict", __name__, scipy)
+        self.limit = 1 << 40
+        self.peaks = Peaks(self)
+        self.cached = 0
+        self.locked = []
+
+    def memory(self, index):
+        """Bytes of the arrays that are alive."""
+        used = sum(a.nbytes for a in list(_owners.values()))
+        return MemoryUse(used, used + self.cached, self.limit - used, self.limit)
+
+    def free_cached(self):
+        """Nothing is kept any more."""
+        self.cached = 0
+
+    def pinned(self, array):
+        """A copy that is known as pinned."""
+        self.locked.append(array.copy())
+        return self.locked[-1]
+
+    def is_pinned(self, array):
+        """Whether it is such a copy, or a part of one."""
+        return any(np.may_share_memory(array, kept) for kept in self.locked)
+
+    def made(self, array):
+        """Memory was asked for."""
+        if self.limit < 1 << 40 and self.memory(0).allocated > self.limit:
+            del _owners[id(array._host)]
+            raise out_of_memory(self, 0, array.nbytes)
+        self.peaks.see(0, array.nbytes)
+
+
+BACKEND = Strict()
+register(BACKEND)
 
 # ----- what only tests do -----
 

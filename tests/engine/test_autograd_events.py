@@ -57,7 +57,7 @@ class Recording(events.Sink):
     def grad_mode(self, enabled, code, lasti):
         self.facts.append(("mode", enabled))
 
-    def hook(self, what, kind, node, code, lasti):
+    def hook(self, what, kind, node, code, lasti, facts):
         self.facts.append(("hook", what, kind, node and node.op_name))
 
     def error(self, error, code, lasti):
@@ -352,11 +352,20 @@ def everything():
         y.sum().backward()
     with ag.autograd.forward_ad.dual_level():
         pass
-    from agdbg_engine import nn
+    from agdbg_engine import nn, optim
 
-    nn.Linear(1, 1)(ag.ones(1, 1))
+    linear = nn.Linear(1, 1)
+    optim.SGD(linear.parameters(), lr=0.0).step()
+    linear(ag.ones(1, 1))
+    ag.linalg.eigh(ag.ones(1, 1, requires_grad=True))
     Careless.apply(leaf(1.0) * 1)
     ag.utils.checkpoint.checkpoint(lambda a: a.sin(), x, use_reentrant=False).sum().backward()
+    early = leaf(1.0)
+    z = early * 2
+    z.register_hook(lambda g: (early.grad, None)[1])
+    z.backward()
+    again = ag.utils.checkpoint.checkpoint
+    again(lambda a: a * ag.rand(1), early, use_reentrant=False, preserve_rng_state=False).backward()
     return x.grad.tolist()
 
 

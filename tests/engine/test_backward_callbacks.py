@@ -134,7 +134,7 @@ def test_an_error_of_a_callback_ends_the_pass():
         def __init__(self):
             self.hooks = []
 
-        def hook(self, what, kind, node, code, lasti):
+        def hook(self, what, kind, node, code, lasti, facts):
             self.hooks.append((what, kind))
 
         def pass_finished(self, bp, error):

@@ -11,6 +11,7 @@ import pytest
 
 import agdbg_engine as ag
 from agdbg_engine import cuda
+from agdbg_engine.cuda import backend
 from agdbg_engine.tensor import wrap
 
 NO_CUPY = importlib.util.find_spec("cupy") is None
@@ -271,9 +272,9 @@ def test_cupy_without_a_gpu(monkeypatch):
                 def getDeviceCount():
                     raise OSError("no driver")
 
-    cuda._cupy.cache_clear()
-    monkeypatch.setattr(cuda.importlib.util, "find_spec", lambda name: name)
-    monkeypatch.setattr(cuda.importlib, "import_module", lambda name: Broken)
+    backend.cupy.cache_clear()
+    monkeypatch.setattr(backend.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(backend.importlib, "import_module", lambda name: Broken)
     try:
         with pytest.raises(RuntimeError, match="CuPy is installed, but OSError: no driver"):
             ag.zeros(2, device="cuda")
@@ -281,7 +282,7 @@ def test_cupy_without_a_gpu(monkeypatch):
         with pytest.raises(RuntimeError, match="it finds no GPU"):
             ag.zeros(2, device="cuda")
     finally:
-        cuda._cupy.cache_clear()
+        backend.cupy.cache_clear()
 
 
 def test_cupy_is_not_imported_by_itself():

@@ -4,7 +4,7 @@ import pytest
 from agdbg_tests_differential import leaf
 
 import agdbg_engine as ag
-from agdbg_engine import events, nn
+from agdbg_engine import events, nn, optim
 from agdbg_engine.autograd import graph
 from agdbg_engine.utils import checkpoint
 
@@ -492,10 +492,26 @@ def a_nested_pass():
 @concept
 def a_module():
     """
-    tensor_named weight parameter; tensor_named bias parameter; node_born AccumulateGrad; node_born TBackward0;
-    view_created t; node_born AccumulateGrad; node_born AddmmBackward0
+    module_named; tensor_named weight parameter; tensor_named bias parameter; module_entered; node_born AccumulateGrad;
+    node_born TBackward0; view_created t; node_born AccumulateGrad; node_born AddmmBackward0; module_left
     """
     nn.Linear(1, 1)(ag.ones(1, 1))
+
+
+@concept
+def an_optimizer():
+    """
+    optimizer_built; optimizer_stepped
+    """
+    optim.SGD([ag.nn.Parameter(ag.ones(1))]).step()
+
+
+@concept
+def an_op_with_several_outputs():
+    """
+    node_born AccumulateGrad; storage_made LinalgEighBackward0; node_born LinalgEighBackward0; outputs_made LinalgEighBackward0
+    """
+    ag.linalg.eigh(ag.ones(1, 1, requires_grad=True))
 
 
 @concept

@@ -1,24 +1,20 @@
 """The training scripts of `examples/`: each reaches its goal, and trains as the same source does with torch."""
 
-import contextlib
-import importlib.util
+import importlib
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from agdbg_tests_examples import EXAMPLES, SCRIPTS, default_dtype, load
 
 import agdbg_engine
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("train_*.py"))
 STEPS = 20
 ROUNDING = {"float64": 1e-9, "float32": 1e-4}
 FLIPS = 1e-3  # in float32 a ReLU may see 2e-7 here and -3e-7 there, and passes its gradient in one of them only
-PARTS = ("nn", "nn.functional", "optim", "autograd")  # what a script may import from
 
 
 @pytest.fixture
@@ -29,31 +25,6 @@ def torch():
     torch.set_num_threads(1)
     yield torch
     torch.set_num_threads(before)
-
-
-@contextlib.contextmanager
-def default_dtype(library, name):
-    before = library.get_default_dtype()
-    library.set_default_dtype(getattr(library, name))
-    try:
-        yield
-    finally:
-        library.set_default_dtype(before)
-
-
-def load(name, library):
-    """An example as a module; its imports from `agdbg_engine` find `library` instead."""
-    spec = importlib.util.spec_from_file_location(f"{name}_of_{library.__name__}", EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(EXAMPLES)
-        patch.setitem(sys.modules, "agdbg_engine", library)
-        for part in PARTS:
-            patch.setitem(sys.modules, f"agdbg_engine.{part}", importlib.import_module(f"{library.__name__}.{part}"))
-        spec.loader.exec_module(module)
-    assert module.torch is library
-    assert module.nn is library.nn
-    return module
 
 
 def arrays(model):

@@ -124,8 +124,9 @@ def test_tensors_on_the_context(log):
 
     function(forward)(leaf(ag, 1.0), leaf(ag, 2.0))
     assert [e for e in log if e[0] == "kept"] == [
-        ("kept", "saved_tensors[1]", "intermediate"), ("kept", "between", "intermediate"), ("kept", "several[1]", "intermediate"),
-        ("kept", "named['a']", "intermediate"), ("kept", "out", "output"),
+        ("kept", "saved_tensors[1]", "intermediate"), ("kept", "x", "input"), ("kept", "between", "intermediate"),
+        ("kept", "several[0]", "input"), ("kept", "several[1]", "intermediate"), ("kept", "named['a']", "intermediate"),
+        ("kept", "out", "output"),
     ]  # fmt: skip
 
 

@@ -215,7 +215,7 @@ class Hooked(events.Sink):
     def __init__(self):
         self.facts = []
 
-    def hook(self, what, kind, node, code, lasti):
+    def hook(self, what, kind, node, code, lasti, facts):
         self.facts.append((what, kind, node and node.op_name))
 
 

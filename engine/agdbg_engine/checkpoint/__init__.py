@@ -12,8 +12,9 @@ from typing import Any
 
 from ..grad_mode import is_grad_enabled
 from ..op_log import logging
-from ..random import drawing_from, get_rng_state
+from ..random import drawing_from, rng_states
 from .frame import CheckpointError, Frame
+from .redrawing import drawn_from, drawn_since
 from .reentrant import CheckpointFunction, run_reentrant
 
 __all__ = [
@@ -128,12 +129,14 @@ def _checkpoint(
         with drawing_from(state), second:
             function(*arguments, **kwargs)
 
-    state = get_rng_state().numpy() if preserve else None
+    state = rng_states() if preserve else None
+    begun = None if preserve else drawn_from()
     stop = early_stop if _settings.early_stop is None else _settings.early_stop
     frame = Frame(recompute, args, stop, determinism_check == "default", debug)
     with frame.hooks(), logging(frame.log), first:
         result = function(*args, **kwargs)
         frame.completed = True
+    frame.drawn_to = drawn_since(begun)
     if not frame.completed:
         raise RuntimeError(_SUPPRESSED)
     return result

@@ -18,6 +18,7 @@ from ..op_log import Difference, OpLog, difference, logging
 from ..saved.hooks import saved_tensors_hooks
 from ..sites import caller, user_stacklevel
 from ..tensor import Tensor
+from .redrawing import tell_redrawn
 
 _PREFIX = "torch.utils.checkpoint: "
 
@@ -91,6 +92,8 @@ class Frame:
         self._holders: list[weakref.ref[Holder]] = []
         self._runs: weakref.WeakKeyDictionary[Any, Run] = weakref.WeakKeyDictionary()
         self._ignore_count = False
+        self.drawn_to: Any = None
+        """Where the generator was behind the first run, if that drew numbers that nobody keeps; known while somebody listens."""
         self.completed = False
         """Whether the first run is over."""
         self.log = OpLog(mode.op_log)
@@ -143,6 +146,7 @@ class Frame:
         except StopRecomputation:
             run.stopped = True
         run.done = True
+        tell_redrawn(self.drawn_to)
         self._compare(run)
 
     def _repack(self, run: Run, t: Tensor) -> Tensor:
@@ -173,6 +177,7 @@ class Frame:
                 f"Number of tensors saved during recomputation: {run.count}.",
             )
         if not self._check:
+            tell(self.log, run.log, run.stopped)
             return
         lines = [line for i, ref in enumerate(self._holders) for line in _other(i, ref(), run)]
         if lines:

@@ -11,10 +11,11 @@ from ..current import current
 from ..function import Function
 from ..grad_mode import enable_grad, no_grad
 from ..op_log import OpLog, logging
-from ..random import drawing_from, get_rng_state
+from ..random import drawing_from, rng_states
 from ..sites import user_stacklevel
 from ..tensor import Tensor
 from .frame import compare
+from .redrawing import drawn_from, drawn_since, tell_redrawn
 
 
 def run_reentrant(function: Callable[..., Any], preserve: bool, args: tuple[Any, ...]) -> Any:
@@ -35,13 +36,16 @@ class CheckpointFunction(Function):
                 stacklevel=user_stacklevel(),
             )
         ctx.function = function
-        ctx.state = get_rng_state().numpy() if preserve else None  # no tensor: it is none that the function keeps
+        ctx.state = rng_states() if preserve else None  # no tensor: it is none that the function keeps
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.save_for_backward(*(a for a in args if isinstance(a, Tensor)))
         ctx.log = OpLog(table_only=True)
+        begun = None if preserve else drawn_from()
         with no_grad(), logging(ctx.log):
-            return function(*args)
+            found = function(*args)
+        ctx.drawn_to = drawn_since(begun)
+        return found
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -58,6 +62,7 @@ class CheckpointFunction(Function):
         log = OpLog(table_only=True)
         with drawing_from(ctx.state), enable_grad(), logging(log):
             outputs = ctx.function(*arguments)
+        tell_redrawn(ctx.drawn_to)
         compare(ctx.log, log, stopped=False)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         roots = [(o, g) for o, g in zip(outputs, grads, strict=False) if isinstance(o, Tensor) and o.requires_grad]

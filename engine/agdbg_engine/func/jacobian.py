@@ -12,7 +12,7 @@ from ..functional.matrix import together, unit_vectors
 from ..grad_mode import mode, ordinary
 from ..ops.lists import stack
 from ..pytree import flatten, unflatten
-from ..random import drawing_from, get_rng_state
+from ..random import drawing_from, rng_states
 from ..tensor import Tensor
 from .args import Argnums, check_real, sliced
 from .reverse import vjp_of
@@ -78,7 +78,7 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
         columns: list[list[Tensor]] = []
         aux: list[Any] = []
         structure = None
-        start = get_rng_state()
+        start = rng_states()
         for unit in unit_vectors(tuple(primals)):
             with _drawing(randomness, start if columns else None):
                 value, product, *extra = jvp_of(func, args, unflatten(unit, in_structure), argnums, False, has_aux)

@@ -73,8 +73,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """The tangents of all outputs, given those of all arguments of ``forward`` (``None`` for what is no tensor)."""
-        raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        raise errors.make(
+            NotImplementedError,
+            errors.Details("not-implemented"),
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD.",
         )
 
     @classmethod
@@ -177,6 +179,7 @@ def _refused(ctx: Any, outputs: tuple[Any, ...]) -> tuple[Any, ...]:
             t._fn, t._nr, t._rg = node, i, True
     if events.sink is not None and any(t is not None for t in made):
         events.sink.node_born(node, next(t for t in made if t is not None))
+        events.sink.outputs_made(node, [t for t in made if t is not None])
     return made
 
 

@@ -51,8 +51,13 @@ def no_setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
 
 def no_backward(ctx: Any, *grad_outputs: Any) -> Any:
     """The gradients of all arguments of ``forward`` (``None`` for what is no tensor), given those of all outputs."""
-    raise NotImplementedError(
-        "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+    from .. import errors
+    from ..node import Node
+
+    raise errors.make(
+        NotImplementedError,
+        errors.Details("not-implemented", ctx if isinstance(ctx, Node) else None),
+        "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.",
     )
 
 

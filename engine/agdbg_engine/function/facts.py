@@ -33,7 +33,7 @@ def tell(node: BackwardCFunction, inputs: tuple[Any, ...], before: list[int], ra
     outs = {id(t) for t in (raw if isinstance(raw, tuple) else (raw,)) if isinstance(t, Tensor)}
     for name, t in _tensors_on(node):
         role = "input" if id(t) in ins else "output" if id(t) in outs else "intermediate"
-        if role == "intermediate" or (role == "output" and not name.startswith("saved_tensors[")):
+        if role == "intermediate" or not name.startswith("saved_tensors["):
             sink.function_kept(node, t, name, role, node.code, node.lasti)
 
 

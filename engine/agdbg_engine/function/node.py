@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .. import errors, events
+from ..current import current
+from ..hooks.watch import Watch, facts
 from ..node import Node, NodeN, next_seq
 from ..saved import Freed, unpacked
 from ..saved.raw import RawSaved
@@ -15,6 +17,9 @@ from .ctx import FunctionCtx, no_backward
 from .grads import Like, device_like, fitted, zeros_like
 from .names import UNKNOWN, claim, reclaim, set_tag, tag_of
 from .saved import PerNode, Slots, names
+
+if TYPE_CHECKING:
+    from ..backward import BackwardPass
 
 
 class BackwardCFunction(NodeN, FunctionCtx, Slots):
@@ -135,12 +140,21 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
             ]
         if events.sink is not None:
             events.sink.function_began(self, "backward", *caller())
+        watch = None if events.sink is None else Watch("backward", self, (tuple(gs),))
         before = claim(self)
         try:
             returned = self.apply(*gs)
         finally:
             reclaim(self, before)
+        bp = current.bp
+        if watch is not None and bp is not None and watch.written():
+            self._tell_edited(watch, bp)
         return fitted(self, returned)
+
+    def _tell_edited(self, watch: Watch, bp: BackwardPass) -> None:
+        """Tell that the user's ``backward`` wrote to a gradient that it was given: as of a hook that did."""
+        if events.sink is not None:
+            events.sink.hook("fired", "backward", self, bp.code, bp.lasti, facts(watch, bp, -1, self._get_user_fn()))
 
     def _get_user_fn(self) -> Any:
         """The function that the user wrote; :class:`RuntimeError` when there are two."""

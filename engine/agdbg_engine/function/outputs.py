@@ -178,6 +178,7 @@ class _Outputs:
                     RuntimeError, errors.Details("view-inplace", node, storage=t._storage), _DIRTY_NO_INPUT
                 )
             warnings.warn(_DIRTY_NO_INPUT, UserWarning, stacklevel=5)
+        t._grad = None  # it was that of what the tensor held before
         if view is None:
             self.rewritten.append((t, t._fn))
             move_to(node, t, i)
@@ -212,6 +213,8 @@ class _Outputs:
                 if isinstance(t, Tensor) and t._nr:
                     t._shared_storage()  # memory without a storage object is told as that of the node's first output
             events.sink.node_born(node, out)
+            if len(made) > 1:
+                events.sink.outputs_made(node, [t for t in made if isinstance(t, Tensor) and t._fn is node])
             self._tell_writes(events.sink)
         if events.special:
             keep_in_modes(node, made)

@@ -19,6 +19,7 @@ from ..sites import caller
 if TYPE_CHECKING:
     from ..node import Node
     from ..tensor import Tensor
+    from ..validate import InputMetadata
 
 Hook = Callable[..., Any]
 Hooks = OrderedDict[int, Hook]
@@ -36,7 +37,7 @@ class Quiet:
 class NodeHooks:
     """What few nodes have: hooks on its outputs, before it and after it, retained gradients; what is noted about it."""
 
-    __slots__ = ("metadata", "post", "pre", "retain", "tensor", "unpacks")
+    __slots__ = ("made", "metadata", "post", "pre", "retain", "tensor", "unpacks")
 
     def __init__(self) -> None:
         self.tensor: list[tuple[int, Hooks]] = []
@@ -46,6 +47,8 @@ class NodeHooks:
         self.pre: Hooks = OrderedDict()
         self.post: Hooks = OrderedDict()
         self.metadata: dict[str, Any] = {}
+        self.made: dict[int, InputMetadata] = {}
+        """What the node made, by output number, where that was replaced by something of another kind since."""
         self.unpacks = False
         """Whether functions of the user unpack what was saved, so that gradients are to be made to fit."""
 
@@ -109,23 +112,29 @@ class RemovableHandle:
     _next_id = itertools.count().__next__
 
     def __init__(
-        self, hooks: Hooks, hook: Hook, node: Node | None, kind: str, extra: tuple[OrderedDict[int, bool], ...] = ()
+        self,
+        hooks: Hooks,
+        hook: Hook,
+        node: Node | None,
+        kind: str,
+        extra: tuple[OrderedDict[int, bool], ...] = (),
+        tensor: Tensor | None = None,
     ) -> None:
-        """Put ``hook`` into ``hooks``; its number is removed from ``extra`` as well."""
+        """Put ``hook`` into ``hooks``; its number is removed from ``extra`` as well. ``tensor`` is what it is registered on."""
         self.id = RemovableHandle._next_id()
         self._dicts: list[weakref.ref[OrderedDict[int, Any]]] = [weakref.ref(hooks), *map(weakref.ref, extra)]
         self._node = None if node is None else weakref.ref(node)
         self._kind = kind
         hooks[self.id] = hook
         if events.sink is not None:
-            events.sink.hook("registered", kind, node, *caller())
+            events.sink.hook("registered", kind, node, *caller(), events.HookFacts(self.id, hook, tensor))
 
     def remove(self) -> None:
         """Forget the hook; harmless when done twice."""
         found = [d.pop(self.id, None) for ref in self._dicts if (d := ref()) is not None]
         if found and found[0] is not None and events.sink is not None:
             node = None if self._node is None else self._node()
-            events.sink.hook("removed", self._kind, node, *caller())
+            events.sink.hook("removed", self._kind, node, *caller(), events.HookFacts(self.id))
 
     def __enter__(self) -> RemovableHandle:
         return self

@@ -8,6 +8,7 @@ from .. import events
 from ..dtype import scalar_type
 from ..grad_mode import mode
 from ..hooks import Hook, Hooks, LeafHooks, NodeHooks, Quiet
+from .watch import Watch, facts
 
 if TYPE_CHECKING:
     from ..backward import BackwardPass
@@ -20,9 +21,9 @@ Gradients = list[Any]
 def tensor_hooks(bp: BackwardPass, node: Node, hooks: NodeHooks, gs: Gradients) -> Gradients:
     """The gradients coming in for ``node`` as the hooks on its outputs leave them; retained by the tensors that want it."""
     for nr, mine in hooks.tensor:
-        for hook in list(mine.values()):
+        for number, hook in list(mine.items()):
             g = as_tensor(gs[nr])
-            answer = _fire(bp, hook, "tensor", node, g)
+            answer = _fire(bp, number, hook, "tensor", node, g)
             if answer is not None:
                 gs[nr] = _as_gradient(bp, _checked(answer, g, hook))
     for nr, retaining in hooks.retain.items():
@@ -34,9 +35,9 @@ def tensor_hooks(bp: BackwardPass, node: Node, hooks: NodeHooks, gs: Gradients) 
 
 def pre_hooks(bp: BackwardPass, node: Node, hooks: Hooks, gs: Gradients) -> Gradients:
     """The gradients coming in for ``node`` as the hooks before it leave them."""
-    for hook in list(hooks.values()):
+    for number, hook in list(hooks.items()):
         tensors = [as_tensor(g) for g in gs]
-        answer = _fire(bp, hook, "pre", node, tuple(tensors))
+        answer = _fire(bp, number, hook, "pre", node, tuple(tensors))
         gs = _replaced(bp, answer, tensors, gs, hook)
     return gs
 
@@ -47,9 +48,9 @@ def post_hooks(bp: BackwardPass, node: Node, hooks: Hooks, found: Gradients, gs:
     found = list(found)
     for i in node.blanks:
         found.insert(i, None)
-    for hook in list(hooks.values()):
+    for number, hook in list(hooks.items()):
         inputs = [as_tensor(g) for g in found]
-        answer = _fire(bp, hook, "post", node, tuple(inputs), outputs)
+        answer = _fire(bp, number, hook, "post", node, tuple(inputs), outputs)
         found = _replaced(bp, answer, inputs, found, hook)
     for i in reversed(node.blanks):
         del found[i]
@@ -59,8 +60,8 @@ def post_hooks(bp: BackwardPass, node: Node, hooks: Hooks, found: Gradients, gs:
 def post_accumulate_hooks(bp: BackwardPass, node: AccumulateGrad, hooks: LeafHooks) -> None:
     """Tell those who wait for the ``grad`` of a leaf, even if there is none; :class:`RuntimeError` when one returns a tensor."""
     leaf, answered = node.variable, False
-    for hook in list((hooks.post_accumulate or {}).values()):
-        answer = _fire(bp, hook, "post-accumulate", node, leaf)
+    for number, hook in list((hooks.post_accumulate or {}).items()):
+        answer = _fire(bp, number, hook, "post-accumulate", node, leaf)
         if answer is not None and answer is not leaf:
             _checked(answer, leaf, hook)
             answered = True
@@ -79,14 +80,15 @@ def _as_gradient(bp: BackwardPass, answer: Any) -> Any:
     return answer if answer is None or bp.tensors else answer._a
 
 
-def _fire(bp: BackwardPass, hook: Hook, kind: str, node: Node, *args: Any) -> Any:
+def _fire(bp: BackwardPass, number: int, hook: Hook, kind: str, node: Node, *args: Any) -> Any:
+    watch = None if events.sink is None or isinstance(hook, Quiet) else Watch(kind, node, args)
     mode.overriding = bp.overriding
     try:
         answer = hook(*args)
     finally:
         mode.overriding = False
     if events.sink is not None and not isinstance(hook, Quiet):
-        events.sink.hook("fired", kind, node, bp.code, bp.lasti)
+        events.sink.hook("fired", kind, node, bp.code, bp.lasti, facts(watch, bp, number, hook))
     return answer
 
 

@@ -36,16 +36,17 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         first = _First(fn)
-        return MultiHandle([register(t, first, "multi") for t in tensors if t.requires_grad])
+        return MultiHandle([register(t, first, "multi") for t in tensors if t.requires_grad], first)
     wanted = _All([_Place(t) for t in tensors], fn)
-    return MultiHandle([register(t, _Part(wanted, i), "multi") for i, t in enumerate(tensors)])
+    return MultiHandle([register(t, _Part(wanted, i), "multi") for i, t in enumerate(tensors)], wanted)
 
 
 class MultiHandle(RemovableHandle):
     """Removes the hook from all its tensors."""
 
-    def __init__(self, handles: list[RemovableHandle]) -> None:
+    def __init__(self, handles: list[RemovableHandle], counted: _Counted) -> None:
         self.handles = tuple(handles)
+        counted.number = handles[0].id if handles else -1
 
     def remove(self) -> None:
         """Forget the hook; harmless when done twice."""
@@ -76,6 +77,8 @@ class _Counted:
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self.fn = fn
+        self.number = -1
+        """That of the handle on the first tensor."""
         self._lock = threading.Lock()
 
     def call(self, argument: Any) -> None:
@@ -83,7 +86,7 @@ class _Counted:
         self.fn(argument)
         bp = current.bp
         if events.sink is not None and bp is not None:
-            events.sink.hook("fired", "multi", current.node, bp.code, bp.lasti)
+            events.sink.hook("fired", "multi", current.node, bp.code, bp.lasti, events.HookFacts(self.number, self.fn))
 
 
 class _First(_Counted, Quiet):

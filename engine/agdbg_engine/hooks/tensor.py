@@ -7,9 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import inside
+from .. import events, inside
 from ..hooks import Hook, Hooks, RemovableHandle, follow_leaf, node_hooks
 from ..meta import AutogradMeta
+from ..sites import caller
 
 if TYPE_CHECKING:
     from ..node import Node
@@ -65,7 +66,8 @@ class TensorHooks:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         if self._post_accumulate_grad_hooks is None:
             self._post_accumulate_grad_hooks = OrderedDict()
-        return RemovableHandle(self._post_accumulate_grad_hooks, hook, live_accumulator(self), "post-accumulate")
+        node = live_accumulator(self)
+        return RemovableHandle(self._post_accumulate_grad_hooks, hook, node, "post-accumulate", tensor=self)
 
     @property
     def retains_grad(self) -> bool:
@@ -85,6 +87,8 @@ class TensorHooks:
         if node is not None:
             _meta(self).retains_grad = True
             node_hooks(node).retain[self._nr] = weakref.ref(self)
+            if events.sink is not None:
+                events.sink.hook("registered", "retain-grad", node, *caller(), events.HookFacts(tensor=self))
 
 
 def register(t: Any, hook: Hook, kind: str) -> RemovableHandle:
@@ -95,7 +99,7 @@ def register(t: Any, hook: Hook, kind: str) -> RemovableHandle:
         t._backward_hooks = OrderedDict()
         if node is not None:
             node._register_hook_dict(t)
-    return RemovableHandle(t._backward_hooks, hook, t._fn or live_accumulator(t), kind)
+    return RemovableHandle(t._backward_hooks, hook, t._fn or live_accumulator(t), kind, tensor=t)
 
 
 def _check_requires_grad(t: Any) -> None:

@@ -51,7 +51,15 @@ class Module(Hookable, Walking, Stateful, Movable):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if events.sink is not None:
+            sink = events.sink
             announce(self)
+            sink.module_entered(self)
+            try:
+                if self._hooks is not None or module_hooks.everywhere is not None:
+                    return module_hooks.Call(self, args, kwargs).run()
+                return self.forward(*args, **kwargs)
+            finally:
+                sink.module_left(self)
         if self._hooks is not None or module_hooks.everywhere is not None:
             return module_hooks.Call(self, args, kwargs).run()
         return self.forward(*args, **kwargs)

@@ -11,6 +11,7 @@ from ..current import current
 from ..function import Function
 from ..grad_mode import mode
 from ..hooks import Hook, Quiet, add_quietly, node_hooks
+from ..hooks.watch import Watch, facts
 from ..node import Node
 from ..tensor import Tensor
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .module import Module
 
 Gradients = tuple[Any, ...]
+Numbered = tuple[int, Hook]
+"""A hook and the number of its handle."""
 
 
 class BackwardHookFunction(Function):
@@ -42,7 +45,7 @@ class BackwardHook:
     hooks with both. Where no input requires grad the outputs' node does that at once.
     """
 
-    def __init__(self, module: Module, hooks: list[Hook], pre_hooks: list[Hook]) -> None:
+    def __init__(self, module: Module, hooks: list[Numbered], pre_hooks: list[Numbered]) -> None:
         self.module = module
         self.hooks = hooks
         self.pre_hooks = pre_hooks
@@ -66,8 +69,8 @@ class BackwardHook:
         if self.grad_outputs is None:  # they got here by another way than through the outputs: in double backward, say
             return None
         found = self.inputs.all(grad_inputs)
-        for hook in self.hooks:
-            answer = _fire(hook, "module-backward", self.module, found, self.grad_outputs)
+        for number, hook in self.hooks:
+            answer = _fire(number, hook, "module-backward", self.module, found, self.grad_outputs)
             if answer is not None:
                 found = _same_number(answer, found, "Backward hook", "grad_input")
         self.grad_outputs = None
@@ -76,8 +79,8 @@ class BackwardHook:
     def gradients_out(self, grad_outputs: Gradients) -> Gradients:
         """The gradients of the outputs are there: what the hooks before the module make of them."""
         found = self.outputs.all(grad_outputs)
-        for hook in self.pre_hooks:
-            answer = _fire(hook, "module-backward-pre", self.module, found)
+        for number, hook in self.pre_hooks:
+            answer = _fire(number, hook, "module-backward-pre", self.module, found)
             if answer is not None:
                 found = _same_number(answer, found, "Backward pre hook", "grad_output")
         self.grad_outputs = found
@@ -93,8 +96,8 @@ class BackwardHook:
             stacklevel=5,
         )
         nothing = (None,) * self.inputs.count
-        for hook in self.hooks:
-            answer = _fire(hook, "module-backward", self.module, nothing, grad_outputs)
+        for number, hook in self.hooks:
+            answer = _fire(number, hook, "module-backward", self.module, nothing, grad_outputs)
             if answer is not None and not (isinstance(answer, tuple) and all(g is None for g in answer)):
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires gradient should always return None or None for all "
@@ -162,19 +165,20 @@ class ModuleBackwardPre(ModuleBackward):
 class LastNode(Quiet):
     """A deprecated backward hook at the node that made a module's result."""
 
-    def __init__(self, module: Module, hook: Hook) -> None:
+    def __init__(self, module: Module, number: int, hook: Hook) -> None:
         self.__name__ = getattr(hook, "__name__", "<unknown>")
         self._module = weakref.ref(module)
+        self._number = number
         self._hook = hook
 
     def __call__(self, grad_inputs: Gradients, grad_outputs: Gradients) -> Any:
         module = self._module()
         if module is None:
             raise RuntimeError("You are trying to call the hook of a dead Module!")
-        return _fire(self._hook, "module-backward", module, grad_inputs, grad_outputs)
+        return _fire(self._number, self._hook, "module-backward", module, grad_inputs, grad_outputs)
 
 
-def hook_last_node(module: Module, hooks: list[Hook], args: tuple[Any, ...], result: Any) -> None:
+def hook_last_node(module: Module, hooks: list[Numbered], args: tuple[Any, ...], result: Any) -> None:
     """Let the deprecated ``hooks`` fire at the node that made (the first tensor of) ``result``."""
     first = result
     while not isinstance(first, Tensor):
@@ -182,8 +186,8 @@ def hook_last_node(module: Module, hooks: list[Hook], args: tuple[Any, ...], res
     node = first.grad_fn
     if node is None:
         return
-    for hook in hooks:
-        add_quietly(node_hooks(node).post, LastNode(module, hook))
+    for number, hook in hooks:
+        add_quietly(node_hooks(node).post, LastNode(module, number, hook))
     missing = _what_is_missed(args, result, node)
     if missing:
         warnings.warn(missing, FutureWarning, stacklevel=5)
@@ -227,9 +231,10 @@ def _same_number(answer: Any, before: Gradients, who: str, what: str) -> Any:
     return answer
 
 
-def _fire(hook: Hook, kind: str, *args: Any) -> Any:
+def _fire(number: int, hook: Hook, kind: str, *args: Any) -> Any:
+    watch = None if events.sink is None else Watch(kind, current.node, args[1:])
     answer = hook(*args)
     bp = current.bp
     if events.sink is not None and bp is not None:
-        events.sink.hook("fired", kind, current.node, bp.code, bp.lasti)
+        events.sink.hook("fired", kind, current.node, bp.code, bp.lasti, facts(watch, bp, number, hook))
     return answer

@@ -31,13 +31,13 @@ class ModuleHooks:
         self.full: bool | None = None
         """Whether the backward hooks are full ones; ``None`` before the first."""
 
-    def full_backward(self) -> list[Hook]:
-        """The hooks that see the gradients of all inputs and outputs."""
-        return list(self.backward.values()) if self.full else []
+    def full_backward(self) -> list[tuple[int, Hook]]:
+        """The hooks that see the gradients of all inputs and outputs, with their numbers."""
+        return list(self.backward.items()) if self.full else []
 
-    def last_node_only(self) -> list[Hook]:
-        """The deprecated hooks, that see only what the last node of the forward sees."""
-        return [] if self.full else list(self.backward.values())
+    def last_node_only(self) -> list[tuple[int, Hook]]:
+        """The deprecated hooks, that see only what the last node of the forward sees, with their numbers."""
+        return [] if self.full else list(self.backward.items())
 
 
 everywhere: ModuleHooks | None = None
@@ -118,9 +118,9 @@ class Call:
         return everywhere or _NONE, self.module._hooks or _NONE
 
     def _run(self) -> Any:
-        full = [hook for hooks in self._sets() for hook in hooks.full_backward()]
-        pre = [hook for hooks in self._sets() for hook in hooks.backward_pre.values()]
-        deprecated = [hook for hooks in self._sets() for hook in hooks.last_node_only()]
+        full = [item for hooks in self._sets() for item in hooks.full_backward()]
+        pre = [item for hooks in self._sets() for item in hooks.backward_pre.items()]
+        deprecated = [item for hooks in self._sets() for item in hooks.last_node_only()]
         self._before()
         backward = BackwardHook(self.module, full, pre) if full or pre else None
         if backward is not None:
@@ -137,11 +137,11 @@ class Call:
     def _before(self) -> None:
         for hooks, number, hook in [(s, *item) for s in self._sets() for item in s.forward_pre.items()]:
             if number in hooks.with_kwargs:
-                answer = _fire(hook, "module-forward-pre", self.module, self.args, self.kwargs)
+                answer = _fire(number, hook, "module-forward-pre", self.module, self.args, self.kwargs)
                 if answer is not None:
                     self.args, self.kwargs = _arguments(answer)
             else:
-                answer = _fire(hook, "module-forward-pre", self.module, self.args)
+                answer = _fire(number, hook, "module-forward-pre", self.module, self.args)
                 if answer is not None:
                     self.args = answer if isinstance(answer, tuple) else (answer,)
 
@@ -149,11 +149,11 @@ class Call:
         for hooks, number, hook in [(s, *item) for s in self._sets() for item in s.forward.items()]:
             if number in hooks.always_called:
                 self._called.add(number)
-            self._fire_forward(hook, number in hooks.with_kwargs)
+            self._fire_forward(number, hook, number in hooks.with_kwargs)
 
-    def _fire_forward(self, hook: Hook, with_kwargs: bool) -> None:
+    def _fire_forward(self, number: int, hook: Hook, with_kwargs: bool) -> None:
         kwargs = (self.kwargs,) if with_kwargs else ()
-        answer = _fire(hook, "module-forward", self.module, self.args, *kwargs, self.result)
+        answer = _fire(number, hook, "module-forward", self.module, self.args, *kwargs, self.result)
         if answer is not None:
             self.result = answer
 
@@ -162,7 +162,7 @@ class Call:
             if number not in hooks.always_called or number in self._called:
                 continue
             try:
-                self._fire_forward(hook, with_kwargs and number in hooks.with_kwargs)
+                self._fire_forward(number, hook, with_kwargs and number in hooks.with_kwargs)
             except Exception as error:
                 warnings.warn(
                     f"{whose} forward hook with ``always_call=True`` raised an exception that was silenced as another error was "
@@ -185,10 +185,10 @@ def _arguments(answer: Any) -> Any:
     raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {answer}.")
 
 
-def _fire(hook: Hook, kind: str, *args: Any) -> Any:
+def _fire(number: int, hook: Hook, kind: str, *args: Any) -> Any:
     answer = hook(*args)
     if events.sink is not None:
-        events.sink.hook("fired", kind, None, *caller())
+        events.sink.hook("fired", kind, None, *caller(), events.HookFacts(number, hook))
     return answer
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import events
 from ..tensor import Parameter, Tensor
@@ -20,7 +20,7 @@ _owners: weakref.WeakValueDictionary[int, Module] = weakref.WeakValueDictionary(
 An ``id`` that a later tensor has inherited leads to a module that does not hold it, which then names its own."""
 
 _announced: weakref.WeakKeyDictionary[Module, tuple[events.Sink, int]] = weakref.WeakKeyDictionary()
-"""Root modules whose parameter names the sink has been told, with the number of names."""
+"""Root modules whose names the sink has been told, with what :func:`_contents` gave then."""
 
 
 def holds(parent: Module, child: Module) -> None:
@@ -41,20 +41,53 @@ def announce_owner(t: Tensor) -> None:
 
 
 def announce(module: Module) -> None:
-    """Tell the sink the full names of all parameters and buffers of the model that ``module`` is part of, once."""
+    """Tell the sink where all modules, parameters and buffers of the model stand that ``module`` is part of.
+
+    Again when the root of the model is called and something has been put into it, taken out of it, frozen or unfrozen.
+    """
     root = module
     while (ref := _parents.get(root)) is not None and (parent := ref()) is not None:
         root = parent
     sink = events.sink
-    assert sink is not None
+    if sink is None:
+        return
     known = _announced.get(root)
     if known is not None and known[0] is sink and root is not module:
         return
-    named = [(n, t, "parameter") for n, t in root.named_parameters()] + [
-        (n, t, "buffer") for n, t in root.named_buffers()
-    ]
-    if known is not None and known == (sink, hash(tuple(id(t) for _, t, _ in named))):
+    try:
+        now = sink, _contents(root)
+        if known is not None and known == now:
+            return
+        _announced[root] = now
+        _tell(root, sink)
+    except Exception:  # one that cannot list what it holds, as before Module.__init__(): it may still have a forward
         return
-    _announced[root] = (sink, hash(tuple(id(t) for _, t, _ in named)))
-    for name, t, kind in named:
+
+
+def _contents(root: Module) -> int:
+    """A number that is another one when a model holds something else, or other parameters of it require a gradient."""
+    parts: list[Any] = []
+    for name, module in root.named_modules():
+        parts += name, id(module)
+        parts += [(id(t), t._rg) for t in module._parameters.values() if t is not None]
+        parts += [id(t) for t in module._buffers.values() if t is not None]
+    return hash(tuple(parts))
+
+
+def _tell(root: Module, sink: events.Sink) -> None:
+    by_path: dict[str, Module] = {}
+    for path, module in root.named_modules():
+        by_path[path] = module
+        holder = path.rpartition(".")[0] if path else None
+        sink.module_named(module, path, None if holder is None else by_path.get(holder, root))
+    named = [(*pair, "parameter") for pair in root.named_parameters()]
+    for name, t, kind in [*named, *((*pair, "buffer") for pair in root.named_buffers())]:
         sink.tensor_named(t, name, kind)
+
+
+def model_of(t: Tensor) -> Module | None:
+    """The root of the model that parameter ``t`` belongs to; ``None`` when it belongs to none."""
+    found = _owners.get(id(t)) if isinstance(t, Parameter) else None
+    while found is not None and (ref := _parents.get(found)) is not None and (parent := ref()) is not None:
+        found = parent
+    return found

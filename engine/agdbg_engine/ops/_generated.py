@@ -4126,7 +4126,7 @@ class TanhBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = g - g * result * result
+        gi = g * (1 - result * result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4142,7 +4142,7 @@ class TanhBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = g - g * result * result
+        g0 = g * (1 - result * result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -4153,7 +4153,7 @@ class TanhBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = g - g * result * result
+        g0 = g * (1 - result * result)
         return (g0,)
 
     def release(self, freed):
@@ -4225,7 +4225,7 @@ def tanh(self: Tensor) -> Tensor:
 
 
 def jvp_tanh(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t - self_t * result * result
+    return self_t * (1 - result * result)
 
 
 class SigmoidBackward0(Node1):
@@ -4245,7 +4245,7 @@ class SigmoidBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = (g - g * result) * result
+        gi = g * (1 - result) * result
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4261,7 +4261,7 @@ class SigmoidBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = (g - g * result) * result
+        g0 = g * (1 - result) * result
         return (g0,)
 
     def grads_graph(self, g):
@@ -4272,7 +4272,7 @@ class SigmoidBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = (g - g * result) * result
+        g0 = g * (1 - result) * result
         return (g0,)
 
     def release(self, freed):
@@ -4344,7 +4344,7 @@ def sigmoid(self: Tensor) -> Tensor:
 
 
 def jvp_sigmoid(self_: Any, result: Any, self_t: Any) -> Any:
-    return (self_t - self_t * result) * result
+    return self_t * (1 - result) * result
 
 
 class ReluBackward0(Node1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .. import events
+from .. import events, streams
 from ..anomaly import remember
 from ..grad_mode import mode
 from ..inside import shares
@@ -97,6 +97,8 @@ def after_birth(node: Node, out: Tensor) -> None:
         node.nrs = (0,) * len(node.next_nodes())  # the general way, which conjugates
     if events.special & events.ANOMALY:
         remember(node)
+    if events.special & events.STREAMS:
+        streams.remember(node, out)
     if mode.saved_hooks or mode.strict:
         keep(node, out)
 

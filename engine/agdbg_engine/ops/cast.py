@@ -41,14 +41,15 @@ def to(
             device = Device(a)
         else:
             dtype = a
-    copy = flags[1] if len(flags) > 1 else copy  # the first one is non_blocking
+    non_blocking = flags[0] if flags else non_blocking
+    copy = flags[1] if len(flags) > 1 else copy
     target = self.dtype if dtype is None else np.dtype(dtype)
     if device is not None:
         source, place = device_of(self._a), resolved(device)
         if source != place:
             if target != self.dtype and (target.kind != "f" or self.dtype.kind != "f"):
                 self = to(self, dtype=target)
-            moved: Tensor = graph.to_device(self, place, target, source, self.dtype)  # type: ignore[attr-defined]  # a row
+            moved: Tensor = graph.to_device(self, place, target, source, self.dtype, not non_blocking)  # type: ignore[attr-defined]  # a row
             return moved
     if target == self.dtype:
         return _copied(self, target, memory_format) if copy else self

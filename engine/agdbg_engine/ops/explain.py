@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
+from .. import errors, events
 from ..backends import on_host
 from ..device import device_of
 from ..dtype import scalar_type
+from ..sites import caller
 from ..tensor import Tensor
 from .host_only import refused
 from .mixed_devices import mixed
@@ -26,7 +27,14 @@ def shape_error(text: str, error: type[Exception] = RuntimeError) -> Exception:
 
 
 def explain(op: str, error: Exception, **tensors: Any) -> Exception:
-    """``error`` of a kernel in PyTorch's words where it has some, else ``error`` itself."""
+    """``error`` of a kernel in PyTorch's words where it has some, else ``error`` itself; instruments are told of it."""
+    found = _explained(op, error, **tensors)
+    if events.sink is not None and not hasattr(found, "details"):  # else errors.make has told them
+        events.sink.op_failed(found, *caller())
+    return found
+
+
+def _explained(op: str, error: Exception, **tensors: Any) -> Exception:
     refusal = next((refused(op, t._a) for t in tensors.values() if isinstance(t, Tensor) and not on_host(t._a)), None)
     if refusal is not None:
         return refusal

@@ -17,6 +17,7 @@ from ..grad_mode import mode
 from ..meta import AutogradMeta
 from ..node import Node
 from ..saved import Packed
+from ..sites import caller
 from ..storage import Storage
 from ..tangents import ForwardGrad, below, forward_grad, levels_of, set_through_view, tangents_of
 from ..tangents import laid_out as _laid_out
@@ -101,7 +102,7 @@ def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any]) -> None:
 
 def _share_memory(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors are the same memory, or parts of it."""
-    return a is b or bool(np.may_share_memory(a._a, b._a))
+    return a is b or (type(a._a) is type(b._a) and bool(np.may_share_memory(a._a, b._a)))
 
 
 def _is_view(t: Tensor) -> bool:
@@ -142,21 +143,27 @@ def follow(twin: Tensor, t: Tensor) -> None:
             forward_grad(twin).set(level, tangents_of(t)[level].clone())
 
 
-def check_write(t: Tensor) -> None:
-    """Refuse to write in place to ``t`` where its tangents cannot be written to."""
+def check_write(t: Tensor, repeating: bool = False) -> None:
+    """Refuse to write in place to ``t`` where its tangents cannot be written to; ``repeating`` as in :func:`check_inplace`."""
     for level in levels_of((t,)):
         with below(level):
-            check_inplace(tangents_of(t)[level], ())
+            check_inplace(tangents_of(t)[level], (), repeating)
 
 
-def write(t: Tensor, result: Tensor) -> None:
-    """``t`` was overwritten with ``result``: its tangents are too; a first one goes through to the base of a view."""
+def write(t: Tensor, result: Tensor, repeating: Callable[[Any, Any], None] | None = None) -> None:
+    """``t`` was overwritten with ``result``: its tangents are too; a first one goes through to the base of a view.
+
+    ``repeating`` writes one buffer into another that may show its memory as several elements.
+    """
     for level in levels_of((result,)):
         new = tangents_of(result)[level]
         old = tangents_of(t).get(level)
         with below(level):
             if old is None:
                 set_through_view(t, level, new)
+            elif repeating is not None and not (old.requires_grad or new.requires_grad):
+                repeating(old._a, new._a)
+                old._bump("copy_", None, *caller())
             else:
                 _overwrite(old, new)
 

@@ -46,7 +46,7 @@ def inplace(
     if apart:
         twin._a = t._a.copy()
     if events.special & events.FORWARD:
-        check_write(t)
+        check_write(t, repeating)
         follow(twin, t)
     if name in _UNCAST and any(isinstance(x, Tensor) and x._rg and x._a.dtype != t._a.dtype for x in args):
         function = _cast_back(function, t._a.dtype)
@@ -75,7 +75,7 @@ def inplace(
         if born:
             keep_output(node, t)
     if events.special & events.FORWARD:
-        write(t, result)
+        write(t, result, _write_changed if repeating else None)
         if node is not None:
             keep_tangents(node, t)
     return t
@@ -131,8 +131,12 @@ def _write_repeating(target: Any, result: Any, name: str, args: tuple[Any, ...])
         else:
             target[key] = values
     else:
-        changed = (result != target) & ((result == result) | (target == target))
-        array_module(target).copyto(target, result, where=changed)
+        _write_changed(target, result)
+
+
+def _write_changed(target: Any, result: Any) -> None:
+    changed = (result != target) & ((result == result) | (target == target))
+    array_module(target).copyto(target, result, where=changed)
 
 
 def _keep(born: list[tuple[Node, Tensor]], last: Node | None) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 from .. import events, overrides
 from ..grad_mode import mode
 from ..inside import check_write as check_captured
+from ..meta import AutogradMeta
+from ..pinned import pin
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller
 from ..tensor import Tensor, check_inplace, wrap
-from ..view import set_history
+from ..view import Step, set_history
 
 
 def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any, ...]) -> Tensor:
@@ -32,21 +34,46 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
     result = view(_same(t), *args)
     if events.special:
         before_write(t, name)
-    t._a = result._a
+    if result._fn is None and not t._is_view():
+        pin(t, result._a)
+    old, t._a = t._a, result._a
     code, lasti = caller()
     t._bump(name, result._fn, code, lasti)
     if result._fn is not None:
         set_history(t, result._fn)
         if events.sink is not None:
             events.sink.history_rebased(t, node_before, result._fn, name, code, lasti)
-    made = result._meta
-    if made is not None and t._meta is not None:
-        if t._meta.view is not None and made.view is not None:
-            t._meta.view = made.view
-            made.view.attr_version = t._shared_storage().version
-        if made.tangents is not None:
-            t._meta.tangents = made.tangents
+    _follow(t, result._meta, old, result._fn is not None)
     return t
+
+
+def _follow(t: Tensor, made: AutogradMeta | None, old: Any, recorded: bool) -> None:
+    """What is known of ``t`` as a view, as a base of views, and of its tangents, is so in its new shape."""
+    if t._meta is not None and t._meta.view is not None:
+        if made is not None and made.view is not None:
+            before, t._meta.view = t._meta.view, made.view
+            made.view.creation = before.creation
+            # without a history of its own it takes its place in the base's anew
+            made.view.attr_version = t._shared_storage().version if recorded else before.attr_version
+    else:
+        t._meta = t._meta or AutogradMeta()
+        t._meta.turned = (*t._meta.turned, _turning_back(t._a, old))
+    if made is not None and made.tangents is not None:
+        t._meta.tangents = made.tangents
+
+
+def _turning_back(new: Any, old: Any) -> Step:
+    """How a buffer in the shape of ``new`` is seen in that of ``old``, which is the same memory."""
+    moved = [
+        d
+        for d, (a, b) in enumerate(zip(new.strides, old.strides, strict=False))
+        if a != b or new.shape[d] != old.shape[d]
+    ]
+    if new.ndim == old.ndim and len(moved) == 2:
+        first, second = moved
+        return lambda a: a.swapaxes(first, second)
+    shape = old.shape
+    return lambda a: a.reshape(shape)
 
 
 def _same(t: Tensor) -> Tensor:

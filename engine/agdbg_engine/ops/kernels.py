@@ -40,6 +40,7 @@ from numpy import power as _power
 from numpy import subtract as sub  # noqa: F401 - a kernel
 
 from ..device import array_module
+from ..fused import fused
 from ..sites import user_stacklevel
 from .kernels_reduce import *  # noqa: F403 - kernels too
 from .kernels_shape import *  # noqa: F403 - kernels too
@@ -56,10 +57,11 @@ def rsqrt(x: Any) -> Any:
     return 1 / np.sqrt(x)
 
 
+@fused("T x", "T out", "out = T(1) / (T(1) + exp(-x));")
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)); the overflow of exp gives the right 0."""
     e = _negative(x)
-    if type(e) is not ndarray:  # a scalar, or on another device: nothing to write into
+    if type(e) is not ndarray:  # a scalar, or on a device without kernels: nothing to write into
         e = np.exp(e)
         return np.reciprocal(e + constant(1, e))
     exp(e, e)
@@ -139,6 +141,10 @@ def leaky_relu(x: Any, negative_slope: float) -> Any:
     return where(x > 0, x, x * negative_slope)
 
 
+@fused(
+    "T x, float64 beta, float64 threshold", "T out",
+    "T bx = x * T(beta); out = bx > T(threshold) ? x : log1p(exp(bx)) / T(beta);",
+)  # fmt: skip
 def softplus(x: Any, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta x)) / beta, and x itself above the threshold."""
     bx = x * beta
@@ -150,6 +156,10 @@ def softplus(x: Any, beta: float, threshold: float) -> Any:
     return where(high, x, curve) if type(x) is not ndarray or high.any() else curve
 
 
+@fused(
+    "T g, T x, float64 beta, float64 threshold", "T out",
+    "T bx = x * T(beta); out = bx > T(threshold) ? g : g / (T(1) + exp(-bx));",
+)  # fmt: skip
 def softplus_backward(g: Any, x: Any, beta: float, threshold: float) -> Any:
     """``g * sigmoid(beta * x)``, and ``g`` itself above the threshold."""
     bx = x * beta
@@ -159,6 +169,7 @@ def softplus_backward(g: Any, x: Any, beta: float, threshold: float) -> Any:
     return where(high, g, s) if type(x) is not ndarray or high.any() else s
 
 
+@fused("T x", "T out", "out = x * (T(1) / (T(1) + exp(-x)));")
 def silu(x: Any) -> Any:
     """X * sigmoid(x)."""
     s = sigmoid(x)
@@ -166,6 +177,7 @@ def silu(x: Any) -> Any:
     return s
 
 
+@fused("T g, T x", "T out", "T s = T(1) / (T(1) + exp(-x)); out = g * s * (T(1) + x * (T(1) - s));")
 def silu_backward(g: Any, x: Any) -> Any:
     """``g * s * (1 + x * (1 - s))`` with ``s = sigmoid(x)``."""
     s = sigmoid(x)
@@ -177,6 +189,7 @@ def silu_backward(g: Any, x: Any) -> Any:
     return slope
 
 
+@fused("T x", "T out", "out = T(0.5) * x * (T(1) + tanh(T(0.7978845608028654) * (x + T(0.044715) * (x * x * x))));")
 def gelu_tanh(x: Any) -> Any:
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x ** 3)))."""
     return 0.5 * x * (1 + np.tanh(GELU * (x + 0.044715 * (x * x * x))))

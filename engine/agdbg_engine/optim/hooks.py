@@ -6,8 +6,10 @@ import functools
 from collections import OrderedDict
 from typing import Any
 
+from .. import events
 from ..hooks import Hook, Hooks, RemovableHandle
 from ..hooks.quiet import QuietHandle
+from ..sites import caller
 
 _before: Hooks = OrderedDict()
 _after: Hooks = OrderedDict()
@@ -28,6 +30,8 @@ def hooked(step: Any) -> Any:
 
     @functools.wraps(step)
     def with_hooks(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if events.sink is not None:
+            events.sink.optimizer_stepped(self, *caller())
         before, after = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
         if not (before or after or _before or _after):
             return step(self, *args, **kwargs)

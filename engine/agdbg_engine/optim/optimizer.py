@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
+from .. import events
 from ..hooks import Hook, Hooks, RemovableHandle
 from ..hooks.quiet import QuietHandle
 from ..nn.module import clear_grad, typename
+from ..sites import caller
 from ..tensor import Tensor
 from .hooks import hooked, register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
@@ -146,6 +148,8 @@ class Optimizer:
         if not {p for group in self.param_groups for p in group["params"]}.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
+        if events.sink is not None:
+            events.sink.optimizer_built(self, params, *caller())
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clear the gradients of all parameters."""

@@ -215,6 +215,7 @@ class Refusal:
 
     node: Node
     slot: str
+    """Empty for a node that was freed as a whole."""
     freed: Freed | None
     """Who freed it; ``None`` when it was modified."""
 
@@ -251,8 +252,8 @@ def first_refusal(nodes: list[Node]) -> Refusal | None:
                 return Refusal(node, saved[2:], None)
         if node.op_name == "CopySlices":
             found = first_refusal([node.inner])
-            if found is not None:
-                return found
+            if found is not None or node.freed is not None:
+                return found or Refusal(node, "", node.freed)
     return None
 
 
@@ -268,7 +269,7 @@ def _checks_of(cls: type[Node]) -> tuple[tuple[str, str, bool], ...]:
 def _storage_of(node: Node, slot: str) -> Storage | None:
     """Where a slot that is neither empty nor freed has its memory, if anything else can share it."""
     held = getattr(node, "s_" + slot)
-    if node.outputs_saved[node.slots.index(slot)] and not isinstance(held, Packed):
+    if node.outputs_saved[node.slots.index(slot)] and not isinstance(held, Packed) and not node.user_code:
         found: Storage | Packed | None = node.o_storage
     else:
         found = held._storage

@@ -345,6 +345,8 @@ def _born(node: Interpreted, outs: tuple[Tensor, ...]) -> None:
     """Tell the instruments, and let hooks on saved tensors have the results that a node with several saved."""
     if events.sink is not None:
         events.sink.node_born(node, next(o for o in outs if o._fn is node))
+        if node.multi:
+            events.sink.outputs_made(node, [o for o in outs if o._fn is node])
     if node.multi and (mode.saved_hooks or mode.strict):
         for name in node.slots:
             if isinstance(getattr(node, "s_" + name), SavedResult):

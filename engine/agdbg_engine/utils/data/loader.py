@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
+from ...device import may_pin
+from ...pytree import mapped
 from ...random import Generator
+from ...sites import user_stacklevel
+from ...tensor import Tensor
 from .collate import default_collate, default_convert
 from .datasets import IterableDataset
 from .samplers import BatchSampler, RandomSampler, SequentialSampler
@@ -67,7 +72,8 @@ class DataLoader(Generic[T]):
         super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[T]:
-        return self._from_iterable() if self._iterable else self._by_number()
+        batches = self._from_iterable() if self._iterable else self._by_number()
+        return map(_pinned, batches) if self.pin_memory and _can_pin() else batches
 
     def _by_number(self) -> Iterator[T]:
         if self.batch_sampler is None:
@@ -95,6 +101,21 @@ class DataLoader(Generic[T]):
         if self.batch_size is None:
             return n
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+
+def _can_pin() -> bool:
+    if not may_pin():
+        warnings.warn(
+            "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.",
+            UserWarning,
+            stacklevel=user_stacklevel(),
+        )
+    return may_pin()
+
+
+def _pinned(batch: Any) -> Any:
+    """``batch`` with its tensors, in whatever it is made of, in pinned memory."""
+    return mapped(lambda x: x.pin_memory() if isinstance(x, Tensor) else x, batch)
 
 
 class _Endless:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....fused import fused
 from ... import kernels
 from ..declare import formula, kernel, op
 from .row import activation
@@ -33,6 +34,11 @@ def _apart(x: Any, input_scale: float) -> tuple[Any, Any]:
 
 
 @kernel
+@fused(
+    "T g, float64 alpha, float64 scale, float64 input_scale, bool is_result, T x", "T out",
+    "T below = is_result ? x + T(alpha * scale) : T(alpha * scale) * exp(x * T(input_scale)); "
+    "out = g * (x <= T(0) ? below * T(input_scale) : T(scale));",
+)  # fmt: skip
 def elu_backward(
     g: Any, alpha: float, scale: float, input_scale: float, is_result: bool, x: Any
 ) -> Any:  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....device import beside
+from ....device import array_module
 from ....dtype import scalar_type
 from ....random import generator
 from ....sites import user_stacklevel
@@ -202,8 +202,8 @@ def rrelu(
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = None
     if training:
-        drawn = generator().uniform(lower, upper, input.shape).astype(input.dtype)
-        noise = g.where(wrap(input._a <= 0), wrap(beside(drawn, input._a)), 1.0)
+        drawn = generator(None, input._a).uniform(lower, upper, input.shape).astype(input.dtype)
+        noise = g.where(wrap(input._a <= 0), wrap(drawn), 1.0)
     kept = OPS["rrelu_of_result"] if lower >= 0 else None
     return _form("rrelu", inplace, input, OPS["rrelu_with_noise"], noise, lower, upper, training, kept=kept)
 
@@ -234,13 +234,14 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """Softmax of ``(logits + Gumbel noise) / tau``; ``hard``: 1 at the largest and 0 elsewhere, with the same gradient."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=user_stacklevel())
-    noise = generator().gumbel(size=logits.shape).astype(logits.dtype)
+    noise = generator(None, logits._a).gumbel(size=logits.shape).astype(logits.dtype)
     soft = reduce.softmax((logits + wrap(noise)) / tau, dim)
     if not hard:
         return soft
     values = soft._a
     largest = np.expand_dims(values.argmax(dim), dim)
-    places = np.arange(values.shape[dim]).reshape([-1 if d == dim % values.ndim else 1 for d in range(values.ndim)])
+    shape = [-1 if d == dim % values.ndim else 1 for d in range(values.ndim)]
+    places = array_module(values).arange(values.shape[dim]).reshape(shape)
     return wrap((places == largest).astype(values.dtype)) - soft.detach() + soft
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....fused import fused
 from ... import kernels
 from ..declare import kernel, op
 from .row import NOTHING, activation, backward
@@ -62,6 +63,9 @@ def hardsigmoid_backward(g: Any, x: Any) -> Any:
 
 
 @kernel
+@fused(
+    "T x", "T out", "T part = x + T(3); part = part < T(0) ? T(0) : part > T(6) ? T(6) : part; out = part * x / T(6);"
+)
 def hardswish(x: Any) -> Any:
     """``x * hardsigmoid(x)``."""
     part = kernels.between(x + 3, 0.0, 6.0)
@@ -71,6 +75,7 @@ def hardswish(x: Any) -> Any:
 
 
 @kernel
+@fused("T g, T x", "T out", "out = x <= T(-3) ? T(0) : x < T(3) ? g * (x / T(3) + T(0.5)) : g;")
 def hardswish_backward(g: Any, x: Any) -> Any:
     """The gradient of hardswish."""
     slope = x / 3

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....fused import fused
 from ... import kernels
 from ...lists import cat
 from ..declare import formula, in_both, kernel, op
@@ -17,7 +18,12 @@ from .row import activation, backward
 # ----- gelu -----
 
 
+_CDF = "T cdf = T(0.5) * (T(1) + erf(x * T(0.7071067811865476)));"
+"""In C: the normal distribution function."""
+
+
 @kernel
+@fused("T x", "T out", f"{_CDF} out = x * cdf;")
 def gelu(x: Any) -> Any:
     """``x`` times the normal distribution function of it."""
     p = _distribution(x)
@@ -26,6 +32,7 @@ def gelu(x: Any) -> Any:
 
 
 @kernel
+@fused("T g, T x", "T out", f"{_CDF} out = g * (cdf + x * exp(T(-0.5) * x * x) * T(0.3989422804014327));")
 def gelu_backward(g: Any, x: Any) -> Any:
     """The gradient of :func:`gelu`."""
     slope = normal_density(x)
@@ -84,6 +91,7 @@ activation("normal_density(self)", "NormalDensityBackward0", "-g * (self * resul
 
 
 @kernel
+@fused("T x", "T out", "out = (x < T(0) ? x : T(0)) - log1p(exp(-abs(x)));")
 def log_sigmoid(x: Any) -> Any:
     """log(1 / (1 + exp(-x))), computed so that exp never overflows."""
     e = np.abs(x)
@@ -93,6 +101,7 @@ def log_sigmoid(x: Any) -> Any:
 
 
 @kernel
+@fused("T g, T x", "T out", "out = g / (T(1) + exp(x));")
 def log_sigmoid_backward(g: Any, x: Any) -> Any:
     """``g * sigmoid(-x)``."""
     s = kernels.sigmoid(-x)
@@ -101,6 +110,7 @@ def log_sigmoid_backward(g: Any, x: Any) -> Any:
 
 
 @kernel
+@fused("T x", "T out", "out = x * tanh(x > T(20) ? x : log1p(exp(x)));")
 def mish(x: Any) -> Any:
     """``x * tanh(softplus(x))``."""
     wide = single(x)

@@ -82,7 +82,7 @@ def _pooled(k: int, x: Tensor, kernel_size: Size, output_size: Any, output_ratio
     check_kind(op, x, "f")
     if samples is None:
         lead = (1, *x.shape[:-k]) if x.ndim == k + 1 else x.shape[:-k]
-        samples = wrap(array_module(x._a).asarray(generator().random((*lead, k)).astype(x.dtype)))
+        samples = wrap(generator(None, x._a).random((*lead, k)).astype(x.dtype))
     elif tuple(samples.shape[-2:]) != (x.shape[-k - 1], k):
         what = "size(1) equals to input channel size" if samples.shape[-1] == k else f"size(2) equals to {k}"
         raise shape_error(f"Expect _random_samples.{what}.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import random
-from ....device import array_module
+from ....device import array_module, resolved
 from ....dtype import get_default_dtype, scalar_type
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
@@ -24,7 +24,7 @@ def _decided(x: Any, source: Any) -> Any:
 
 
 def _decided_by(x: Any, p: Any, source: Any) -> Any:
-    return (array_module(x).asarray(source.random(x.shape)) < p).astype(x.dtype)
+    return (source.random(x.shape) < p).astype(x.dtype)
 
 
 def _counts(x: Any, source: Any) -> Any:
@@ -70,7 +70,7 @@ def _check_probability(p: Any) -> None:
 @public("torch Tensor", out=True)
 def bernoulli(self: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     """1 with the probability that ``self`` says, or ``p`` everywhere, else 0."""
-    source = random.generator(generator)
+    source = random.generator(generator, self._a)
     if p is None:
         _check_probabilities(self)
         out: Tensor = BERNOULLI(self, source)
@@ -100,7 +100,7 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
         raise NotImplementedError(f"\"poisson_cpu\" not implemented for '{scalar_type(input.dtype)}'")
     if seen(~(input._a >= 0)):
         raise shape_error("invalid Poisson rate, expected rate to be non-negative")
-    out: Tensor = POISSON(input, random.generator(generator))
+    out: Tensor = POISSON(input, random.generator(generator, input._a))
     return out
 
 
@@ -118,11 +118,11 @@ def normal(
     if lowest.dtype.kind != "c" and seen(~(lowest >= 0)):
         text = "all elements of std >= 0.0" if isinstance(std, Tensor) else f"std >= 0.0, but found std {std:g}"
         raise shape_error(f"normal expects {text}")
-    source = random.generator(generator)
     if not of_tensors:
         kind = np.dtype(dtype or get_default_dtype())
         from ....creation import leaf, shape_of
 
+        source = random.generator_on(resolved(device), generator)
         numbers = random.normal(source, shape_of("normal", (size,)), kind) * kind.type(std) + kind.type(mean)
         return leaf(numbers, device, requires_grad)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
@@ -132,7 +132,8 @@ def normal(
         row = BY_BOTH
     else:
         row = BY_MEAN if isinstance(mean, Tensor) else BY_STD
-    out: Tensor = row(mean, std, source)
+    like = mean if isinstance(mean, Tensor) else std
+    out: Tensor = row(mean, std, random.generator(generator, like._a))
     return out
 
 
@@ -153,10 +154,10 @@ def multinomial(self: Tensor, num_samples: int, replacement: bool = False, *, ge
         raise shape_error("probability tensor contains either `inf`, `nan` or element < 0")
     if seen(~(weights.sum(-1) > 0)):
         raise shape_error("invalid multinomial distribution (sum of probabilities <= 0)")
-    source = random.generator(generator)
+    source = random.generator(generator, weights)
     if replacement:
         return wrap(_with_replacement(weights, num_samples, source))
-    waiting = array_module(weights).asarray(source.standard_exponential(weights.shape) + np.finfo(np.float64).tiny)
+    waiting = source.standard_exponential(weights.shape) + np.finfo(np.float64).tiny
     order = np.argsort(-(weights / waiting), -1, kind="stable")  # who is first among exponential waiting times
     return wrap(order[..., :num_samples].copy())
 
@@ -168,7 +169,7 @@ def _with_replacement(weights: Any, n: int, source: Any) -> Any:
     xp = array_module(weights)
     number = xp.arange(len(rows))[:, None]
     ends = (sums / sums[:, -1:] + 2.0 * number).reshape(-1)
-    drawn = xp.searchsorted(ends, xp.asarray(source.random((len(rows), n))) + 2.0 * number, "right")
+    drawn = xp.searchsorted(ends, source.random((len(rows), n)) + 2.0 * number, "right")
     drawn = drawn - number * rows.shape[1]
     drawn = np.where(drawn < rows.shape[1], drawn, rows.argmax(-1)[:, None])  # after rounding to the end
     return drawn.reshape(*weights.shape[:-1], n)

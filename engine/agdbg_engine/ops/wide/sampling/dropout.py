@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 
-from ....device import beside
 from ....random import generator
 from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
@@ -27,7 +26,7 @@ def _kept(x: Tensor, p: float, channels: bool) -> Tensor:
     if channels and x.ndim < 2:
         raise shape_error("Feature dropout requires at least 2 dimensions in the input")
     shape = (*x.shape[:2], *(1,) * (x.ndim - 2)) if channels else tuple(x.shape)
-    return wrap(beside((generator().random(shape) >= p).astype(x.dtype), x._a))
+    return wrap((generator(None, x._a).random(shape) >= p).astype(x.dtype))
 
 
 def _applied(x: Tensor, p: float, train: bool, inplace: bool, channels: bool = False, alpha: bool = False) -> Tensor:

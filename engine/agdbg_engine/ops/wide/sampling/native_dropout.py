@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ....device import array_module
 from ....random import generator
 from ....tensor import Tensor
 from ..declare import op, public
@@ -15,7 +14,7 @@ from ..declare import op, public
 def _dropped(x: Any, p: float, scale: float, source: Any) -> tuple[Any, Any]:
     if source is None:
         return x.copy(), np.ones_like(x, dtype=np.bool_)
-    mask = array_module(x).asarray(source.random(x.shape) >= p)
+    mask = source.random(x.shape) >= p
     return x * mask * x.dtype.type(scale), mask
 
 
@@ -42,5 +41,5 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     else:
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={1 - p:g}")
-        found = DROPOUT(input, p, 0.0 if p == 1 else 1 / (1 - p), generator())
+        found = DROPOUT(input, p, 0.0 if p == 1 else 1 / (1 - p), generator(None, input._a))
     return found[0], found[1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import random
-from ....device import array_module
+from ....backends import on_host
 from ....dtype import cpp_type, scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
@@ -16,8 +16,8 @@ from ..declare import op, public
 
 
 def on_device(numbers: Any, like: Any) -> Any:
-    """NumPy's ``numbers`` in the library and dtype of ``like``."""
-    return array_module(like).asarray(np.asarray(numbers).astype(like.dtype, copy=False))
+    """What was drawn for ``like``, in its dtype."""
+    return np.asarray(numbers, like.dtype) if on_host(like) else numbers.astype(like.dtype, copy=False)
 
 
 def _normal(x: Any, mean: Any, std: Any, source: Any) -> Any:
@@ -65,7 +65,7 @@ RANDOM = [_row(f"random_drawn_{i}(self, low, high, source)", f"RandomBackward{i}
 
 def written(self: Tensor, name: str, row: Any, *args: Any, generator: Any) -> Tensor:
     """``self`` overwritten in place with what ``row`` draws."""
-    return inplace(self, name, row, (*args, random.generator(generator)))
+    return inplace(self, name, row, (*args, random.generator(generator, self._a)))
 
 
 def _floating(name: str, x: Tensor, kinds: str = "fc") -> None:

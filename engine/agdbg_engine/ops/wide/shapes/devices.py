@@ -12,15 +12,15 @@ from ..declare import kernel, op, public
 
 
 @kernel
-def to_device(x: Any, device: Device, dtype: Any, source: Device, source_dtype: Any) -> Any:
-    """A copy of ``x``, which lies on ``source``, on ``device`` as ``dtype``."""
+def to_device(x: Any, device: Device, dtype: Any, source: Device, source_dtype: Any, blocking: bool = True) -> Any:
+    """A copy of ``x``, which lies on ``source``, on ``device`` as ``dtype``; not complete yet unless ``blocking``."""
     if x.dtype != dtype:
         x = kernels.to_copy(x, dtype)
-    return moved(x, device)
+    return moved(x, device, blocking)
 
 
 op(
-    "to_device(self, device, dtype, source, source_dtype)",
+    "to_device(self, device, dtype, source, source_dtype, blocking=True)",
     "ToCopyBackward0",
     self="to_device(g, source, source_dtype, device, dtype)",
     jvp="to_device(self_t, device, dtype, source, source_dtype)",
@@ -36,4 +36,4 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
 @public("Tensor")
 def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
     """This tensor on a GPU: the current one unless told; itself where it is there."""
-    return self.to(resolved("cuda" if device is None else device))
+    return self.to(resolved("cuda" if device is None else device), non_blocking=non_blocking)

@@ -1,0 +1,137 @@
+"""The backend of ``cuda``: CuPy, imported when the first device is used, with its pool of memory."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..backends import Backend, MemoryUse, register
+from .memory import Peaks, out_of_memory
+from .summary import Found, Summaries
+
+if TYPE_CHECKING:
+    from ..fused import Fused
+
+EXTRAS = "pip install 'agdbg[cuda12]' (CUDA 12) or 'agdbg[cuda13]' (CUDA 13)"
+
+
+class Cuda(Backend):
+    """The devices of CuPy."""
+
+    def __init__(self) -> None:
+        super().__init__("cuda", "cupy", lambda part: importlib.import_module(f"cupyx.scipy.{part}"))
+        self.peaks = Peaks(self)
+        self._kernels: dict[str, Callable[..., Any]] = {}
+        self._summaries: Summaries | None = None
+
+    @property
+    def module(self) -> Any:
+        """CuPy; :class:`RuntimeError` where it or a GPU is missing."""
+        return cupy()
+
+    def is_loaded(self) -> bool:
+        return cupy.cache_info().currsize > 0
+
+    def count(self) -> int:
+        return int(self.module.cuda.runtime.getDeviceCount())
+
+    def current(self) -> int:
+        return int(self.module.cuda.runtime.getDevice())
+
+    def on(self, index: int) -> Any:
+        return self.module.cuda.Device(index)
+
+    def synchronize(self, index: int | None = None) -> None:
+        self.module.cuda.Device(index).synchronize()
+
+    def to_host(self, array: Any, blocking: bool = True) -> Any:
+        if blocking:
+            return array.get(order="A")
+        return array.get(out=self._pinned_empty(array.shape, array.dtype), blocking=False)
+
+    # ----- kernels and random numbers -----
+
+    draws = True
+
+    def summary(self, array: Any) -> Found:
+        if self._summaries is None:
+            self._summaries = Summaries(self.module)
+        with self.on(self.index_of(array)):
+            return self._summaries(array)
+
+    def elementwise(self, formula: Fused) -> Callable[..., Any]:
+        found = self._kernels.get(formula.name)
+        if found is None:
+            make = self.module.ElementwiseKernel
+            found = self._kernels[formula.name] = make(formula.inputs, formula.outputs, formula.body, formula.name)
+        return found
+
+    # ----- memory -----
+
+    def memory(self, index: int) -> MemoryUse:
+        with self.on(index) as device:
+            pool = self.module.get_default_memory_pool()
+            free, total = device.mem_info
+            return MemoryUse(pool.used_bytes(), pool.total_bytes(), free, total)
+
+    def free_cached(self) -> None:
+        self.module.get_default_memory_pool().free_all_blocks()
+        self.module.get_default_pinned_memory_pool().free_all_blocks()
+
+    def malloc(self, nbytes: int) -> Any:
+        """CuPy's allocator: its pool. Where that has nothing left, the error says what graphs hold."""
+        try:
+            found = self.module.get_default_memory_pool().malloc(nbytes)
+        except self.module.cuda.memory.OutOfMemoryError as error:
+            raise out_of_memory(self, self.current(), nbytes) from error
+        self.peaks.see(self.current(), nbytes)
+        return found
+
+    # ----- pinned memory -----
+
+    pins = True
+
+    def _pinned_empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        size = int(np.prod(shape, dtype=np.int64))
+        memory = self.module.cuda.alloc_pinned_memory(size * dtype.itemsize)
+        return np.frombuffer(memory, dtype, size).reshape(shape)
+
+    def pinned(self, array: Any) -> Any:
+        found = self._pinned_empty(array.shape, array.dtype)
+        found[...] = array
+        return found
+
+    def is_pinned(self, array: Any) -> bool:
+        base = array
+        while isinstance(base, np.ndarray):
+            base = base.base
+        held = base.obj if isinstance(base, memoryview) else base
+        return self.is_loaded() and isinstance(held, self.module.cuda.PinnedMemoryPointer)
+
+
+BACKEND = Cuda()
+register(BACKEND)
+
+
+@functools.cache
+def cupy() -> Any:
+    """CuPy with a usable GPU; the error says what to install and what was found."""
+    if importlib.util.find_spec("cupy") is None:
+        raise RuntimeError(f"device cuda needs CuPy, which is not installed: {EXTRAS}")
+    try:
+        found = importlib.import_module("cupy")
+        count = found.cuda.runtime.getDeviceCount()
+    except Exception as error:  # a library that does not load, no driver: whatever it is, it is to be told
+        raise RuntimeError(
+            f"device cuda cannot be used: CuPy is installed, but {type(error).__name__}: {error}. CuPy must fit the "
+            f"CUDA version of the driver: {EXTRAS}"
+        ) from error
+    if not count:
+        raise RuntimeError(f"device cuda cannot be used: CuPy {found.__version__} is installed, but it finds no GPU")
+    found.cuda.set_allocator(BACKEND.malloc)
+    return found

@@ -1,0 +1,105 @@
+"""Norm, largest, NaNs, infinities and the place of the first of them, of all elements in one launch: for a debugger.
+
+Every thread goes through its share, every block puts what its threads found together, and five atomic operations a block give the
+result, which is fetched in one copy.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+THREADS = 256
+MOST_BLOCKS = 1024
+
+SOURCE = r"""
+extern "C" __global__ void summary(const NUMBER* x, unsigned long long n, unsigned long long* out) {
+    __shared__ double squares[THREADS];
+    __shared__ double largest[THREADS];
+    __shared__ unsigned long long nans[THREADS];
+    __shared__ unsigned long long infs[THREADS];
+    __shared__ unsigned long long first[THREADS];
+    const unsigned int me = threadIdx.x;
+    double sum = 0, top = 0;
+    unsigned long long nan_count = 0, inf_count = 0, bad = ~0ULL;
+    const unsigned long long step = gridDim.x * (unsigned long long)THREADS;
+    for (unsigned long long k = blockIdx.x * (unsigned long long)THREADS + me; k < n; k += step) {
+        const double v = (double)x[k];
+        const double size = fabs(v);
+        if (size <= 1.7976931348623157e308) {
+            sum += v * v;
+            if (size > top) top = size;
+        } else {
+            if (v != v) nan_count++; else inf_count++;
+            if (k < bad) bad = k;
+        }
+    }
+    squares[me] = sum; largest[me] = top; nans[me] = nan_count; infs[me] = inf_count; first[me] = bad;
+    __syncthreads();
+    for (unsigned int half = THREADS / 2; half > 0; half /= 2) {
+        if (me < half) {
+            squares[me] += squares[me + half];
+            if (largest[me + half] > largest[me]) largest[me] = largest[me + half];
+            nans[me] += nans[me + half];
+            infs[me] += infs[me + half];
+            if (first[me + half] < first[me]) first[me] = first[me + half];
+        }
+        __syncthreads();
+    }
+    if (me == 0) {
+        atomicAdd((double*)out, squares[0]);
+        atomicMax(out + 1, (unsigned long long)__double_as_longlong(largest[0]));
+        atomicAdd(out + 2, nans[0]);
+        atomicAdd(out + 3, infs[0]);
+        atomicMin(out + 4, first[0]);
+    }
+}
+"""
+"""In CUDA C; NUMBER and THREADS are macros. Bits of doubles that are not negative have the order of the doubles: ``atomicMax``."""
+
+NAMES = {"f": "float", "d": "double"}
+_START = np.array([0, 0, 0, 0, 2**64 - 1], np.uint64)
+
+
+class Found(NamedTuple):
+    """What the kernel found of the finite elements, and of the others; ``first_bad`` is a flat index, -1 when all are finite."""
+
+    norm: float
+    largest: float
+    nans: int
+    infs: int
+    first_bad: int
+
+
+def read(words: Any) -> Found:
+    """The five words that the kernel wrote, on the host."""
+    squares, largest = words[:2].view(np.float64)
+    nans, infs, first = (int(w) for w in words[2:])
+    return Found(math.sqrt(squares), float(largest), nans, infs, first if nans or infs else -1)
+
+
+class Summaries:
+    """The kernel for each dtype, compiled when first used."""
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self._kernels: dict[str, Any] = {}
+
+    def __call__(self, array: Any) -> Found:
+        """The summary of ``array``; complex numbers count by their absolute value."""
+        flat = self._cupy.ascontiguousarray(abs(array) if array.dtype.kind == "c" else array).reshape(-1)
+        if flat.dtype.char not in NAMES:
+            flat = flat.astype(np.float64)
+        out = self._cupy.array(_START)
+        blocks = min(MOST_BLOCKS, -(-flat.size // THREADS)) or 1
+        self._kernel(flat.dtype.char)((blocks,), (THREADS,), (flat, np.uint64(flat.size), out))
+        return read(out.get())
+
+    def _kernel(self, kind: str) -> Any:
+        found = self._kernels.get(kind)
+        if found is None:
+            options = (f"-DNUMBER={NAMES[kind]}", f"-DTHREADS={THREADS}")
+            found = self._kernels[kind] = self._cupy.RawKernel(SOURCE, "summary", options)
+        return found

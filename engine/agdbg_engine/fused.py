@@ -1,0 +1,65 @@
+"""Formulas that are one kernel where a device has kernels: a few lines of C beside what NumPy computes.
+
+NumPy runs the Python function. A backend may compile the C instead (CuPy does): one launch where the function takes several,
+and no memory for what lies between. Tests compile the C for the CPU and compare the two.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Fused:
+    """An elementwise formula in C.
+
+    Attributes:
+        inputs, outputs: declarations such as ``T g, T x, float64 beta``; all of ``T`` have one dtype, float32 or float64.
+        body: statements in C++ that use and set those names.
+        reference: the same in Python, for NumPy.
+    """
+
+    name: str
+    inputs: str
+    outputs: str
+    body: str
+    reference: Callable[..., Any]
+
+
+FUSED: dict[str, Fused] = {}
+"""All of them, by the name of the Python function."""
+
+_COMPILED = "fdQ"
+"""Type codes of the dtypes of the first parameter for which the C is used."""
+
+
+def fused(inputs: str, outputs: str, body: str) -> Callable[[F], F]:
+    """Let a function of arrays be the kernel ``body`` on devices that have kernels.
+
+    Its first parameter is an array; parameters come in the order of ``inputs``.
+    """
+
+    def decorate(reference: F) -> F:
+        name = reference.__name__
+        if name in FUSED:
+            raise ValueError(f"there is a fused formula {name} already: C has one space of names")
+        formula = FUSED[name] = Fused(name, inputs, outputs, body, reference)
+
+        @functools.wraps(reference)
+        def call(first: Any, *rest: Any) -> Any:
+            if isinstance(first, np.ndarray | np.generic) or first.dtype.char not in _COMPILED:
+                return reference(first, *rest)
+            from .backends import backend_of
+
+            return (backend_of(first).elementwise(formula) or reference)(first, *rest)
+
+        return cast(F, call)
+
+    return decorate

@@ -1,0 +1,51 @@
+"""Tensors that were given other data after an op had made them: the gradient that their node gets must fit what it made.
+
+The nodes of ops keep no record of what they made, as what comes back fits by construction. Only ``t.data = other`` and changes of
+shape without recording break that; they leave a record first, which backward looks at where a node is special anyway.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .hooks import node_hooks
+from .validate import fitted_to, metadata_of
+
+if TYPE_CHECKING:
+    from .backward import BackwardPass
+    from .node import Node
+    from .tensor import Tensor
+
+
+def pin(t: Tensor, array: Any) -> None:
+    """``t`` is about to be given ``array``: its node remembers what it made, if that was something else."""
+    if t._fn is None:
+        return
+    old = t._a
+    if array.shape != old.shape or array.dtype != old.dtype or type(array) is not type(old):
+        node_hooks(t._fn).made.setdefault(t._nr, metadata_of(t))
+
+
+def fitted(bp: BackwardPass, node: Node, gs: list[Any]) -> list[Any]:
+    """The gradients ``gs`` that came in for ``node``, made to fit what it made.
+
+    Raises PyTorch's :class:`RuntimeError` with the name of the node that sent one which cannot fit.
+    """
+    from .hooks.firing import as_tensor
+
+    assert node.hooks is not None
+    for nr, want in node.hooks.made.items():
+        if gs[nr] is not None:
+            sender, index = _sender(bp, node, nr)
+            g = fitted_to(sender, index, as_tensor(gs[nr]), want)
+            gs[nr] = g if bp.tensors else g._a
+    return gs
+
+
+def _sender(bp: BackwardPass, node: Node, nr: int) -> tuple[Node, int]:
+    """Who sent the gradient for output ``nr`` of ``node`` last, and for which of its inputs."""
+    for sender in reversed(bp.order[: bp.position]):
+        for index, edge in enumerate(sender.edges()):
+            if edge == (node, nr):
+                return sender, index
+    return node, 0  # a root, whose gradient the caller gave

@@ -1,0 +1,60 @@
+"""A real GPU in the place of the strict device: the same tests run on CuPy when ``AGDBG_TEST_DEVICE=cuda`` is set.
+
+CuPy's devices go by the name of the strict one here, so that no test need know. What CuPy refuses it refuses by itself.
+"""
+
+import contextlib
+
+import numpy as np
+
+from agdbg_engine.backends import BACKENDS, register
+from agdbg_engine.cuda.backend import BACKEND
+
+cupy = BACKEND.module  # the error says what is missing
+ndarray = cupy.ndarray
+refusals = []
+"""Nothing is noted here."""
+
+
+class HostRead(Exception):
+    """CuPy raises :class:`TypeError` where something would be read unasked."""
+
+
+class Mixed(Exception):
+    """Likewise."""
+
+
+class Missing(Exception):
+    """Likewise."""
+
+
+BACKENDS.pop("cuda")
+BACKEND.kind = "strict"
+BACKEND.draws = False  # the tests compare with numbers drawn by NumPy
+register(BACKEND)
+
+
+def allowed_host_reads():
+    """CuPy reads when asked."""
+    return contextlib.nullcontext()
+
+
+def put(array):
+    """A copy of a NumPy array (or number, list) on the GPU, at its place in a copy of the memory that it is a part of."""
+    if not isinstance(array, np.ndarray):
+        return cupy.array(array)
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    whole = owner.flags.c_contiguous and array.dtype == owner.dtype
+    if owner is array or not whole or 0 in array.shape or min(array.strides, default=0) < 0:
+        return cupy.array(array, order="K")
+    place = (array.ctypes.data - owner.ctypes.data) // array.itemsize
+    part = cupy.array(owner).reshape(-1)[place:]
+    return cupy.lib.stride_tricks.as_strided(part, array.shape, array.strides)
+
+
+def host(array):
+    """The content of a device array."""
+    assert type(array) is ndarray, type(array)
+    return array.get()

@@ -1,0 +1,168 @@
+"""How the engine calls CuPy for memory, pinned memory and kernels: against a stand-in that has no more than CuPy's names."""
+
+import contextlib
+import types
+
+import numpy as np
+import pytest
+
+from agdbg_engine import cuda
+from agdbg_engine.cuda import backend
+from agdbg_engine.fused import FUSED
+
+
+class OutOfMemoryError(MemoryError):
+    """CuPy's is one too."""
+
+
+class Pool:
+    """CuPy's pool of memory."""
+
+    def __init__(self, total):
+        self.total, self.used, self.kept = total, 0, 0
+
+    def malloc(self, nbytes):
+        if self.used + nbytes > self.total:
+            raise OutOfMemoryError(nbytes)
+        self.used += nbytes
+        return types.SimpleNamespace(ptr=1, size=nbytes)
+
+    def used_bytes(self):
+        return self.used
+
+    def total_bytes(self):
+        return self.used + self.kept
+
+    def free_all_blocks(self):
+        self.kept = 0
+
+
+class PinnedMemoryPointer(bytearray):
+    """Memory that NumPy can look at, as CuPy's."""
+
+
+class Device(contextlib.nullcontext):
+    def __init__(self, index=None):
+        super().__init__(self)
+        self.index = index
+
+    @property
+    def mem_info(self):
+        return POOL.total - POOL.used, POOL.total
+
+    def synchronize(self):
+        """Nothing is ever under way."""
+
+
+POOL = Pool(1000)
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    POOL.used = POOL.kept = 0
+    made = []
+
+    def kernel(inputs, outputs, body, name):
+        made.append(name)
+        return FUSED[name].reference
+
+    fake = types.SimpleNamespace(
+        cuda=types.SimpleNamespace(
+            Device=Device, PinnedMemoryPointer=PinnedMemoryPointer, alloc_pinned_memory=PinnedMemoryPointer,
+            memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+            runtime=types.SimpleNamespace(getDevice=lambda: 0, getDeviceCount=lambda: 2),
+        ),
+        get_default_memory_pool=lambda: POOL, get_default_pinned_memory_pool=lambda: Pool(0), ElementwiseKernel=kernel, made=made,
+    )  # fmt: skip
+    monkeypatch.setattr(backend, "cupy", lambda: fake)
+    monkeypatch.setattr(backend.BACKEND, "is_loaded", lambda: True)
+    monkeypatch.setattr(backend.BACKEND, "_kernels", {})
+    backend.BACKEND.peaks.reset(0)
+    return fake
+
+
+def test_the_allocator_follows_the_pool(cupy):
+    backend.BACKEND.malloc(400)
+    POOL.kept = 100
+    assert cuda.memory_allocated() == 400
+    assert cuda.memory_reserved() == 500
+    assert cuda.mem_get_info() == (600, 1000)
+    assert cuda.max_memory_allocated() == 400
+    POOL.used = 0
+    assert cuda.max_memory_allocated() == 400
+    cuda.reset_peak_memory_stats()
+    assert cuda.max_memory_allocated() == 0
+    cuda.empty_cache()
+    assert cuda.memory_reserved() == 0
+    assert cuda.device_count() == 2
+
+
+def test_large_allocations_are_seen_at_once_and_small_ones_sampled(cupy):
+    POOL.total = 1 << 30
+    try:
+        backend.BACKEND.malloc(1 << 20)
+        POOL.used = 0
+        assert backend.BACKEND.peaks._most[0][0] == 1 << 20
+        backend.BACKEND.malloc(1 << 19)
+        POOL.used = 2 << 20
+        assert backend.BACKEND.peaks._most[0][0] == 1 << 20
+        for _ in range(63):
+            backend.BACKEND.malloc(8)
+        assert backend.BACKEND.peaks._most[0][0] >= 2 << 20
+    finally:
+        POOL.total = 1000
+
+
+def test_out_of_memory(cupy):
+    backend.BACKEND.malloc(900)
+    with pytest.raises(cuda.OutOfMemoryError) as found:
+        backend.BACKEND.malloc(200)
+    assert isinstance(found.value.__cause__, OutOfMemoryError)
+    assert str(found.value).startswith(
+        "CUDA out of memory. Tried to allocate 200 bytes. GPU 0 has a total capacity of 1000 bytes of which 100 bytes is free."
+    )
+
+
+def test_pinned_memory(cupy):
+    array = np.arange(6, dtype=np.int16).reshape(2, 3)
+    pinned = backend.BACKEND.pinned(array)
+    assert pinned.tolist() == array.tolist()
+    assert pinned.dtype == array.dtype
+    assert backend.BACKEND.is_pinned(pinned)
+    assert backend.BACKEND.is_pinned(pinned[1:].T)
+    assert not backend.BACKEND.is_pinned(array)
+    assert backend.BACKEND.pinned(np.array(2.5)).item() == 2.5
+    assert backend.BACKEND.pinned(np.zeros((0, 2))).shape == (0, 2)
+
+
+def test_a_copy_to_the_host_that_does_not_wait_goes_to_pinned_memory(cupy):
+    class Array:
+        shape, dtype = (2,), np.dtype(np.float32)
+
+        def get(self, order="C", out=None, blocking=True):
+            if out is None:
+                return "waited"
+            assert not blocking
+            out[...] = 7
+            return out
+
+    assert backend.BACKEND.to_host(Array()) == "waited"
+    found = backend.BACKEND.to_host(Array(), blocking=False)
+    assert found.tolist() == [7, 7]
+    assert backend.BACKEND.is_pinned(found)
+
+
+def test_a_kernel_is_made_once(cupy):
+    for _ in range(2):
+        assert backend.BACKEND.elementwise(FUSED["silu"])(np.ones(1)) is not None
+    assert cupy.made == ["silu"]
+
+
+def test_without_a_gpu_memory_functions_say_what_is_missing():
+    if cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(RuntimeError, match="device cuda"):
+        cuda.memory_allocated()
+    cuda.empty_cache()
+    cuda.manual_seed_all(1)
+    assert not cuda.is_initialized()

@@ -1,0 +1,184 @@
+"""Streams and events on the strict device, which notes what waits for what."""
+
+import threading
+
+import agdbg_tests_strict_device as strict
+import pytest
+
+import agdbg_engine as ag
+from agdbg_engine import events, streams
+from agdbg_engine.backward import BackwardPass
+
+BACKEND = strict.BACKEND
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Streams are noted from their first use on, for good: for these tests only."""
+    yield
+    if events._kept & events.STREAMS:
+        events.use(events.STREAMS, -1)
+        events._kept &= ~events.STREAMS
+
+
+def ran_on(function):
+    """The stream on which a function of the array library ran last."""
+    return streams.Stream(BACKEND, strict.Stream.work[function])
+
+
+def leaf(*values):
+    return ag.tensor(values, dtype=ag.float64, device="strict", requires_grad=True)
+
+
+def test_a_stream_is_current_inside_only():
+    main, side = streams.default(BACKEND), streams.Stream(BACKEND)
+    assert streams.current(BACKEND) == main
+    with side:
+        assert streams.current(BACKEND) == side
+        with main:
+            assert streams.current(BACKEND) == main
+        assert streams.current(BACKEND) == side
+    assert streams.current(BACKEND) == main
+    assert side != main
+    assert len({side, streams.Stream(BACKEND, side.raw)}) == 1
+    assert side.query()
+    side.synchronize()
+
+
+def test_current_is_the_threads_own():
+    found = []
+    with streams.Stream(BACKEND):
+        thread = threading.Thread(target=lambda: found.append(streams.current(BACKEND)))
+        thread.start()
+        thread.join()
+    assert found == [streams.default(BACKEND)]
+
+
+def test_waiting():
+    main, side = streams.default(BACKEND), streams.Stream(BACKEND)
+    with side:
+        pass
+    strict.Stream.waits.clear()
+    side.wait_stream(main)
+    main.wait_event(side.record_event())
+    main.wait_stream(main)
+    assert strict.Stream.waits == [(side.raw, main.raw), (main.raw, side.raw)]
+
+
+def test_events():
+    with streams.Stream(BACKEND) as side:
+        start, end = streams.Event(BACKEND, enable_timing=True), streams.Event(BACKEND, enable_timing=True)
+        assert not start.query()
+        start.record()
+        start.wait(streams.default(BACKEND))
+        end.record(side)
+        end.synchronize()
+    assert end.query()
+    assert start.elapsed_time(end) == 1.0
+
+
+def test_a_node_runs_on_the_stream_of_its_forward_op():
+    side = streams.Stream(BACKEND)
+    main = streams.default(BACKEND)
+    with side:
+        x = leaf(1.0, 2.0)
+        y = x.sin()  # whose backward takes a cosine
+    z = y.cos().sum()  # and this one's a sine
+    strict.Stream.waits.clear()
+    z.backward()
+    assert ran_on("sin") == main
+    assert ran_on("cos") == side
+    assert streams.current(BACKEND) == main
+    assert strict.Stream.waits == [(side.raw, main.raw), (main.raw, side.raw)]  # for the gradient; and who reads x.grad
+
+
+def test_backward_on_another_stream_than_forward():
+    main, side = streams.default(BACKEND), streams.Stream(BACKEND)
+    with side:
+        pass
+    x = leaf(1.0)
+    y = x.sin()
+    with side:
+        strict.Stream.waits.clear()
+        y.backward()
+        assert streams.current(BACKEND) == side
+    assert ran_on("cos") == main
+    assert strict.Stream.waits == [(main.raw, side.raw), (side.raw, main.raw)]  # the leaf is the caller's
+
+
+def test_nodes_older_than_streams_run_where_backward_is_called():
+    x = leaf(1.0)
+    y = x.exp()
+    with streams.Stream(BACKEND):
+        y.backward()
+    assert strict.host(x.grad._a)[0] == pytest.approx(2.718281828)
+
+
+@pytest.mark.parametrize("way", ["hooks", "several outputs", "create_graph", "grad", "in parts"])
+def test_the_general_way_turns_too(way):
+    side = streams.Stream(BACKEND)
+    with side:
+        x = leaf(1.0, 2.0)
+        y = x.sin() if way != "several outputs" else x.unbind(0)[1]
+        if way == "hooks":
+            y.register_hook(lambda g: g * 2)
+    z = y.cos().sum()
+    strict.Stream.work.clear()
+    if way == "grad":
+        ag.autograd.grad(z, x)
+    elif way == "in parts":
+        parts = []
+        bp = started(z)
+        while bp.position < len(bp.order):
+            bp.advance(1, lambda node: bp.run_in_parts(node, parts.append))
+        bp.finish(None)
+        assert parts.count("apply") == 3
+    else:
+        z.backward(create_graph=way == "create_graph")
+    assert ran_on("stack" if way == "several outputs" else "cos") == side
+    assert ran_on("sin") == streams.default(BACKEND)
+
+
+def started(z):
+    code = started.__code__
+    bp = BackwardPass("backward", False, False, code, 0)
+    bp.start([(z.grad_fn, 0, ag.ones_like(z)._a)])
+    return bp
+
+
+def test_an_error_leaves_the_stream_as_it_was():
+    side = streams.Stream(BACKEND)
+
+    def fail(g):
+        raise ZeroDivisionError
+
+    with side:
+        y = leaf(1.0).exp()
+        y.register_hook(fail)
+    with pytest.raises(ZeroDivisionError):
+        y.sin().backward()
+    assert streams.current(BACKEND) == streams.default(BACKEND)
+
+
+def test_the_cpu_has_no_streams():
+    with streams.Stream(BACKEND):
+        x = ag.ones(2, requires_grad=True)
+        x.exp().sum().backward()
+    assert x.grad.tolist() == pytest.approx([2.718281828] * 2)
+
+
+def test_gradients_are_the_same_as_without_streams():
+    def gradient():
+        x = leaf(1.0, 2.0)
+        with streams.Stream(BACKEND):
+            a = x * 2
+        b = x.sin()
+        with streams.Stream(BACKEND):
+            c = a * b
+        (c + a).sum().backward()
+        return strict.host(x.grad._a).tolist()
+
+    x = leaf(1.0, 2.0)
+    a = x * 2
+    (a * x.sin() + a).sum().backward()
+    assert gradient() == strict.host(x.grad._a).tolist()

@@ -1,0 +1,149 @@
+"""The summary of a tensor in one kernel: CUDA C, run here as C++ by threads that are played one after the other."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from agdbg_engine.cuda import summary
+
+COMPILER = shutil.which("g++") or shutil.which("clang++")
+
+# What CUDA has and C++ has not. Threads of a block meet at __syncthreads: every one is a fiber, which goes on from there
+# when all others have come there too. Here they are real threads with a barrier, one block after the other.
+STAGE = r"""
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <barrier>
+#include <thread>
+#include <vector>
+using namespace std;
+struct Place { unsigned int x; };
+static thread_local Place threadIdx;
+static Place blockIdx, gridDim;
+static barrier<>* meeting;
+static mutex one_at_a_time;
+#define __global__
+#define __shared__ static
+#define __syncthreads() meeting->arrive_and_wait()
+typedef unsigned long long ull;
+static void atomicAdd(double* p, double v) { lock_guard<mutex> held(one_at_a_time); *p += v; }
+static void atomicAdd(ull* p, ull v) { lock_guard<mutex> held(one_at_a_time); *p += v; }
+static void atomicMax(ull* p, ull v) { lock_guard<mutex> held(one_at_a_time); if (v > *p) *p = v; }
+static void atomicMin(ull* p, ull v) { lock_guard<mutex> held(one_at_a_time); if (v < *p) *p = v; }
+static long long __double_as_longlong(double v) { long long bits; memcpy(&bits, &v, 8); return bits; }
+"""
+LAUNCH = r"""
+extern "C" void launch(const NUMBER* x, ull n, ull* out, unsigned int blocks) {
+    barrier<> here(THREADS); meeting = &here; gridDim.x = blocks;
+    for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
+        vector<thread> all;
+        for (unsigned int i = 0; i < THREADS; i++) all.emplace_back([=] { threadIdx.x = i; summary(x, n, out); });
+        for (auto& one : all) one.join();
+    }
+}
+"""
+FEW = 8
+"""Threads of a block."""
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    if COMPILER is None:
+        pytest.skip("there is no C++ compiler")
+    folder = tmp_path_factory.mktemp("summary")
+    (folder / "summary.cpp").write_text(STAGE + summary.SOURCE + LAUNCH)
+    made = {}
+    for kind, name in summary.NAMES.items():
+        command = [
+            COMPILER,
+            "-std=c++20",
+            "-O1",
+            "-pthread",
+            f"-DNUMBER={name}",
+            f"-DTHREADS={FEW}",
+            "-shared",
+            "-fPIC",
+        ]
+        subprocess.run([*command, "-o", f"{name}.so", "summary.cpp"], cwd=folder, check=True, timeout=120)
+        made[kind] = ctypes.CDLL(str(folder / f"{name}.so"))
+    return made
+
+
+class Played:
+    """As much of CuPy as the summary asks for, on NumPy and the compiled kernel."""
+
+    def __init__(self, kernels, blocks):
+        self.kernels, self.blocks = kernels, blocks
+        self.launches = 0
+
+    ascontiguousarray = staticmethod(np.ascontiguousarray)
+
+    def array(self, values):
+        return values.copy().view(Fetched)
+
+    def RawKernel(self, source, name, options):
+        assert (source, name) == (summary.SOURCE, "summary")
+        assert options[1] == f"-DTHREADS={summary.THREADS}"
+
+        def launch(grid, block, arguments):
+            self.launches += 1
+            x, n, out = arguments
+            assert grid[0] * block[0] >= min(n, summary.MOST_BLOCKS * summary.THREADS)
+            kernel = self.kernels[{"-DNUMBER=float": "f", "-DNUMBER=double": "d"}[options[0]]]
+            pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (x, out)]
+            kernel.launch(pointers[0], ctypes.c_ulonglong(int(n)), pointers[1], ctypes.c_uint(self.blocks))
+
+        return launch
+
+
+class Fetched(np.ndarray):
+    def get(self):
+        return np.asarray(self)
+
+
+def expected(array):
+    values = np.abs(array).astype(np.float64).ravel()
+    good = np.isfinite(values)
+    finite = values[good]
+    bad = np.flatnonzero(~good)
+    nans = int(np.isnan(values).sum())
+    return (
+        np.sqrt((finite**2).sum()), finite.max(initial=0.0), nans, len(bad) - nans, int(bad[0]) if len(bad) else -1,
+    )  # fmt: skip
+
+
+ARRAYS = {
+    "plain": np.linspace(-3, 5, 100),
+    "nan and inf": np.array([1.0, 2.0, np.inf, np.nan, -np.inf, np.nan, -7.0]),
+    "first": np.array([np.nan, 1.0]),
+    "last of many": np.concatenate([np.ones(1000), [np.inf]]),
+    "all bad": np.full(37, np.nan),
+    "one": np.array(-2.5),
+    "none": np.zeros((0, 3)),
+    "zeros": np.zeros(5),
+    "strided": np.arange(24.0).reshape(4, 6).T[::2],
+    "expanded": np.broadcast_to(np.array([1.0, np.nan]), (3, 2)),
+    "small": np.full(9, 1e-300),
+}
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_as_numpy(kernels, name, dtype, blocks):
+    array = (
+        np.broadcast_to(ARRAYS[name].astype(dtype), ARRAYS[name].shape)
+        if name == "expanded"
+        else ARRAYS[name].astype(dtype)
+    )
+    played = Played(kernels, blocks)
+    found = summary.Summaries(played)(array)
+    norm, largest, *counts = expected(array)
+    assert list(found[2:]) == counts
+    assert found.norm == pytest.approx(norm, rel=1e-6)
+    assert found.largest == pytest.approx(largest, rel=1e-6)
+    assert played.launches == 1

@@ -1,0 +1,156 @@
+"""Formulas in C against the same in Python: compiled for the CPU here, by CuPy on a GPU."""
+
+import ctypes
+import shutil
+import subprocess
+
+import agdbg_tests_strict_device as strict
+import numpy as np
+import pytest
+
+import agdbg_engine as ag
+from agdbg_engine.fused import FUSED, fused
+
+COMPILER = shutil.which("g++") or shutil.which("clang++")
+C_TYPES = {"float64": "double", "uint64": "unsigned long long", "bool": "bool"}
+NUMBERS = [
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.0,
+    -1.0,
+    3.0,
+    -3.0,
+    2.999,
+    6.5,
+    -7.25,
+    19.5,
+    20.5,
+    80.0,
+    -80.0,
+    1e-30,
+    np.inf,
+    -np.inf,
+    np.nan,
+]
+
+
+def declared(text):
+    """Pairs of type and name."""
+    return [tuple(part.split()) for part in text.split(", ")]
+
+
+def in_c(formula, of_t):
+    """A function over arrays in C++: ``T`` is ``of_t``."""
+    parameters = declared(formula.inputs), declared(formula.outputs)
+    kind = lambda name: C_TYPES.get(name, of_t)
+    pointers = [f"const {kind(t)}* in_{n}" for t, n in parameters[0]] + [
+        f"{kind(t)}* out_{n}" for t, n in parameters[1]
+    ]
+    reads = " ".join(f"const {kind(t)} {n} = in_{n}[k];" for t, n in parameters[0])
+    writes = " ".join(f"{kind(t)}& {n} = out_{n}[k];" for t, n in parameters[1])
+    return (
+        f'extern "C" void {formula.name}_{of_t}(long size, {", ".join(pointers)}) {{ using T = {of_t};\n'
+        f"  for (long k = 0; k < size; k++) {{ {reads} {writes} {formula.body} }} }}\n"
+    )
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    if COMPILER is None:
+        pytest.skip("there is no C++ compiler")
+    folder = tmp_path_factory.mktemp("kernels")
+    source = "#include <cmath>\nusing namespace std;\n" + "".join(
+        in_c(formula, of_t) for formula in FUSED.values() for of_t in ("float", "double")
+    )
+    (folder / "kernels.cpp").write_text(source)
+    subprocess.run(
+        [COMPILER, "-O1", "-Wall", "-Werror", "-Wno-unused", "-shared", "-fPIC", "-o", "kernels.so", "kernels.cpp"],
+        cwd=folder, check=True, timeout=120,
+    )  # fmt: skip
+    return ctypes.CDLL(str(folder / "kernels.so"))
+
+
+def computed(library, formula, dtype, inputs):
+    names = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+    arrays = [np.ascontiguousarray(x) for x in np.broadcast_arrays(*inputs)]
+    ((out_type, _),) = declared(formula.outputs)
+    out = np.empty(arrays[0].shape, dtype if out_type == "T" else out_type)
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*arrays, out)]
+    getattr(library, f"{formula.name}_{names[np.dtype(dtype)]}")(ctypes.c_long(out.size), *pointers)
+    return out
+
+
+def inputs_of(formula, dtype):
+    """Arrays for ``T``, every pair of numbers; each other parameter with two values."""
+    n = len(NUMBERS)
+    grids = {"x": np.tile(NUMBERS, n), "g": np.repeat(NUMBERS, n)}
+    others = {
+        "beta": (1.0, 2.5), "threshold": (20.0, 0.25), "alpha": (1.0, 0.7), "scale": (1.0, 1.25), "input_scale": (1.0, 0.5),
+        "is_result": (False, True), "seed": (0, 2**64 - 5), "n": (np.arange(7, dtype=np.uint64), np.arange(2**63, 2**63 + 5, dtype=np.uint64)),
+    }  # fmt: skip
+    for i in range(2):
+        yield [
+            grids[name].astype(dtype) if kind == "T" else np.asarray(others[name][i], None if name == "n" else kind)
+            for kind, name in declared(formula.inputs)
+        ]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", sorted(FUSED))
+def test_in_c_as_in_python(library, name, dtype):
+    formula = FUSED[name]
+    for given in inputs_of(formula, dtype):
+        plain = [x.item() if x.ndim == 0 else x for x in given]
+        with np.errstate(all="ignore"):
+            expected = formula.reference(*[x.copy() if isinstance(x, np.ndarray) else x for x in plain])
+        found = computed(library, formula, dtype, given)
+        if found.dtype.kind == "u":
+            assert (found == expected).all()
+            continue
+        tolerance = 2e-6 if dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), tolerance, tolerance)
+
+
+def test_a_device_with_kernels_gets_them(monkeypatch):
+    asked = []
+
+    def elementwise(formula):
+        asked.append(formula.name)
+        return lambda *arrays: formula.reference(*arrays)
+
+    monkeypatch.setattr(strict.BACKEND, "elementwise", elementwise)
+    x = ag.tensor([0.5, -1.0], dtype=ag.float64, device="strict", requires_grad=True)
+    ag.nn.functional.silu(x).sum().backward()
+    ag.nn.functional.gelu(x).sum().backward()
+    assert [name for name in asked if name != "sigmoid"] == ["silu", "silu_backward", "gelu", "gelu_backward"]
+    y = ag.tensor([0.5, -1.0], dtype=ag.float64, requires_grad=True)
+    ag.nn.functional.silu(y).sum().backward()
+    ag.nn.functional.gelu(y).sum().backward()
+    np.testing.assert_array_equal(strict.host(x.grad._a), y.grad.numpy())
+
+
+def test_other_dtypes_and_numbers_are_computed_by_numpy(monkeypatch):
+    monkeypatch.setattr(strict.BACKEND, "elementwise", lambda formula: pytest.fail("asked for a kernel"))
+    x = ag.tensor([0.5, -1.0], dtype=ag.float16, device="strict")
+    assert ag.nn.functional.silu(x).dtype == ag.float16
+    assert ag.nn.functional.silu(ag.tensor(0.5)).shape == ()
+
+
+def test_a_name_stands_for_one_formula():
+    before = dict(FUSED)
+    try:
+
+        @fused("T x", "T out", "out = x;")
+        def identity_of_test(x):
+            """Itself."""
+            return x
+
+        assert FUSED["identity_of_test"].reference is identity_of_test.__wrapped__
+        assert identity_of_test(np.ones(2)).tolist() == [1, 1]
+        with pytest.raises(ValueError, match="identity_of_test"):
+            fused("T x", "T out", "out = x;")(identity_of_test)
+    finally:
+        FUSED.clear()
+        FUSED.update(before)

@@ -1,0 +1,173 @@
+"""The engine on a real GPU. Elsewhere all of this is skipped, and says what is missing.
+
+The tests of devices, which elsewhere run on the strict device, run once more on CuPy, every file in a process of its own.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import agdbg_engine as ag
+from agdbg_engine import cuda
+from agdbg_engine.fused import FUSED
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITES = {
+    "tests/engine/test_ops_device.py": "",
+    "tests/engine/test_device_semantics.py": "",
+    "tests/engine/test_optim_device.py": "",
+    "tests/engine/test_nn_device.py": "",
+    "tests/engine/test_pointwise_device.py": "",
+    "tests/engine/test_reductions_device.py": "",
+    "tests/engine/test_sampling_device.py": "",
+    "tests/engine/test_examples_device.py": "",
+    "tests/ops/test_op_db_on_device.py": "not reads_only_where_it_must",  # CuPy does not note its reads
+}
+"""Files of tests for a device, and what is left out of each (as pytest's ``-k``)."""
+
+
+def _missing():
+    try:
+        cuda.synchronize()
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+MISSING = _missing()
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+NUMBERS = np.array([0.5, -0.5, 1.0, -1.0, 3.0, -3.0, 2.5, -7.25, 0.0])
+
+
+@pytest.mark.parametrize("file", SUITES)
+def test_suite(file):
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=line", file]
+    command += ["-k", SUITES[file]] if SUITES[file] else []
+    environment = {**os.environ, "AGDBG_TEST_DEVICE": "cuda"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False)
+    print(done.stdout[-4000:])
+    assert done.returncode == 0, f"{file} on the GPU:\n{done.stdout[-12_000:]}{done.stderr[-2000:]}"
+    assert re.search(r"\d+ passed", done.stdout)
+
+
+def test_cupy_is_strict_about_reads_and_mixes():
+    """What the tests rest on: CuPy does not convert by itself."""
+    x = ag.ones(3, device="cuda")._a
+    with pytest.raises(TypeError):
+        np.asarray(x)
+    with pytest.raises(TypeError):
+        _ = x + np.ones(3)
+
+
+def test_devices():
+    x = ag.ones(2, device="cuda")
+    assert x.device == "cuda:0"
+    assert x.is_cuda
+    assert x.cpu().tolist() == [1, 1]
+    assert ag.ones(2).cuda().device == "cuda:0"
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        x + ag.ones(2)
+    assert (x * ag.tensor(2.0)).tolist() == [2, 2]
+    y = ag.ones(2, requires_grad=True)
+    (y.to("cuda") * 3).sum().backward()
+    assert y.grad.device == "cpu"
+    assert y.grad.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("name", sorted(FUSED))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kernels_as_numpy(name, dtype):
+    formula = FUSED[name]
+    others = {
+        "beta": 1.5,
+        "threshold": 2.0,
+        "alpha": 0.7,
+        "scale": 1.2,
+        "input_scale": 0.9,
+        "is_result": False,
+        "seed": np.uint64(77),
+    }
+    names = [part.split() for part in formula.inputs.split(", ")]
+    given = [
+        np.arange(9, dtype=np.uint64)
+        if n == "n"
+        else (NUMBERS[::-1] if n == "g" else NUMBERS).astype(dtype)
+        if t == "T"
+        else others[n]
+        for t, n in names
+    ]
+    on_gpu = [ag.from_numpy(x).to("cuda")._a if isinstance(x, np.ndarray) else x for x in given]
+    found = cuda.BACKEND.elementwise(formula)(*on_gpu).get()
+    tolerance = 1e-5 if dtype == np.float32 else 1e-12
+    np.testing.assert_allclose(found, formula.reference(*given), tolerance, tolerance)
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, 1_000_003])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_summary_kernel(size, dtype):
+    array = np.random.default_rng(0).standard_normal(size).astype(dtype)
+    if size > 10:
+        array[7], array[9] = np.nan, np.inf
+    found = cuda.BACKEND.summary(ag.from_numpy(array).to("cuda")._a)
+    finite = array[np.isfinite(array)].astype(np.float64)
+    assert found.norm == pytest.approx(np.sqrt((finite**2).sum()), rel=1e-9)
+    assert found.largest == np.abs(finite).max(initial=0)
+    assert found[2:] == ((1, 1, 7) if size > 10 else (0, 0, -1))
+
+
+def test_random_numbers_are_drawn_there():
+    ag.manual_seed(3)
+    x = ag.randn(100_000, device="cuda")
+    assert abs(float(x.mean())) < 0.02
+    assert abs(float(x.std()) - 1) < 0.02
+    state = cuda.get_rng_state()
+    first = ag.rand(5, device="cuda").tolist()
+    cuda.set_rng_state(state)
+    assert ag.rand(5, device="cuda").tolist() == first
+
+
+def test_memory():
+    cuda.empty_cache()
+    before = cuda.memory_allocated()
+    cuda.reset_peak_memory_stats()
+    x = ag.ones(1 << 20, device="cuda", requires_grad=True)
+    y = x.exp()
+    assert cuda.memory_allocated() - before >= 2 * x.nbytes
+    assert cuda.memory_reserved() >= cuda.memory_allocated()
+    assert cuda.max_memory_allocated() >= cuda.memory_allocated()
+    assert cuda.memory_stats()["saved_bytes.all.current"] >= x.nbytes
+    assert "ExpBackward0 saved 'result'" in cuda.memory_summary()
+    del x, y
+    assert cuda.memory_allocated() == before
+
+
+def test_memory_that_ran_out_says_what_graphs_hold():
+    x = ag.ones(1 << 20, device="cuda", requires_grad=True)
+    y = x.exp()
+    with pytest.raises(cuda.OutOfMemoryError, match="CUDA out of memory. Tried to allocate") as found:
+        ag.empty(1 << 45, dtype=ag.uint8, device="cuda")
+    assert "ExpBackward0 saved 'result'" in str(found.value)
+    assert y.requires_grad
+
+
+def test_streams_events_and_pinned_memory():
+    side = cuda.Stream()
+    x = ag.randn(1 << 16).pin_memory()
+    assert x.is_pinned()
+    with cuda.stream(side):
+        start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        start.record()
+        there = x.to("cuda", non_blocking=True).requires_grad_()
+        y = (there.sin() * 2).sum()
+        end.record()
+    end.synchronize()
+    assert start.elapsed_time(end) >= 0
+    cuda.current_stream().wait_stream(side)
+    y.backward()
+    np.testing.assert_allclose(there.grad.cpu().numpy(), 2 * np.cos(x.numpy()), rtol=1e-5)
+    assert cuda.current_stream() == cuda.default_stream()
