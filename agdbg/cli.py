@@ -1,4 +1,4 @@
-"""The command line: ``agdbg run``, ``open``, ``attach``, ``explain``, ``export``, ``trace``.
+"""The command line: ``agdbg run``, ``open``, ``explain``, ``lint``, ``diff`` and the others.
 
 Importing this costs little: what a command needs is imported when it runs.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agdbg import __version__
-from agdbg.commands import attach, explain, export, open, run, trace
+from agdbg.commands import attach, dap, diff, explain, export, lint, listen, open, run, trace
 
 DESCRIPTION = """\
 agdbg is a debugger for automatic differentiation. It runs a training script, records
@@ -59,6 +59,6 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="agdbg", description=DESCRIPTION, epilog=EPILOG, **common)
     parser.add_argument("--version", action="version", version=f"agdbg {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
-    for command in (run, open, attach, explain, export, trace):
+    for command in (run, open, attach, listen, dap, explain, lint, diff, export, trace):
         command.configure(commands, common)
     return parser

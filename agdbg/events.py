@@ -6,6 +6,7 @@ Nothing here knows an engine.
 """
 
 from enum import IntEnum
+from struct import Struct
 
 #: Word 0 of an edge or a save that is not there; ids of nodes and storages start at 1.
 NOTHING = 0
@@ -18,12 +19,22 @@ RETAIN_GRAPH = 4
 CREATE_GRAPH = 8
 #: Flag of ``ERROR``: nothing was raised, a stop before the pass has seen that it would be.
 PREDICTED = 4
+#: Flag of ``HOOK``: it wrote to a gradient that it was given.
+EDITED_IN_PLACE = 4
+#: Flag of ``FUNCTION``: it says of itself that it cannot be differentiated.
+ONCE_DIFFERENTIABLE = 4
+#: Flag of ``RECOMPUTED``: other random numbers were drawn than in the first run.
+REDRAWN = 4
+
+#: Flag of ``EDITED``: what was replaced is a saved tensor, for one run.
+SAVED_EDIT = 4
 
 _NODE_BITS, _NODE_MASK = 48, (1 << 48) - 1
 _STORAGE_BITS, _STORAGE_MASK = 36, (1 << 36) - 1
 _VERSION_BITS, _VERSION_MASK = 20, (1 << 20) - 1
 _SLOT_SHIFT = _STORAGE_BITS + _VERSION_BITS
 _LOW = (1 << 32) - 1
+_FLOAT, _WORD = Struct("<d"), Struct("<Q")
 
 
 class Kind(IntEnum):
@@ -57,6 +68,13 @@ class Kind(IntEnum):
     UNMARKED = 26
     KEPT = 27
     RECOMPUTED = 28
+    MODULE = 29
+    SHAPE = 30
+    SUMMARY = 31
+    OPTIMIZER = 32
+    RETAINED = 33
+    HELD = 34
+    GRAD_READ = 35
 
 
 class Provenance(IntEnum):
@@ -81,6 +99,62 @@ class HookAction(IntEnum):
     REGISTERED = 0
     FIRED = 1
     REMOVED = 2
+
+
+class ModuleEvent(IntEnum):
+    """Field ``a`` of a ``MODULE`` record."""
+
+    NAMED = 0
+    ENTERED = 1
+    LEFT = 2
+
+
+class Summarized(IntEnum):
+    """Field ``a`` of a ``SUMMARY`` record: what was summarised."""
+
+    OUTPUT = 0
+    GRADIENT_IN = 1
+    GRADIENT_OUT = 2
+
+
+class Probed(IntEnum):
+    """Field ``a`` of a ``PROBE`` record."""
+
+    SAVED = 0
+    CHECKED = 1
+
+
+class OptimizerEvent(IntEnum):
+    """Field ``a`` of an ``OPTIMIZER`` record."""
+
+    BUILT = 0
+    STEPPED = 1
+
+
+class NeedsGrad(IntEnum):
+    """Field ``a`` of a ``TENSOR`` record."""
+
+    UNKNOWN = 0
+    YES = 1
+    NO = 2
+
+
+class Creation(IntEnum):
+    """Field ``a`` of a ``VIEW`` record: where the view was made, which decides whether it may be written in place."""
+
+    UNKNOWN = 0
+    DEFAULT = 1
+    NO_GRAD = 2
+    ONE_OF_SEVERAL = 3
+    INFERENCE = 4
+    IN_CUSTOM_FUNCTION = 5
+
+
+class Held(IntEnum):
+    """Field ``a`` of a ``HELD`` record: what holds a graph that was run already."""
+
+    SOMEBODY = 0
+    GRADIENT = 1
 
 
 class FunctionCall(IntEnum):
@@ -156,6 +230,18 @@ def pack_pair(low: int, high: int) -> int:
 def unpack_pair(word: int) -> tuple[int, int]:
     """The ``(low, high)`` halves of a word."""
     return word & _LOW, word >> 32
+
+
+def pack_float(number: float) -> int:
+    """The bits of a float64 as a word."""
+    word: int = _WORD.unpack(_FLOAT.pack(number))[0]
+    return word
+
+
+def unpack_float(word: int) -> float:
+    """The float64 whose bits a word holds."""
+    number: float = _FLOAT.unpack(_WORD.pack(word))[0]
+    return number
 
 
 def pack_site_op(site: int, op: int) -> int:

@@ -1,7 +1,7 @@
 """What recording costs: the same training step plain, with a sink that does nothing, recorded to a trace, and recorded
 under a debugger that looks out for errors ahead but has no reason to stop ("watched"); prints ratios.
 
-python benchmarks/overhead.py [--rounds N] [--json]
+python benchmarks/overhead.py [--rounds N] [--json] [--also | --stops]
 """
 
 from __future__ import annotations
@@ -23,9 +23,18 @@ from workloads import WORKLOADS, gru, small  # noqa: E402 - after the number of 
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 from agdbg.agent.agent import Agent  # noqa: E402 - after the number of threads is set
-from agdbg.agent.control import ControlWriter, Settings  # noqa: E402 - after the number of threads is set
+from agdbg.agent.control import (  # noqa: E402 - after the number of threads is set
+    ControlWriter,
+    EventStop,
+    FunctionStop,
+    Settings,
+    SourceStop,
+    WatchStop,
+)
 from agdbg.engines import native  # noqa: E402 - after the number of threads is set
+from agdbg.engines.native_deep import DeepSink  # noqa: E402 - after the number of threads is set
 from agdbg.engines.native_driver import Driver  # noqa: E402 - after the number of threads is set
+from agdbg.extras import EXTRAS  # noqa: E402 - after the number of threads is set
 from agdbg.record import Recorder, Trace  # noqa: E402 - after the number of threads is set
 from agdbg_engine import events  # noqa: E402 - after the number of threads is set
 from engine import load_torch  # noqa: E402 - after the number of threads is set
@@ -47,11 +56,24 @@ def with_sink(step: Callable[[], None], sink: events.Sink) -> Callable[[], None]
     return run
 
 
-def watched_sink(folder: Path) -> events.Sink:
-    """A sink that records and obeys a hub with the filters that are on by default."""
+ON_BY_DEFAULT = Settings(exceptions=["backward-twice", "inplace-modified"])
+
+STOPS = {
+    "name": Settings(functions=[FunctionStop(1, "Nothing*")]),
+    "line": Settings(sources=[SourceStop(1, __file__, 1)]),
+    "condition": Settings(functions=[FunctionStop(1, "Mul*", condition="step < 0")]),
+    "event": Settings(events=[EventStop(1, "version-bump", condition="step < 0")]),
+    "nan, inf": Settings(exceptions=["nan", "inf"]),
+    "watch": Settings(watches=[WatchStop(1, name="*", condition="event.silent")]),
+}
+"""Breakpoints and the like that never stop, by what is printed of them."""
+
+
+def watched_sink(folder: Path, settings: Settings = ON_BY_DEFAULT) -> events.Sink:
+    """A sink that records and obeys a hub, which wants by default the filters that are on from the start."""
     folder.mkdir()
     control = ControlWriter(folder / "control")
-    control.publish(Settings(exceptions=["backward-twice", "inplace-modified"]))
+    control.publish(settings)
     recorder = Recorder(folder / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
     sink = native.NativeSink(recorder)
     sink.obey(Driver(Agent(folder), sink))
@@ -83,16 +105,44 @@ def measure(
     return row
 
 
+def measure_extras(name: str, make: Callable[[Any], Callable[[], None]], rounds: int, folder: Path) -> dict[str, Any]:
+    """What a step takes with each of the extras, in steps without agdbg."""
+    recorders = {
+        also: Recorder(folder / f"{name}-{also}", program={}, engine={}, sees=native.sees([also])) for also in EXTRAS
+    }
+    sides = {also: with_sink(make(ag), DeepSink(recorder, [also])) for also, recorder in recorders.items()}
+    took = medians({"plain": make(ag), **sides}, rounds)
+    for recorder in recorders.values():
+        recorder.close()
+    return {f"{also} / plain": round(took[also] / took["plain"], 3) for also in EXTRAS}
+
+
+def measure_stops(name: str, make: Callable[[Any], Callable[[], None]], rounds: int, folder: Path) -> dict[str, Any]:
+    """What a step takes while something is armed that does not stop it, in steps without agdbg."""
+    sinks = {stop: watched_sink(folder / f"{name}-{i}", settings) for i, (stop, settings) in enumerate(STOPS.items())}
+    took = medians({"plain": make(ag), **{stop: with_sink(make(ag), sink) for stop, sink in sinks.items()}}, rounds)
+    return {f"{stop} / plain": round(took[stop] / took["plain"], 3) for stop in STOPS}
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--also", action="store_true", help="measure what is recorded only on request, each by itself")
+    parser.add_argument(
+        "--stops", action="store_true", help="measure breakpoints, filters and watches that do not stop"
+    )
     options = parser.parse_args(argv)
     torch = load_torch()
     folder = Path(tempfile.mkdtemp(prefix="agdbg-overhead-"))
     try:
         workloads = {**WORKLOADS, "gru200": lambda T: gru(T, 200), "small": small}
-        result = {n: measure(n, make, torch, options.rounds, folder) for n, make in workloads.items()}
+        if options.also:
+            result = {n: measure_extras(n, make, options.rounds, folder) for n, make in workloads.items()}
+        elif options.stops:
+            result = {n: measure_stops(n, make, options.rounds, folder) for n, make in workloads.items()}
+        else:
+            result = {n: measure(n, make, torch, options.rounds, folder) for n, make in workloads.items()}
     finally:
         shutil.rmtree(folder)
     print(json.dumps(result, indent=2) if options.json else as_text(result))

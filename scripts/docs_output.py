@@ -1,4 +1,4 @@
-"""Write into the pages of docs/concepts what their examples print: `python scripts/docs_output.py`.
+"""Write into the pages of docs/concepts, and docs/in-code.md, what their examples print: `python scripts/docs_output.py`.
 
 A Python block of a page is followed by a text block with its output. The blocks of one page are one program. An example that shows
 an error catches it and prints it. A test compares, so that no page shows what the engine no longer does.
@@ -17,6 +17,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "concepts"
+MORE = [ROOT / "docs" / "in-code.md"]
+"""Other pages with examples; they name files from the top of the repository, so that it has to be the current directory."""
 _EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
 
 
@@ -52,7 +54,7 @@ def _printed(code: str, page: str, line: int, names: dict[str, Any]) -> str:
 def main() -> None:
     """Rewrite the pages that are not up to date."""
     sys.path[:0] = [str(ROOT / "engine"), str(ROOT)]
-    for page in pages():
+    for page in [*pages(), *MORE]:
         name, text = str(page.relative_to(ROOT)), page.read_text(encoding="utf-8")
         fresh = with_fresh_output(text, name)
         if fresh != text:

@@ -11,6 +11,7 @@ import traceback
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from agdbg.agent.channel import Channel, HubGone
@@ -21,10 +22,23 @@ from agdbg.tell import tell
 
 
 class Command(NamedTuple):
-    """How a stopped thread is to go on: ``next``, ``in``, ``out``, ``back``, ``continue`` or ``reverse``."""
+    """How a stopped thread is to go on.
+
+    ``how`` is ``next``, ``in``, ``out``, ``back``, ``continue``, ``reverse``, ``skip``, ``pdb`` or ``until``. ``node``, or else
+    ``file`` and ``line``, say until where.
+    """
 
     how: str
     force: bool = False
+    node: int = 0
+    file: str = ""
+    line: int = 0
+
+    @classmethod
+    def of(cls, request: dict[str, Any]) -> "Command":
+        """The one that a request asks for."""
+        place = int(request.get("node") or 0), str(request.get("file") or ""), int(request.get("line") or 0)
+        return cls(str(request.get("how")), bool(request.get("force")), *place)
 
 
 GO_ON = Command("continue")
@@ -39,7 +53,13 @@ class Impossible(Refused):
 
 
 class Scene(Protocol):
-    """What an engine's driver shows of a stop."""
+    """What an engine's driver shows of a stop.
+
+    Attributes:
+        trace: of an error that nobody caught, whose frames are shown: none of the program's runs any more.
+    """
+
+    trace: TracebackType | None
 
     def stop(self) -> dict[str, Any]:
         """The message that tells of the stop, without thread and frames."""
@@ -55,6 +75,18 @@ class Scene(Protocol):
 
     def replace(self, node: int, output: int, value: Any) -> Any:
         """Replace a gradient; return the array that is there now. Raises :class:`Refused`."""
+
+    def replace_saved(self, node: int, slot: int | str, value: Any) -> Any:
+        """Replace a saved tensor for the next run; return the array that is there now. Raises :class:`Refused`."""
+
+    def retain(self) -> list[dict[str, Any]]:
+        """Let the pass keep the graph; ``node`` and ``op`` of what is freed already. Raises :class:`Refused`."""
+
+    def watch(self, value: Any) -> dict[str, Any] | None:
+        """The storage of a tensor as ``storage``, ``name`` and ``text``, which can be watched from now on; ``None`` for none."""
+
+    def watch_slot(self, node: int, what: str, which: int | str) -> dict[str, Any] | None:
+        """As :meth:`watch`, of what a node saved, or of the ``grad`` of its leaf."""
 
     def names(self) -> dict[str, Any]:
         """What an expression may name besides what the program's frame knows."""
@@ -158,6 +190,7 @@ class Agent:
             self._leave()
             return GO_ON
         finally:
+            requests.close()
             if command is None:  # an interrupt, say: the program's business
                 self.tell({"resumed": {"thread": thread}}, thread)
 
@@ -178,7 +211,7 @@ class Agent:
         if request.get("do") != "resume":
             channel.send({"id": number, **requests.answer(request)})
             return None
-        command = Command(str(request.get("how")), bool(request.get("force")))
+        command = Command.of(request)
         try:
             requests.scene.check(command)
         except Impossible as error:

@@ -8,7 +8,8 @@ program never waits for the hub, and a hub that dies leaves settings that are wh
 import json
 import mmap
 import os
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 _HEADER = 16  # the generation, and the process number of the hub: two words
@@ -22,20 +23,62 @@ class TooBig(ValueError):
 
 
 @dataclass(frozen=True)
-class FunctionStop:
-    """Stop before a node whose op or parameter matches ``name``, a pattern as in ``fnmatch``."""
+class Rule:
+    """When somebody comes by a breakpoint: what counts as a hit, and what a hit does.
+
+    Attributes:
+        id: of the breakpoint.
+        condition: a Python expression that must be true; empty for none.
+        hits: which hits count, as :func:`agdbg.breakpoints.hit_test` has it; empty for all.
+        ignore: the first so many hits are passed over.
+        log: a message to print in place of stopping; empty to stop.
+        temporary: the first stop is the last.
+    """
 
     id: int
+    condition: str = field(default="", kw_only=True)
+    hits: str = field(default="", kw_only=True)
+    ignore: int = field(default=0, kw_only=True)
+    log: str = field(default="", kw_only=True)
+    temporary: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class FunctionStop(Rule):
+    """Stop where a node is built or runs that ``name`` means: its op, number, parameter or module, a pattern as in ``fnmatch``."""
+
     name: str
 
 
 @dataclass(frozen=True)
-class SourceStop:
-    """Stop when a forward line builds a node, and when its nodes run in backward."""
+class SourceStop(Rule):
+    """Stop when a forward line builds a node (``forward``), when its nodes run (``backward``), or at ``both``."""
 
-    id: int
     file: str
     line: int
+    when: str = "both"
+
+
+@dataclass(frozen=True)
+class EventStop(Rule):
+    """Stop where an event of ``kind`` happens, one of :data:`agdbg.breakpoints.EVENTS`."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class WatchStop(Rule):
+    """Stop where memory is written to: that of the tensors called ``name``, a pattern, or else that of number ``storage``."""
+
+    name: str = ""
+    storage: int = 0
+
+
+@dataclass(frozen=True)
+class FilterStop(Rule):
+    """Conditions and the like of the filter of errors called ``name``, which must be among those that are on."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -45,27 +88,52 @@ class Settings:
     Attributes:
         pause: how many pauses were asked for so far; one more than before means: stop at the next node.
         entry: stop before the first node of the first backward pass.
-        functions, sources: breakpoints.
-        exceptions: filters of errors: ``backward-twice``, ``inplace-modified``, ``leaf-inplace``, ``any``.
+        functions, sources, events, watches: breakpoints.
+        exceptions: filters of errors, as ``backward-twice``, ``nan`` or ``any``.
+        filters: those of them that have more than a name.
     """
 
     pause: int = 0
     entry: bool = False
     functions: list[FunctionStop] = field(default_factory=list)
     sources: list[SourceStop] = field(default_factory=list)
+    events: list[EventStop] = field(default_factory=list)
+    watches: list[WatchStop] = field(default_factory=list)
     exceptions: list[str] = field(default_factory=list)
+    filters: list[FilterStop] = field(default_factory=list)
+
+    @property
+    def rules(self) -> Iterator[Rule]:
+        """All breakpoints and the like."""
+        yield from self.functions
+        yield from self.sources
+        yield from self.events
+        yield from self.watches
+        yield from self.filters
 
     def to_json(self) -> str:
-        """The settings as one JSON object."""
-        return json.dumps(asdict(self))
+        """The settings as one JSON object; a breakpoint is told without what it has not."""
+        told = {**vars(self), **{name: [_told(stop) for stop in vars(self)[name]] for name in _LISTS}}
+        return json.dumps(told, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> "Settings":
         """Read what :meth:`to_json` wrote."""
         found = json.loads(text)
-        functions = [FunctionStop(**each) for each in found.pop("functions")]
-        sources = [SourceStop(**each) for each in found.pop("sources")]
-        return cls(functions=functions, sources=sources, **found)
+        return cls(**{**found, **{name: [stop(**each) for each in found[name]] for name, stop in _LISTS.items()}})
+
+
+_LISTS: dict[str, type[Rule]] = {
+    "functions": FunctionStop,
+    "sources": SourceStop,
+    "events": EventStop,
+    "watches": WatchStop,
+    "filters": FilterStop,
+}
+
+
+def _told(stop: Rule) -> dict[str, object]:
+    return {each.name: value for each in fields(stop) if (value := getattr(stop, each.name)) != each.default}
 
 
 class ControlWriter:

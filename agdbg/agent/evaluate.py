@@ -37,7 +37,7 @@ def evaluate(expression: str, frame: FrameType | None, extra: dict[str, Any], *,
         names = frame.f_globals
     else:  # one namespace, since comprehensions see no locals of an eval
         names = {**(frame.f_globals if frame else {}), **(frame.f_locals if frame else {}), **extra}
-    value = _limited(lambda: eval(code, names))
+    value = limited(lambda: eval(code, names))
     return DONE if is_statement else value
 
 
@@ -70,7 +70,7 @@ def _uses(code: CodeType, names: dict[str, Any]) -> bool:
     return any(name in names for name in code.co_names)
 
 
-def _limited(function: Callable[[], Any]) -> Any:
+def limited(function: Callable[[], Any]) -> Any:
     """Call ``function``; its Python code gets :class:`TooLong` when the time is over."""
     deadline = perf_counter() + LIMIT_S
 

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 
 _OWN = str(Path(__file__).resolve().parents[1])
 _MOST = 200
@@ -26,3 +26,23 @@ def user_frames(internal: frozenset[str]) -> list[FrameType]:
 def described(frame: FrameType) -> dict[str, object]:
     """File, line and function of a frame."""
     return {"file": frame.f_code.co_filename, "line": frame.f_lineno, "name": frame.f_code.co_qualname}
+
+
+def dead_frames(trace: TracebackType, internal: frozenset[str]) -> list[FrameType]:
+    """Frames that an error has left, innermost first."""
+    found: list[FrameType] = []
+    step: TracebackType | None = trace
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        if file not in internal and not file.startswith(_OWN) and file not in _NO_MODULE:
+            found.append(step.tb_frame)
+        step = step.tb_next
+    return found[: -_MOST - 1 : -1]
+
+
+def innermost(internal: frozenset[str]) -> FrameType | None:
+    """The innermost of :func:`user_frames`; None when there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename in internal or frame.f_code.co_filename.startswith(_OWN)):
+        frame = frame.f_back
+    return frame

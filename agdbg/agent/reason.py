@@ -6,11 +6,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a thread stops."""
+    """Why a thread stops; the note is what there is to say besides where it stands."""
 
     name: str
     breakpoints: list[int] = field(default_factory=list)
     error: dict[str, Any] | None = None
+    note: str = ""
 
 
 STEP = Reason("step")
@@ -20,7 +21,7 @@ def message(reason: Reason, place: str, description: str, **more: Any) -> dict[s
     """The message of a stop; what is not given means: in no pass."""
     return {
         "reason": reason.name,
-        "description": description,
+        "description": f"{description}; {reason.note}" if reason.note else description,
         "breakpoints": reason.breakpoints,
         "where": place,
         "pass": 0,

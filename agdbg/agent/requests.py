@@ -1,5 +1,6 @@
 """The requests that a stopped thread answers."""
 
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent import frames
@@ -18,7 +19,7 @@ class Requests:
 
     def __init__(self, scene: "Scene", internal: frozenset[str]) -> None:
         self.scene = scene
-        self.frames = frames.user_frames(internal)
+        self.frames = frames.user_frames(internal) if scene.trace is None else frames.dead_frames(scene.trace, internal)
         self._references = References(scene.describe)
         self._answers = {
             "values": self._values,
@@ -27,7 +28,13 @@ class Requests:
             "children": self._children,
             "evaluate": self._evaluate,
             "set": self._set,
+            "watch": self._watch,
+            "retain": self._retain,
         }
+
+    def close(self) -> None:
+        """The stop is over: what it showed is not held in a cycle, or the program's memory would be freed later than without."""
+        self._answers = {}
 
     def frames_described(self) -> list[dict[str, object]]:
         """The user's frames, innermost first."""
@@ -82,12 +89,33 @@ class Requests:
         from agdbg.agent.values import value_of
 
         value, _ = self._value(request, only_expression=True)
-        array = self.scene.replace(int(request["node"]), int(request.get("output") or 0), value)
-        return {"value": value_of(array)}
+        node, slot = int(request["node"]), request.get("slot")
+        if slot is None:
+            return {"value": value_of(self.scene.replace(node, int(request.get("output") or 0), value))}
+        return {"value": value_of(self.scene.replace_saved(node, slot, value))}
+
+    def _retain(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"freed": self.scene.retain()}
+
+    def _watch(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The storage of what an answer has shown, of what a node saved, or of an expression."""
+        if "reference" in request:
+            value = self._references.child(int(request["reference"]), str(request["name"]))
+            found = self.scene.watch(value)
+        elif "node" in request:
+            found = self.scene.watch_slot(int(request["node"]), str(request["what"]), request["which"])
+        elif "local" in request:
+            frame = self._frame({"frame": request["local"]})
+            found = self.scene.watch(None if frame is None else frame.f_locals.get(str(request["name"])))
+        else:
+            found = self.scene.watch(self._value(request, only_expression=True)[0])
+        return found or {"storage": 0, "name": "", "text": ""}
 
     def _value(self, request: dict[str, Any], *, only_expression: bool) -> tuple[Any, list[str]]:
         expression, frame = str(request["expression"]), self._frame(request)
-        extra = self.scene.names() if request.get("frame") is None else {}
+        extra = self.scene.names()
+        if frame is not None:  # what a function that one looks at calls so comes first
+            extra = {name: bound for name, bound in extra.items() if not _knows(frame, name)}
         frame = frame or (self.frames[0] if self.frames else None)
         value, notes = self.scene.watched(lambda: evaluate(expression, frame, extra, only_expression=only_expression))
         lost = names_lost(expression, frame)
@@ -102,6 +130,10 @@ class Requests:
         if not 0 <= int(index) < len(self.frames):
             raise Refused(f"there is no frame {index}; there are {len(self.frames)}")
         return self.frames[int(index)]
+
+
+def _knows(frame: FrameType, name: str) -> bool:
+    return name in frame.f_locals or name in frame.f_globals
 
 
 def _count(request: dict[str, Any]) -> int:

@@ -53,6 +53,16 @@ class References:
             raise KeyError(reference)
         return self.page(list(_content(self._objects[reference - 1])), start, count)
 
+    def child(self, reference: int, name: str) -> Any:
+        """What an object has under a name; None when it has nothing there.
+
+        Raises:
+            KeyError: there is no such reference.
+        """
+        if not 0 < reference <= len(self._objects):
+            raise KeyError(reference)
+        return next((value for each, value in _content(self._objects[reference - 1]) if each == name), None)
+
     def locals(self, frame: FrameType, start: int, count: int) -> dict[str, Any]:
         """A page of the local variables of a frame."""
         named = [(n, v) for n, v in frame.f_locals.items() if not n.startswith("__")]

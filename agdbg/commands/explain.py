@@ -22,6 +22,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
         **common,
     )
     parser.add_argument("trace", metavar="TRACE", help="the directory of a trace")
+    parser.add_argument("--all", action="store_true", help="also what raised nothing, and what is no fault")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(execute=guarded(execute), parser=parser, hint="")
 
@@ -32,7 +33,7 @@ def execute(options: Namespace) -> int:
     from agdbg.explain.palette import Palette
     from agdbg.explain.text import as_text
 
-    found = explain(options.trace)
+    found = explain(options.trace, lints=options.all, notes=options.all)
     if options.json:
         print_json(as_json(found))
     else:

@@ -39,6 +39,11 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     parser.add_argument("--format", metavar="SUFFIX", help="svg, dot, json, txt (default: the suffix of FILE)")
     parser.add_argument("--pass", dest="pass_id", type=_pass_number, metavar="N|all", help="which backward pass")
     parser.add_argument("--full", action="store_true", help="fold nothing, however big the graph is")
+    parser.add_argument(
+        "--collapse", type=_collapsing, metavar="module[:N]",
+        help="one box for each module; with N for those of at most N parts in their path, with all in them",
+    )  # fmt: skip
+    parser.add_argument("--shapes", action="store_true", help="record the shapes of the script, to be shown in boxes")
     parser.add_argument("--trace", metavar="DIR", help="keep the script's trace here")
     parser.add_argument("--json", action="store_true", help="print what was written as JSON")
     parser.set_defaults(execute=guarded(execute), parser=parser, hint="what is for the script goes behind --")
@@ -78,6 +83,14 @@ def execute(options: Namespace) -> int:
     return status.OK
 
 
+def _collapsing(word: str) -> int:
+    """The depth of ``module:N``, 0 for ``module``."""
+    what, colon, depth = word.partition(":")
+    if what != "module" or (colon and (not depth.isdecimal() or int(depth) < 1)):
+        raise ArgumentTypeError(f"{word!r} is neither 'module' nor 'module:N' with N from 1")
+    return int(depth or 0)
+
+
 def _pass_number(word: str) -> int | Literal["all"]:
     if word == "all":
         return "all"
@@ -93,8 +106,8 @@ def _trace_of(options: Namespace) -> Iterator[tuple[Path, int | None]]:
 
     target = Path(options.target)
     if target.is_dir() and place.holds_trace(target):
-        if options.program_args or options.trace:
-            what = "--trace" if options.trace else "arguments after --"
+        if options.program_args or options.trace or options.shapes:
+            what = "--trace" if options.trace else "--shapes" if options.shapes else "arguments after --"
             raise InputError(f"{target} is a trace, which needs no {what}: they are for a script")
         yield target, None
         return
@@ -126,6 +139,7 @@ def _run(options: Namespace, directory: Path) -> int:
         directory,
         output_to_stderr=to_stderr,
         mention_trace=options.trace is not None,
+        options=["--also", "shapes"] if options.shapes else [],
     )
     if not place.holds_trace(directory):
         raise InputError(f"{options.target} {how_it_ended(code)} and recorded no graph: nothing to export")
@@ -135,6 +149,7 @@ def _run(options: Namespace, directory: Path) -> int:
 
 
 def _graph(directory: Path, options: Namespace) -> "Graph":
+    from agdbg.graph.by_module import fold_modules
     from agdbg.graph.collapse import collapse
     from agdbg.graph.from_trace import graph_of
     from agdbg.record import Facts, Trace
@@ -146,6 +161,8 @@ def _graph(directory: Path, options: Namespace) -> "Graph":
         graph = graph_of(facts, options.pass_id)
     except ValueError as error:
         raise InputError(f"--pass {options.pass_id}: {error}") from None
+    if options.collapse is not None:
+        graph = fold_modules(graph, options.collapse or None)
     return collapse(graph, full=options.full)
 
 

@@ -50,9 +50,13 @@ def complain(error: Exception) -> int:
 
 
 def _is_input_error(error: Exception) -> bool:
-    """True for errors about what the user gave; those of traces come from a module that is loaded then."""
-    errors = sys.modules.get("agdbg.record.errors")
-    return isinstance(error, InputError) or (errors is not None and isinstance(error, errors.TraceError))
+    """True for errors about what the user gave; those of traces and hubs come from modules that are loaded then."""
+    known: list[type[Exception]] = [InputError]
+    if (traces := sys.modules.get("agdbg.record.errors")) is not None:
+        known.append(traces.TraceError)
+    if (hubs := sys.modules.get("agdbg.protocol.errors")) is not None:
+        known += [hubs.Disconnected, hubs.RequestFailed]
+    return isinstance(error, tuple(known))
 
 
 def _reader_is_gone() -> int:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from agdbg.commands import screen
+from agdbg.commands import batch, screen
 from agdbg.commands.guard import guarded
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
         **common,
     )
     parser.add_argument("trace", metavar="TRACE", help="the directory of a trace")
+    batch.configure(parser)
     parser.set_defaults(execute=guarded(execute), parser=parser, hint="")
 
 
@@ -26,6 +27,13 @@ def execute(options: Namespace) -> int:
     """Show the trace until the user quits."""
     from agdbg.record.reader import Trace
 
+    batch.check(options)
+    if options.batch:
+        from agdbg.hub.starting import start_hub
+
+        Trace.open(options.trace)
+        options.address = start_hub().client_socket
+        return batch.look(options)
     screen.require("open", f"agdbg explain {options.trace} prints what went wrong")
     Trace.open(options.trace)  # one that cannot be read is refused here, before the screen changes
     return screen.open_trace(options.trace)

@@ -1,12 +1,13 @@
 """``agdbg run``: run a program, record it, and explain at its end."""
 
-from argparse import REMAINDER, SUPPRESS, ArgumentParser, Namespace
+from argparse import REMAINDER, SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agdbg.commands import screen
+from agdbg.commands import batch, screen
 from agdbg.commands.guard import complain
 from agdbg.errors import InputError
+from agdbg.extras import extras_of
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -26,7 +27,8 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
         "run",
         help="run a script, record and explain it",
         description=DESCRIPTION,
-        usage="agdbg run [--headless | --go] [--trace DIR | --no-trace] (SCRIPT | -m MODULE) [ARG ...]",
+        usage="agdbg run [--headless | --go] [--trace DIR | --no-trace] [--also WHAT] (SCRIPT | -m MODULE) [ARG ...]\n"
+        "       agdbg run --batch [-x COMMAND | -X FILE] ... [--json] (SCRIPT | -m MODULE) [ARG ...]",
         **common,
     )
     ways = parser.add_mutually_exclusive_group()
@@ -39,12 +41,26 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     traces = parser.add_mutually_exclusive_group()
     traces.add_argument("--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)")
     traces.add_argument("--no-trace", action="store_true", help="explain, and keep no trace")
+    parser.add_argument(
+        "--also", type=_extras, metavar="WHAT",
+        help="record more: shapes, values, checksums, separated by commas, or all (on a terminal: shapes)",
+    )  # fmt: skip
+    batch.configure(parser)
     parser.add_argument("-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m")
     parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
     parser.add_argument("--unmentioned", action="store_true", help=SUPPRESS)  # the trace is not for the user
+    parser.add_argument("--unexplained", action="store_true", help=SUPPRESS)  # who started this explains
     parser.add_argument("--agent", metavar="DIR", help=SUPPRESS)  # a hub started this, and serves in DIR
+    parser.add_argument("--unwatched", action="store_true", help=SUPPRESS)  # nothing is to stop: it explains by itself
     hint = "what is for the script goes behind its name; a script whose name begins with a dash goes behind --"
     parser.set_defaults(execute=execute, parser=parser, hint=hint)
+
+
+def _extras(text: str) -> frozenset[str]:
+    try:
+        return extras_of(text)
+    except InputError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def execute(options: Namespace) -> int:
@@ -52,6 +68,9 @@ def execute(options: Namespace) -> int:
     from agdbg.launch.program import run
 
     try:
+        batch.check(options)
+        if options.batch:
+            return in_batch(options)
         if not options.headless and options.agent is None and screen.is_possible() and options.script[:1] != ["-"]:
             return on_screen(options)
         program, recording = prepared(options)
@@ -60,25 +79,55 @@ def execute(options: Namespace) -> int:
     return run(program, recording)
 
 
+def in_batch(options: Namespace) -> int:
+    """Run the program with commands in place of a person."""
+    import shutil
+
+    from agdbg.hub.starting import start_hub
+
+    options.launch = {**launch_arguments(options), "echo": False}
+    options.address = start_hub().client_socket
+    try:
+        return batch.run(options)
+    finally:
+        if options.no_trace:  # of a restarted program there are several
+            named = Path(options.launch["trace"])
+            for trace in (named, *named.parent.glob(f"{named.name}-[0-9]*")):
+                shutil.rmtree(trace, ignore_errors=True)
+
+
 def on_screen(options: Namespace) -> int:
     """Run the program in the terminal UI."""
+    return screen.run(launch_arguments(options), keep=not options.no_trace)
+
+
+def launch_arguments(options: Namespace) -> dict[str, Any]:
+    """What the protocol's ``launch`` is to be told."""
     import os
     import tempfile
 
     program = wanted(options)
-    columns, rows = os.get_terminal_size()
+    columns, rows = _terminal_size()
     arguments: dict[str, Any] = {
         "module" if program.is_module else "program": program.target,
         "args": program.args,
         "cwd": os.getcwd(),
         "stopOnEntry": not options.go,
         "onOrphan": options.on_orphan,
+        "also": ["shapes"] if options.also is None else sorted(options.also),
         "columns": columns,
         "rows": rows,
     }
-    if options.no_trace:
-        return screen.run({**arguments, "trace": tempfile.mkdtemp(prefix="agdbg-")}, keep=False)
-    return screen.run({**arguments, "trace": options.trace})
+    return {**arguments, "trace": tempfile.mkdtemp(prefix="agdbg-") if options.no_trace else options.trace}
+
+
+def _terminal_size() -> tuple[int, int]:
+    import os
+
+    try:
+        return os.get_terminal_size()
+    except (OSError, ValueError):  # there is none
+        return 80, 24
 
 
 def wanted(options: Namespace) -> "Program":
@@ -106,8 +155,16 @@ def prepared(options: Namespace) -> "tuple[Program, Recording]":
     from agdbg.launch import place
     from agdbg.launch.recording import Recording
 
-    program = wanted(options)
+    program, also = wanted(options), options.also or ()
     if options.agent is not None:
-        return program, Recording(program.name, Path(options.trace), agent=options.agent)
+        agent = None if options.unwatched else options.agent
+        return program, Recording(program.name, Path(options.trace), mention=agent is not None, agent=agent, also=also)
     directory = place.named(options.trace) if options.trace is not None else None
-    return program, Recording(program.name, directory, keep=not options.no_trace, mention=not options.unmentioned)
+    return program, Recording(
+        program.name,
+        directory,
+        keep=not options.no_trace,
+        mention=not options.unmentioned,
+        explain=not options.unexplained,
+        also=also,
+    )

@@ -48,9 +48,9 @@ def open_trace(path: str) -> int:
     return _concluded(_ui().open_trace(path), mention=False)
 
 
-def attach(address: str) -> int:
-    """Join what a hub runs."""
-    return _concluded(_ui().attach(address))
+def attach(address: str, token: str = "") -> int:
+    """Join what a hub runs; one at a port wants its token."""
+    return _concluded(_ui().attach(address, token))
 
 
 def _ui() -> Any:
@@ -64,13 +64,13 @@ def _concluded(result: Any, *, mention: bool = True) -> int:
     if result.left_running:
         tell("the program goes on; agdbg attach joins it")
     if result.trace and mention:
-        _mention(Path(result.trace))
+        mention_trace(Path(result.trace))
     if result.status is not None:
         return int(result.status)
     return status.BAD_INPUT if result.error else status.OK
 
 
-def _mention(directory: Path) -> None:
+def mention_trace(directory: Path) -> None:
     """Say where the trace is; where a program has used no autograd engine, there may be only what it printed."""
     output = directory / place.OUTPUT_FILE
     if place.holds_trace(directory):

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from agdbg import status
+from agdbg.commands import report, traceexport, tracequery
 from agdbg.commands.guard import guarded
 from agdbg.commands.output import print_json, print_text
 
@@ -26,6 +27,9 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     info.add_argument("trace", metavar="TRACE", help="the directory of a trace")
     info.add_argument("--json", action="store_true", help="print JSON")
     info.set_defaults(execute=guarded(show_info), parser=info, hint="")
+    tracequery.configure(actions, common)
+    traceexport.configure(actions, common)
+    report.configure(actions, common)
 
 
 def show_info(options: Namespace) -> int:

@@ -1,4 +1,4 @@
-"""What went wrong, told from the trace alone: one file per kind of finding, registered in ``DIAGNOSES``.
+"""What went wrong, told from the trace alone: one file per kind of finding, registered in ``DIAGNOSES`` or ``LINTS``.
 
 ``docs/diagnoses.md`` says what each finding rests on and how to add one.
 """
@@ -7,11 +7,27 @@ from collections.abc import Callable
 
 from agdbg.diagnose import (
     backward_twice,
+    early_read,
+    flow,
+    function_lint,
+    gradcheck,
+    growth,
+    harmless_write,
+    higher,
+    hooks,
     inplace,
+    no_gradient,
+    nonfinite,
+    nonleaf,
     not_a_number,
+    not_implemented,
+    not_optimized,
     only_once,
+    penalty,
     rebuilt,
+    recomputation,
     refused,
+    silent_write,
     strict_write,
     unused_input,
     wrong_gradient,
@@ -21,7 +37,19 @@ from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.record import Facts
 from agdbg.record.facts import ErrorFact
 
-__all__ = ["DIAGNOSES", "Certainty", "Evidence", "Finding", "diagnose", "diagnose_predicted", "finding_of"]
+__all__ = [
+    "DIAGNOSES",
+    "LINTS",
+    "REMARKS",
+    "Certainty",
+    "Evidence",
+    "Finding",
+    "diagnose",
+    "diagnose_predicted",
+    "finding_of",
+    "lint",
+    "remarks",
+]
 
 Diagnosis = Callable[[Case], list[Found]]
 
@@ -36,12 +64,52 @@ DIAGNOSES: tuple[Diagnosis, ...] = (
     strict_write.findings,
     rebuilt.findings,
     only_once.findings,
+    gradcheck.findings,
+    not_implemented.findings,
+)
+
+#: What looks for trouble that raised nothing: a program may end well and yet be wrong. Silent on correct programs.
+LINTS: tuple[Diagnosis, ...] = (
+    nonfinite.findings,
+    no_gradient.findings,
+    nonleaf.findings,
+    not_optimized.findings,
+    silent_write.findings,
+    flow.findings,
+    higher.findings,
+    penalty.findings,
+    hooks.findings,
+    early_read.findings,
+    function_lint.findings,
+    recomputation.findings,
+    growth.findings,
+)
+
+#: What is worth knowing and no fault, told on request only.
+REMARKS: tuple[Diagnosis, ...] = (
+    harmless_write.remarks,
+    nonfinite.remarks,
+    no_gradient.remarks,
+    higher.remarks,
 )
 
 
 def diagnose(facts: Facts) -> list[Finding]:
     """All findings about a trace, in the order in which things went wrong; none where nothing did."""
     return _all(Case(facts))
+
+
+def lint(facts: Facts) -> list[Finding]:
+    """What is wrong or suspicious although nothing was raised, in the order in which it came about.
+
+    Where no extra facts were recorded (``docs/trace-format.md``) only that is found which needs none.
+    """
+    return _all(Case(facts), LINTS)
+
+
+def remarks(facts: Facts) -> list[Finding]:
+    """What is worth knowing of a program and no fault of it: parameters that are frozen, writes that nothing minds."""
+    return _all(Case(facts), REMARKS)
 
 
 def diagnose_predicted(facts: Facts) -> list[Finding]:
@@ -62,6 +130,6 @@ def _came_true(predicted: ErrorFact, raised: ErrorFact) -> bool:
     return raised.row > predicted.row and (raised.kind, raised.node) == (predicted.kind, predicted.node)
 
 
-def _all(case: Case) -> list[Finding]:
-    found = [each for diagnosis in DIAGNOSES for each in diagnosis(case)]
+def _all(case: Case, diagnoses: tuple[Diagnosis, ...] = DIAGNOSES) -> list[Finding]:
+    found = [each for diagnosis in diagnoses for each in diagnosis(case)]
     return [each.finding for each in sorted(found, key=lambda each: each.row)]

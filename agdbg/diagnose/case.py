@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from agdbg.diagnose.measured import Measured
 from agdbg.diagnose.walk import Walk
 from agdbg.record import Facts
 from agdbg.record.facts import ErrorFact, PassFact
@@ -32,6 +33,11 @@ class Case:
     def walk(self) -> Walk:
         """The graph of the whole trace; made when a diagnosis first needs it."""
         return Walk(self.facts)
+
+    @cached_property
+    def measured(self) -> Measured:
+        """What was measured of values and gradients, in arrays."""
+        return Measured(self.facts, self.walk)
 
     def failures(self, *kinds: str) -> list[Failure]:
         """The errors of these kinds, those of one node line raised by one line told once, in trace order."""

@@ -51,7 +51,7 @@ class Place:
 
 def place(site: Site) -> Place:
     """The place of a site."""
-    tree = _module(site.file) if site.line else None
+    tree = module_of(site.file) if site.line else None
     if tree is not None and linecache.getline(site.file, site.line).strip() == site.text.strip():
         start, end = (site.line, site.col), (site.end_line or site.line, site.end_col)
         return Place(tuple(_path(tree, start, end)), True)
@@ -66,7 +66,8 @@ def place(site: Site) -> Place:
 
 
 @lru_cache(maxsize=32)
-def _module(file: str) -> ast.Module | None:
+def module_of(file: str) -> ast.Module | None:
+    """The tree of a source file; None when it cannot be read."""
     if not _is_readable(file):
         return None
     try:
@@ -118,3 +119,11 @@ def in_inner_loop(site: Site, other: Site) -> bool:
     loops = [each for each in place(site).around if isinstance(each, ast.For | ast.AsyncFor | ast.While)]
     around = place(other)
     return bool(loops) and around.known and site.file == other.file and loops[-1] not in around.around
+
+
+def site_of(near: Site, tree: ast.expr | ast.stmt) -> Site:
+    """The site of a part of the file that another site is in; of what goes over several lines the first one."""
+    text = linecache.getline(near.file, tree.lineno).rstrip("\n")
+    one_line = tree.end_lineno == tree.lineno and tree.end_col_offset is not None
+    columns = (tree.col_offset, tree.end_col_offset or -1) if one_line else (-1, -1)
+    return Site(near.file, tree.lineno, near.func, *columns, text, tree.lineno)

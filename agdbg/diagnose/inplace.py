@@ -8,6 +8,8 @@ iteration).
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found, weakest
 from agdbg.diagnose.out_of_place import NAMED
+from agdbg.diagnose.overlap import Verdict, verdict
+from agdbg.diagnose.parts import apart, earlier
 from agdbg.diagnose.remedy import remedy
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.stain import Stain
@@ -28,15 +30,17 @@ def findings(case: Case) -> list[Found]:
 def _finding(case: Case, failure: Failure) -> Finding:
     stain = Stain.of(case, failure.first)
     stale, parts = also_stale(case, stain), caution(case, stain)
+    told = verdict(case, stain, in_parts=parts is not None)
+    parts = parts if told == "unknown" else None
     entered = [entry.node.id for entry in stain.entries[:1]]
     nodes = dict.fromkeys([failure.first.node, failure.last.node, *entered, *stale.nodes[:SHOWN]])
     return Finding(
         kind=KIND,
-        cause=_cause(stain),
-        evidence=_evidence(stain, stale, parts, failure.count),
+        cause=_cause(stain) if told != "apart" else _unchanged(stain),
+        evidence=_evidence(stain, stale, parts, failure.count, _around(case, stain, told, parts)),
         nodes=tuple(node for node in nodes if node),
         certainty=_certainty(case, stain),
-        fix=remedy(case, stain, in_parts=parts is not None),
+        fix=remedy(case, stain, in_parts=parts is not None or told == "apart"),
     )
 
 
@@ -66,6 +70,14 @@ def _cause(stain: Stain) -> str:
     if writer.manner == "gradient":
         return f"Gradient accumulation{where} changed {_saved(stain)} {needed}."
     return f"{capital(_saved(stain))} was changed by {writer.words}{where} {needed}."
+
+
+def _unchanged(stain: Stain) -> str:
+    """The sentence for a write that did not touch what was saved."""
+    return (
+        f"{capital(_saved(stain))} is as it was: {_writing(stain)} wrote another part of the same memory before {_needing(stain)} "
+        "used it, and one version counter serves all parts, so this is a false alarm by design."
+    )
 
 
 def _saved(stain: Stain) -> str:
@@ -98,8 +110,17 @@ def _writing(stain: Stain) -> str:
 # ----- the evidence -----
 
 
-def _evidence(stain: Stain, stale: Stale, parts: Evidence | None, times: int) -> tuple[Evidence, ...]:
-    found: list[tuple[int, Evidence]] = []
+def _around(case: Case, stain: Stain, told: Verdict, parts: Evidence | None) -> list[tuple[int, Evidence]]:
+    """Of a memory that is used in parts which part was which, and what was saved and written before."""
+    if told == "apart":
+        return [*apart(case, stain), *earlier(case, stain)]
+    return earlier(case, stain) if parts is not None else []
+
+
+def _evidence(
+    stain: Stain, stale: Stale, parts: Evidence | None, times: int, around: list[tuple[int, Evidence]]
+) -> tuple[Evidence, ...]:
+    found: list[tuple[int, Evidence]] = [*around]
     if stain.node is not None:
         found.append((stain.node.row, Evidence("saved", stain.node.site, _saved_note(stain))))
     if stain.entries:

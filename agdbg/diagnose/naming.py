@@ -71,7 +71,7 @@ def saved_name(case: Case, node: NodeFact | None, slot: str, storage: int) -> st
     if is_result(slot):
         name = assigned(node.site) or write(node.site).target
     else:
-        name = _leaf_of_slot(case, node, slot) or _argument(node, slot)
+        name = _leaf_of_slot(case, node, slot) or _argument(node, slot, of_tensors=bool(storage))
     return f"`{name}`" if name else ""
 
 
@@ -91,9 +91,9 @@ def _number(number: int) -> str:
     return {2: "two", 3: "three"}.get(number, f"{number:,}")
 
 
-def _argument(node: NodeFact, slot: str) -> str:
+def _argument(node: NodeFact, slot: str, *, of_tensors: bool) -> str:
     index = 0 if slot in _FIRST else 1 if slot in _SECOND else -1
-    return operand(node.site, node, index) if index >= 0 else ""
+    return operand(node.site, node, index, of_tensors=of_tensors) if index >= 0 else ""
 
 
 def _leaf_of_slot(case: Case, node: NodeFact, slot: str) -> str:

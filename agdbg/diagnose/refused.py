@@ -4,18 +4,22 @@ Needs: the error with its line; VIEW and GRAD_MODE (where a view was made); TENS
 (where the graph ended).
 """
 
+import ast
 from dataclasses import dataclass
 
 import numpy as np
 
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.layers import enclosing_at
+from agdbg.diagnose.mends import CUT_WORDS, MENDS, OTHERWISE
 from agdbg.diagnose.regrad import gradient_of
 from agdbg.diagnose.source import call_text, expression, goes_to_numpy
+from agdbg.diagnose.syntax import name_of, read, unparse
 from agdbg.diagnose.words import Lines, count
 from agdbg.diagnose.writers import disabled_at
 from agdbg.diagnose.writes import write
-from agdbg.events import Kind
+from agdbg.events import HookAction, Kind, a_of, thread_of
 from agdbg.record.facts import ErrorFact
 from agdbg.record.lookup import Op, Site
 
@@ -23,28 +27,7 @@ from agdbg.record.lookup import Op, Site
 CUTS = 3
 #: Cuts that are made without meaning the loss: a number to print, a comparison for the accuracy.
 _HARMLESS = ("item", "integer")
-_CUT_WORDS = {
-    "detach": "detach() ended the path",
-    "no_grad": "computed with gradients switched off",
-    "data": ".data has no history",
-    "integer": "an integer or bool result has no gradient",
-    "numpy": "went out to NumPy",
-    "item": "became a Python number",
-}
-
-_OTHERWISE = "compute what goes into the loss there in a way that has a gradient"
 _NO_GRAPH = "what it starts from has no graph"
-_MENDS = {
-    "detach": "leave out the detach(), so that the loss keeps its way back to the parameters",
-    "no_grad": "move it out of the part where gradients are switched off{by}, so that its graph is recorded",
-    "data": "use the tensor itself and not its .data",
-    "integer": (
-        "an integer or bool result has no gradient (a comparison, argmax(), a conversion to int), so compute the loss from "
-        "the floating-point values before it"
-    ),
-    "numpy": "compute with tensor operations instead of NumPy, and use NumPy only for what is printed or plotted",
-    "item": "compute with the tensor itself, and use item(), float() or int() only for what is printed",
-}
 
 
 def findings(case: Case) -> list[Found]:
@@ -96,16 +79,68 @@ def _view(case: Case, failure: Failure) -> Finding:
     row, made = _made_at(case, error)
     off = made is not None and disabled_at(case, row) is not None
     note = f"the view was made here{', with gradients switched off' if off else ''}"
-    evidence = [Evidence("view", made, note)] if made is not None else []
+    loop = _loop(made) if made is not None else ""
+    note += f": {loop} goes over views, by unbind()" if loop else ""
+    hooked = _backward_hook(case, error)
+    evidence = (
+        [Evidence("hook", hooked, "registers a backward hook: the module then hands on views")]
+        if hooked is not None
+        else []
+    )
+    evidence += [Evidence("view", made, note)] if made is not None else []
     evidence.append(_refused(failure, "nothing was written"))
     where = f", made{Lines(error.site).at(made)}," if made is not None and made.line else ""
     what, fix = next(told for sign, *told in _VIEWS if sign in error.text)
     cause = f"{_writing(error)} {what.format(where)}."
+    layer = _layer(case, error)
+    if layer:
+        cause = f"{_writing(error).removesuffix(' writes into')}, in {layer}, writes into {what.format(where)}."
+    if loop:
+        fix = f"{loop} gives views that must not be written to. {fix}"
     return _made(failure, cause, evidence, "certain" if made is not None else "likely", fix)
+
+
+def _loop(made: Site) -> str:
+    """The head of the loop that iterates over a tensor, in quotes; empty for another line."""
+    reading = read(made)
+    statement = reading.statement if reading is not None else None
+    if not isinstance(statement, ast.For) or made.col < 0:
+        return ""
+    return f"`for {unparse(statement.target)} in {unparse(statement.iter)}`" if name_of(statement.iter) else ""
+
+
+def _layer(case: Case, error: ErrorFact) -> str:
+    """The layer that writes, when the program calls it and does not write itself."""
+    if write(error.site).text:
+        return ""
+    around = enclosing_at(case, error.row, thread_of(case.facts.words(error.row)[0]))
+    return f"layer `{around[0].path}` ({around[0].class_name})" if around and around[0].path else ""
+
+
+def _backward_hook(case: Case, error: ErrorFact) -> Site | None:
+    """The line that registered a backward hook of a module, when the view is of the kind that such hooks put in."""
+    if "BackwardHookFunction" not in error.text:
+        return None
+    for row in case.facts.rows(Kind.HOOK).tolist():
+        words = case.facts.words(row)
+        site, op = case.facts.site_and_op(words[3])
+        if row < error.row and a_of(words[0]) == HookAction.REGISTERED and op.name.startswith("module-backward"):
+            return site
+    return None
 
 
 #: By a part of the message, which both engines word alike: what was written to, and the fix.
 _VIEWS = (
+    (
+        "BackwardHookFunction",
+        "a view{0} that a backward hook of a module put in: such a hook wraps what goes into the module and what comes out",
+        "Drop inplace=True in the layer that writes, or write to a clone() of what the module returned.",
+    ),
+    (
+        "custom Function",
+        "a view{0} that a custom Function returned, as one does that returns its argument as it is",
+        "Let forward() return a clone(), or write out of place.",
+    ),
     (
         "multiple views",
         "one of several views{0} that one op returned together",
@@ -187,7 +222,7 @@ def _mend(case: Case, cut: _Cut, lines: Lines, *, sure: bool) -> str:
     """What to do about a cut, plainly, by its kind."""
     off = disabled_at(case, cut.row)
     by = f" ({lines(off)})" if off is not None else ""
-    how = _MENDS.get("numpy" if _leaves(cut) else cut.op.name, _OTHERWISE).format(by=by)
+    how = MENDS.get("numpy" if _leaves(cut) else cut.op.name, OTHERWISE).format(by=by)
     on_the_way = "" if sure else ", if the loss is computed from what it makes"
     return f"At {lines(cut.site)}{on_the_way}: {how}."
 
@@ -210,7 +245,7 @@ def _same_memory(cut: _Cut, error: ErrorFact) -> bool:
 
 def _cut_note(cut: _Cut) -> str:
     times = f", at least {count(cut.count, 'time')} by then" if cut.count > 1 else ""
-    return _CUT_WORDS.get(cut.op.name, f"{cut.op.name} ended the path") + times
+    return CUT_WORDS.get(cut.op.name, f"{cut.op.name} ended the path") + times
 
 
 def _cuts(case: Case, error: ErrorFact) -> list[_Cut]:

@@ -65,7 +65,7 @@ def gradient_of(case: Case, error: ErrorFact) -> Gradient | None:
     before = [each for each in case.facts.passes if each.end_row < error.row and each.outcome == "ok"][::-1]
     names = _names(error.site)
     for each in before:
-        found = _results(each) & names
+        found = results_of(each) & names
         if found:
             return Gradient(each, min(found))
     taken = next((name for name in sorted(names) if name.endswith(".grad")), "")
@@ -89,7 +89,7 @@ def _names(site: Site) -> set[str]:
     return {name for each in read_there if (name := name_of(each))}
 
 
-def _results(call: PassFact) -> set[str]:
+def results_of(call: PassFact) -> set[str]:
     """What the line of a call of ``grad`` assigns the gradients to."""
     reading = read(call.site) if call.call == "grad" else None
     if reading is None or not isinstance(reading.statement, ast.Assign):

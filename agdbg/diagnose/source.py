@@ -16,6 +16,8 @@ _ASSIGNED = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=(?!=)")
 _COLLECTING = {"sum", "max", "min"}
 #: Ops that an operator builds with its operands the other way round.
 _EXCHANGED = ("Rsub", "Reciprocal")
+#: Ops whose operands no engine exchanges.
+_ORDERED = ("Div", "Pow", "SubBackward")
 #: What people call the modules that hold functions of tensors: `torch.exp(x)` works on x, and `y.exp()` on y.
 _MODULES = {"torch", "F", "nn", "functional", "np", "numpy", "ag", "agdbg_engine", "autograd", "math"}
 
@@ -142,18 +144,23 @@ def _chain(made: ast.Call) -> Iterator[ast.expr]:
 # ----- operands -----
 
 
-def operand(site: Site, node: NodeFact, index: int) -> str:
-    """The name of what the expression at ``site`` gave ``node`` as input ``index``; empty when not known."""
+def operand(site: Site, node: NodeFact, index: int, *, of_tensors: bool = False) -> str:
+    """The name of what the expression at ``site`` gave ``node`` as input ``index``; empty when not known.
+
+    With ``of_tensors`` both operands are known to be tensors: an engine only exchanges numbers.
+    """
     reading = read(site)
-    found = _operand(reading.found, node, index) if reading is not None and reading.found is not None else None
+    found = (
+        _operand(reading.found, node, index, of_tensors) if reading is not None and reading.found is not None else None
+    )
     return quoted(name_of(found)) if found is not None else ""
 
 
-def _operand(found: ast.AST, node: NodeFact, index: int) -> ast.expr | None:
+def _operand(found: ast.AST, node: NodeFact, index: int, of_tensors: bool) -> ast.expr | None:
     if isinstance(found, ast.BinOp):
-        return _of_two(found.left, found.right, node, index)
+        return _of_two(found.left, found.right, node, index, of_tensors)
     if isinstance(found, ast.AugAssign):
-        return _of_two(found.target, found.value, node, index)
+        return _of_two(found.target, found.value, node, index, of_tensors)
     if isinstance(found, ast.UnaryOp):
         return found.operand
     if isinstance(found, ast.Subscript):
@@ -167,13 +174,13 @@ def _operand(found: ast.AST, node: NodeFact, index: int) -> ast.expr | None:
     return None
 
 
-def _of_two(left: ast.expr, right: ast.expr, node: NodeFact, index: int) -> ast.expr | None:
+def _of_two(left: ast.expr, right: ast.expr, node: NodeFact, index: int, of_tensors: bool) -> ast.expr | None:
     """Of ``left * right``. Beside a number it is the other one: an engine may have exchanged the two."""
     variables = [each for each in (left, right) if not isinstance(each, ast.Constant)]
     if len(variables) == 1:
         return variables[0]
     alone = [bool(edge.node) for edge in node.edges] in ([True], [True, False])
-    if alone or node.op.name.startswith(_EXCHANGED):
+    if (alone and not of_tensors and not node.op.name.startswith(_ORDERED)) or node.op.name.startswith(_EXCHANGED):
         return None
     return (left, right)[index] if index < 2 else None
 

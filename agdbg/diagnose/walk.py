@@ -5,7 +5,8 @@ the roots of a pass, those above a node. Here nodes are numbered by *place*, 0 t
 ids, and sets are arrays of bool.
 """
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -145,13 +146,36 @@ class Walk:
 
     # ----- walking -----
 
-    def below(self, start: Mask) -> Mask:
-        """What can be reached from ``start`` along the edges, itself included: the way gradients flow."""
-        return _flood(start, self._down, np.ones(len(self.ids), bool))
+    def below(self, start: Mask, within: Mask | None = None) -> Mask:
+        """What can be reached from ``start`` along the edges, itself included: the way gradients flow.
+
+        With ``within`` only on nodes of that set.
+        """
+        if within is None:
+            return _flood(start, self._down, np.ones(len(self.ids), bool))
+        return _flood(start & within, self._down, within)
 
     def above(self, start: Mask, within: Mask) -> Mask:
         """The nodes of ``within`` from which ``start`` can be reached on nodes of ``within``."""
         return _flood(start & within, self._up, within)
+
+    def nearest_above(self, place: int, within: Mask, wanted: Callable[[int], bool], limit: int) -> int:
+        """The place of the wanted node that the fewest edges lead from to ``place``, inside a set; -1 for none.
+
+        At most ``limit`` nodes are looked at.
+        """
+        starts, sources = self._up
+        seen, todo = {place}, deque([place])
+        while todo and len(seen) <= limit:
+            here = todo.popleft()
+            for above in sources[starts[here] : starts[here + 1]]:
+                if above in seen or not within[above]:
+                    continue
+                if wanted(above):
+                    return above
+                seen.add(above)
+                todo.append(above)
+        return -1
 
     @cached_property
     def _down(self) -> tuple[list[int], list[int]]:

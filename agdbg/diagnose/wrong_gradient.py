@@ -7,12 +7,18 @@ import re
 
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Evidence, Finding, Found
+from agdbg.diagnose.functions import defined
 from agdbg.diagnose.words import Lines, op_words
+from agdbg.events import FunctionCall
 
 KIND = "invalid-gradient"
 _SHAPES = re.compile(r"gradient at index (\d+) - got (\[[\d, ]*\]) but expected shape compatible with (\[[\d, ]*\])")
 _COUNT = re.compile(r"incorrect number of gradients \(expected (\d+), got (\d+)\)")
 _ARGUMENT = re.compile(r"that is the gradient for argument '([^']+)'")
+_DTYPE = re.compile(r"that is the gradient for argument '[^']+' of shape \[[\d, ]*\], (\S+)")
+_NO_TENSOR = re.compile(r"expected Variable or None \(got ([^)]+)\)")
+_NOT_NONE = re.compile(r"returned a gradient different than None at position (\d+)")
+_DEVICE = re.compile(r"gradient at index (\d+) - expected device (\S+) but got (\S+)")
 
 
 def findings(case: Case) -> list[Found]:
@@ -33,12 +39,18 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
         cause=f"The backward() of {built} returned {what}.",
         evidence=(
             Evidence("applied", node.site, f"built {op_words(node)}"),
+            *_definition(case, node.id),
             Evidence("needed", error.site, "ran its backward()"),
         ),
         nodes=(node.id,),
         certainty="certain",
         fix=fix,
     )
+
+
+def _definition(case: Case, node: int) -> tuple[Evidence, ...]:
+    site = defined(case, node, FunctionCall.BACKWARD)
+    return (Evidence("backward", site, "defined here"),) if site.line else ()
 
 
 def _wrong(text: str) -> tuple[str, str] | None:
@@ -57,5 +69,28 @@ def _wrong(text: str) -> tuple[str, str] | None:
             f"{number[2]} of the {number[1]} gradients",
             f"Return {number[1]} values, one for each argument of forward() after ctx, in their order; None for what takes no "
             "gradient.",
+        )
+    return _other(text, f"its argument `{named[1]}`" if named is not None else "one of its arguments")
+
+
+def _other(text: str, which: str) -> tuple[str, str] | None:
+    """The same for what is wrong with neither number nor shape."""
+    no_tensor, not_none, device, dtype = (each.search(text) for each in (_NO_TENSOR, _NOT_NONE, _DEVICE, _DTYPE))
+    if no_tensor is not None:
+        return f"a {no_tensor[1]} as the gradient for {which}, which is no tensor", "Return a tensor there, or None."
+    if not_none is not None:
+        return (
+            f"a gradient for {which}, which is no tensor",
+            f"Return None at position {not_none[1]}: gradients are for the tensors among the arguments, in their order.",
+        )
+    if device is not None:
+        return (
+            f"a gradient on {device[3]} for {which}, which is on {device[2]}",
+            f"Return it on {device[2]}: `.to('{device[2]}')`.",
+        )
+    if dtype is not None and "input_is_complex" in text:
+        return (
+            f"a complex gradient for {which}, which is {dtype[1]}",
+            "Return its real part there: a real argument has a real gradient.",
         )
     return None

@@ -8,16 +8,33 @@ are first mentioned.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import CodeType
 
 from agdbg.agent.agent import Agent
 from agdbg.engines.native_birth import MADE_BY_NODE, birth_writer
+from agdbg.engines.native_cuts import Cuts
 from agdbg.engines.native_driver import Driver
-from agdbg.engines.native_rare import RareSink
+from agdbg.engines.native_hand import HandSink
+from agdbg.engines.native_held import HeldGraphs
+from agdbg.engines.native_hooks import HookSink
+from agdbg.engines.native_modules import ModuleSink
+from agdbg.engines.native_older import Older, next_of
 from agdbg.engines.native_runs import RunLog
-from agdbg.events import CREATE_GRAPH, PREDICTED, RETAIN_GRAPH, HookAction, Kind, head, pack_edge, pack_pair, pack_save
+from agdbg.engines.native_views import Regions, creation
+from agdbg.events import (
+    CREATE_GRAPH,
+    PREDICTED,
+    RETAIN_GRAPH,
+    Kind,
+    NeedsGrad,
+    head,
+    pack_edge,
+    pack_pair,
+    pack_save,
+)
+from agdbg.extras import EXTRAS
 from agdbg.record import Recorder
 from agdbg.record.format import RAN_RECORD
 from agdbg_engine import events as engine_events
@@ -37,6 +54,7 @@ SEES: dict[str, object] = {
     "unpack": False,
     "freed": "derived",
     "silent writes": False,
+    "gradient reads": True,
 }
 """What this adapter can see, for the trace's header."""
 
@@ -48,26 +66,37 @@ _RAN = int(Kind.RAN)
 _PACKAGE = Path(__file__).parent.parent
 INTERNAL.update(str(file) for file in _PACKAGE.rglob("*.py"))
 RUNNERS.update(str(file) for file in (_PACKAGE / "launch").glob("*.py"))
-_HOOK_ACTIONS = {
-    "registered": HookAction.REGISTERED,
-    "fired": HookAction.FIRED,
-    "removed": HookAction.REMOVED,
-}
 
-_node_ids = itertools.count(1).__next__
+_node_count = itertools.count(1)
+_node_ids = _node_count.__next__
 _storage_ids = itertools.count(1).__next__
 """One numbering for all recordings of a process: a node that outlives one is never mistaken for another in the next."""
 
 _sink: NativeSink | None = None
 
 
-def attach(recorder: Recorder, agent: Agent | None = None) -> None:
-    """Record everything the engine does from now on, and stop where the agent says."""
+def sees(also: Collection[str] = ()) -> dict[str, object]:
+    """What this adapter can see when it records these extras too, for the trace's header."""
+    extras: dict[str, object] = {name: name in also for name in EXTRAS}
+    return {**SEES, "silent writes": "checksums" in also, **extras}
+
+
+def attach(recorder: Recorder, agent: Agent | None = None, also: Collection[str] = ()) -> None:
+    """Record everything the engine does from now on, with the extras ``also``, and stop where the agent says."""
     global _sink
-    _sink = NativeSink(recorder)
+    _sink = _new_sink(recorder, also)
+    _sink.sums_gradients = "checksums" in also
     if agent is not None:
         _sink.obey(Driver(agent, _sink))
     engine_events.install(_sink)
+
+
+def _new_sink(recorder: Recorder, also: Collection[str]) -> NativeSink:
+    if not also:
+        return NativeSink(recorder)
+    from agdbg.engines.native_deep import DeepSink  # only who wants it pays for it
+
+    return DeepSink(recorder, also)
 
 
 def detach() -> None:
@@ -76,11 +105,19 @@ def detach() -> None:
     if _sink is not None:
         _sink.catch_up()
         _sink.tell_counts()
-        engine_events.remove()
+        _sink.graphs.ended(_sink.ordinal.number)
+        if engine_events.sink is _sink:  # the program may have installed one of its own since
+            engine_events.remove()
     _sink = None
 
 
-class NativeSink(RareSink):
+def post_mortem(error: BaseException) -> None:
+    """Stop at ``error``, which nobody has caught, if the agent wants that."""
+    if _sink is not None and _sink.stepper is not None:
+        _sink.stepper.uncaught(error)
+
+
+class NativeSink(HandSink, HookSink, ModuleSink):
     """Writes the engine's facts with a :class:`~agdbg.record.Recorder`."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -88,14 +125,18 @@ class NativeSink(RareSink):
         self.recorder = recorder
         self.emit, self.append, self.tick = recorder.emit, recorder.append, recorder.tick
         self.new_node = _node_ids
+        self.older = Older(next_of(_node_count), self._born)
         self.ordinal = recorder.ordinal
         self.sites: dict[int, dict[int, int]] = {}
         """Site ids by ``id(code)`` and ``lasti``; the recorder keeps the code objects alive."""
         self._writers: dict[type[Node], Callable[[Node, Tensor], None]] = {}
-        self._cuts: dict[int, list[int]] = {}
+        self._cuts: dict[int, Cuts] = {}
         self._names: dict[int, tuple[int, int]] = {}
         self._texts: dict[int, list[str]] = {}
         self._foreseeing: BackwardPass | None = None
+        self._regions = Regions(recorder)
+        self.graphs = HeldGraphs(self.emit, self._tag, self.storage_of)
+        self.stepper: Driver | None = None
         self.writes: list[str] | None = None
         """Notes of writes, while somebody wants them."""
         self.logs: list[RunLog] = []
@@ -114,7 +155,7 @@ class NativeSink(RareSink):
                 write(node, out)
                 if words[0] != driver.expected:
                     try:
-                        driver.born(node)
+                        driver.born(node, out)
                     except Exception as error:
                         agent.fail(error)
 
@@ -125,8 +166,12 @@ class NativeSink(RareSink):
             if self._foreseeing is None:
                 driver.raised(error, details_of(error))
 
+        def op_failed(error: BaseException, code: CodeType, lasti: int) -> None:
+            driver.raised(error, details_of(error))
+
         self.birth_of, self.error = birth_of, error  # type: ignore[method-assign]  # closures look nothing up
-        self.driver = driver.drive
+        self.op_failed = op_failed  # type: ignore[method-assign]
+        self.driver, self.stepper = driver.drive, driver
 
     # ----- the two records of every node -----
 
@@ -237,6 +282,7 @@ class NativeSink(RareSink):
     # ----- passes -----
 
     def pass_started(self, bp: BackwardPass) -> None:
+        self.older.tell(bp.order)
         bp.tag = self.recorder.new_pass()
         thread = self.ordinal.number
         flags = RETAIN_GRAPH * bp.retain_graph | CREATE_GRAPH * bp.create_graph
@@ -248,12 +294,7 @@ class NativeSink(RareSink):
         )  # fmt: skip
         for i, root in enumerate(roots[1:], 1):
             self.emit(head(Kind.ROOT, thread), bp.tag, i, root, 0, 0, 0, 0)
-
-    def node_undone(self, bp: BackwardPass, node: Node, order: int) -> None:
-        self.emit(head(Kind.UNDONE, self.ordinal.number), self._tag(node), bp.tag, order, 0, 0, 0, 0)
-
-    def gradient_replaced(self, bp: BackwardPass, node: Node, nr: int) -> None:
-        self.emit(head(Kind.EDITED, self.ordinal.number), self._tag(node), bp.tag, nr, 0, 0, 0, 0)
+        self.graphs.started(bp, thread)
 
     def pass_finished(self, bp: BackwardPass, error: BaseException | None) -> None:
         outcome = 0 if error is None else 1
@@ -267,6 +308,7 @@ class NativeSink(RareSink):
             0,
             0,
         )
+        self.graphs.finished(bp)
         if error is None:
             self.tick(_AFTER_A_PASS_NS)
         else:
@@ -289,8 +331,8 @@ class NativeSink(RareSink):
         storage = view._storage
         assert storage is not None
         self.emit(
-            head(Kind.VIEW, self.ordinal.number), self._storage(storage), self._producer(base), self._producer(view),
-            self._site_op(code, lasti, op), 0, 0, 0,
+            head(Kind.VIEW, self.ordinal.number, a=creation(view)), self._storage(storage), self._producer(base),
+            self._producer(view), self._site_op(code, lasti, op), *self._regions.words(view), 0,
         )  # fmt: skip
 
     def history_rebased(self, tensor: Tensor, old: Node | None, new: Node, op: str, code: CodeType, lasti: int) -> None:
@@ -309,31 +351,38 @@ class NativeSink(RareSink):
         )
 
     def graph_cut(self, tensor: Tensor, how: str, code: CodeType, lasti: int) -> None:
-        """Told the first time and whenever the count doubles: a cut in a loop costs next to nothing."""
+        """Told the first time, whenever the count doubles, and of a few others that end on the same line: a cut in a loop
+        costs next to nothing.
+        """
         where = self._site_op(code, lasti, how)
-        entry = self._cuts.get(where)
-        if entry is None:
-            entry = self._cuts[where] = [0, self.storage_of(tensor), self._producer(tensor)]
-        entry[0] += 1
-        if entry[0] & (entry[0] - 1) == 0:
-            self._tell_cut(where, entry)
+        cuts = self._cuts.get(where)
+        if cuts is None:
+            cuts = self._cuts[where] = Cuts()
+        node = tensor._fn
+        if cuts.add((id(node.code), node.lasti) if node is not None else (0, id(tensor))):
+            cuts.storage, cuts.producer = self.storage_of(tensor), self._producer(tensor)
+        elif cuts.count & (cuts.count - 1):
+            return
+        self._tell_cut(where, cuts)
 
-    def _tell_cut(self, where: int, entry: list[int]) -> None:
-        count, storage, producer = entry
-        self.emit(head(Kind.CUT, self.ordinal.number), storage, where, producer, count, 0, 0, 0)
+    def _tell_cut(self, where: int, cuts: Cuts) -> None:
+        cuts.told = cuts.count
+        self.emit(head(Kind.CUT, self.ordinal.number), cuts.storage, where, cuts.producer, cuts.count, 0, 0, 0)
 
     def tell_counts(self) -> None:
         """Write the final counts of repeated cuts."""
-        for where, entry in self._cuts.items():
-            if entry[0] & (entry[0] - 1):
-                self._tell_cut(where, entry)
+        for where, cuts in self._cuts.items():
+            if cuts.told < cuts.count:
+                self._tell_cut(where, cuts)
 
     def tensor_named(self, tensor: Tensor, name: str, kind: str) -> None:
         storage = self.storage_of(tensor)
         words = pack_pair(self.recorder.text(name), self.recorder.text(kind))
-        self._texts.setdefault(storage, []).append(name)
+        texts = self._texts.setdefault(storage, [])
+        if name not in texts:  # it is told again when it is frozen, say
+            texts.append(name)
         self._names[storage] = (self.recorder.new_tensor(), words)
-        self._tell_name(storage, self._producer(tensor))
+        self._tell_name(storage, self._producer(tensor), tensor.requires_grad)
 
     def names_of_leaf(self, node: AccumulateGrad) -> list[str]:
         """The names of the tensor whose gradient ``node`` accumulates."""
@@ -342,9 +391,10 @@ class NativeSink(RareSink):
     def _called(self, storage: int) -> str:
         return " or ".join(self._texts.get(storage, [])) or "a tensor"
 
-    def _tell_name(self, storage: int, producer: int) -> None:
+    def _tell_name(self, storage: int, producer: int, requires_grad: bool) -> None:
         tensor, words = self._names[storage]
-        self.emit(head(Kind.TENSOR, self.ordinal.number), tensor, storage, producer, words, 0, 0, 0)
+        needs = NeedsGrad.YES if requires_grad else NeedsGrad.NO
+        self.emit(head(Kind.TENSOR, self.ordinal.number, a=needs), tensor, storage, producer, words, 0, 0, 0)
 
     def name_leaf(self, node: AccumulateGrad) -> None:
         """A named leaf has a new AccumulateGrad: the same tensor, another producer."""
@@ -352,18 +402,11 @@ class NativeSink(RareSink):
         if storage not in self._names:
             announce_owner(node.variable)
         if storage in self._names:
-            self._tell_name(storage, pack_edge(node.tag))
+            self._tell_name(storage, pack_edge(node.tag), requires_grad=True)
 
     def grad_mode(self, enabled: bool, code: CodeType, lasti: int) -> None:
         where = self._site_op(code, lasti, "enabled" if enabled else "disabled")
         self.emit(head(Kind.GRAD_MODE, self.ordinal.number), 0, where, 0, 0, 0, 0, 0)
-
-    def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int) -> None:
-        tag = 0 if node is None else self._tag(node)
-        action = _HOOK_ACTIONS[what]
-        running = current.bp.tag if current.bp is not None else 0
-        where = self._site_op(code, lasti, kind)
-        self.emit(head(Kind.HOOK, self.ordinal.number, a=action), tag, running, where, 0, 0, 0, 0)
 
     def error(self, error: BaseException, code: CodeType, lasti: int) -> None:
         d = details_of(error)

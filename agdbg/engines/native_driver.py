@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Any
 from agdbg.agent.agent import GO_ON, Agent, Command
 from agdbg.agent.control import Settings
 from agdbg.agent.reason import STEP, Reason, message
+from agdbg.engines.native_errors import filters_for, raised_by_engine
+from agdbg.engines.native_events import Happening
 from agdbg.engines.native_match import Matcher
+from agdbg.engines.native_names import Names
+from agdbg.engines.native_pdb import Handover, functions_of
 from agdbg.engines.native_scene import NativeScene
+from agdbg.engines.native_spot import NativeSpot
+from agdbg.engines.native_stops import Stops
+from agdbg.engines.native_until import Target
 from agdbg.engines.native_walk import Walk
 from agdbg_engine.backward import BackwardPass
-from agdbg_engine.errors import Details
+from agdbg_engine.errors import Details, details_of
 from agdbg_engine.node import Node
 from agdbg_engine.sites import INTERNAL, where
+from agdbg_engine.tensor import Tensor
 
 if TYPE_CHECKING:
     from agdbg.engines.native import NativeSink
@@ -26,15 +34,19 @@ class Stepping(threading.local):
     """How the running thread goes on.
 
     ``next`` stops at the next node of ``within``, ``in`` at the next event at all, ``out`` at the end of ``within``,
-    ``pass`` at the start of the next pass, ``continue`` at a breakpoint. ``within`` is None in the program's forward code.
+    ``pass`` at the start of the next pass, ``until`` at ``target``, ``continue`` at a breakpoint. ``within`` is None in the
+    program's forward code. ``turn`` counts how often that was said.
     """
 
     def __init__(self) -> None:
         self.mode = "continue"
+        self.turn = 0
         self.within: Walk | None = None
+        self.target: Target | None = None
+        self.handover: Handover | None = None
         self.walks: list[Walk] = []
         self.suppressed = False
-        self.visit: tuple[object, int, int] | None = None
+        self.visit: tuple[object, list[int], int] | None = None
 
     def is_due(self, walk: "Walk | None") -> bool:
         """True when a step ends at the next node of ``walk``."""
@@ -47,7 +59,8 @@ class Driver:
     """Stops the engine where the agent's settings say.
 
     Attributes:
-        matcher: the breakpoints that hold now.
+        stops: what stops a thread, and where.
+        passes_over: how many passes, without those inside of passes, have ended so far: what conditions call ``step``.
         expected: the control block's first word, as long as nobody wants to stop where nodes are built:
             :meth:`born` is to be called for each node while the two differ.
     """
@@ -58,16 +71,29 @@ class Driver:
         self.thread = Stepping()
         self._steppers: set[int] = set()
         self.expected = -1
+        self.passes_over = 0
+        self._known_error: tuple[int, str] = 0, ""
+        self.stops = Stops(self)
         INTERNAL.update(str(file) for file in Path(__file__).resolve().parents[1].rglob("*.py"))
         agent.internal = frozenset(INTERNAL)
         agent.on_change(self._changed)
 
     def _changed(self, settings: Settings) -> None:
-        self.matcher = Matcher(settings, self.sink.names_of_leaf)
+        self.stops.take(settings)
         self._watch_births()
 
+    @property
+    def matcher(self) -> Matcher:
+        """The breakpoints on names and lines that hold now."""
+        return self.stops.matcher
+
+    @property
+    def names(self) -> Names:
+        """What things are called."""
+        return self.stops.names
+
     def _watch_births(self) -> None:
-        births = bool(self.matcher) or bool(self._steppers) or self.agent.wants_pause
+        births = self.stops.at_births or bool(self._steppers) or self.agent.wants_pause
         self.expected = -1 if births and not self.agent.gone else self.agent.seen
 
     def walks(self) -> list[Walk]:
@@ -87,34 +113,38 @@ class Driver:
             walk.run()
         finally:
             thread.walks.remove(walk)
+            self.passes_over += not thread.walks
+            if thread.within is walk:  # which would keep the graph alive
+                thread.within = None
 
-    def born(self, node: Node) -> None:
-        """A node was built by the program's forward code."""
+    def born(self, node: Node, out: Tensor) -> None:
+        """A node was built by the program's forward code, which made ``out``."""
         self.agent.look()
         thread = self.thread
         if thread.suppressed or thread.walks or node.leaf or self.agent.gone:
             return
-        reason = self._reason_at_birth(node)
+        reason = self._reason_at_birth(node, out)
         if reason is not None:
-            self._go_on(self.stop(NativeScene(self, self._birth(node, reason), node=node)))
+            self._go_on(self.stop(NativeScene(self, self._birth(node, reason), node=node)), node)
 
-    def _reason_at_birth(self, node: Node) -> Reason | None:
-        ids = [*self.matcher.functions(node), *self._line(node)]
-        if ids:
-            return Reason("breakpoint", ids)
+    def _reason_at_birth(self, node: Node, out: Tensor) -> Reason | None:
+        reason = self.stops.born(node, out, self._line(node)) if self.stops.at_births else None
+        if reason is not None:
+            return reason
         if self.agent.takes_pause():
             return Reason("pause")
-        return STEP if self.thread.is_due(None) else None
+        is_there = self.thread.target is not None and self.thread.target.is_born(node)
+        return STEP if is_there or self.thread.is_due(None) else None
 
     def _line(self, node: Node) -> list[int]:
-        """The breakpoint on the line, when the program has come to the line with this node."""
-        found = self.matcher.source(node.code, node.lasti)
+        """The breakpoints on the line, when the program has come to the line with this node."""
+        found = self.matcher.source(node.code, node.lasti, "forward")
         if not found:
             self.thread.visit = None
             return []
         visit, self.thread.visit = self.thread.visit, (node.code, found, node.lasti)
         goes_on = visit is not None and visit[:2] == (node.code, found) and visit[2] < node.lasti
-        return [] if goes_on else [found]
+        return [] if goes_on else found
 
     def _birth(self, node: Node, reason: Reason) -> dict[str, Any]:
         line = where(node.code, node.lasti).line
@@ -123,20 +153,68 @@ class Driver:
     def raised(self, error: BaseException, details: Details) -> None:
         """The engine is about to raise ``error``, or one that passed through it."""
         thread, wanted = self.thread, self.agent.settings.exceptions
-        if thread.suppressed or self.agent.gone or not (details.kind in wanted or ALL_ERRORS in wanted):
+        if thread.suppressed or self.agent.gone or not wanted:
             return
+        self._known_error = _identity(error)
+        names = filters_for(error, details.kind)
+        filters = [name for name in (*names, ALL_ERRORS) if name in wanted]
         walk = thread.walks[-1] if thread.walks else None
-        if walk is not None and walk.announced == (details.kind, details.node):
+        if not filters or (walk is not None and walk.announced == (details.kind, details.node)):
             return
-        node = 0 if details.node is None else self.sink.number(details.node)
-        told = {"kind": details.kind, "text": f"{type(error).__name__}: {error}", "predicted": False, "node": node}
-        reason = Reason("exception", error=told)
-        text = f"{type(error).__name__} is about to be raised: {details.kind}"
+        kind = names[0] if names else details.kind
+        text = f"{type(error).__name__}: {error}"
+        spot = NativeSpot(self, details.node, walk, kind, {"error": error, "text": text})
+        verdicts = [found for name in filters if (found := self.stops.lets_through(name, spot)) is not None]
+        if not verdicts:
+            return
+        told = {"kind": kind, "text": text, "predicted": False, "node": self._number(details.node)}
+        reason = Reason("exception", error=told, note="; ".join(found.note for found in verdicts if found.note))
+        self._stop_inside(
+            reason, "raise", f"{type(error).__name__} is about to be raised: {kind} (post-mortem)", details.node, walk
+        )
+
+    def uncaught(self, error: BaseException) -> None:
+        """Nobody has caught ``error``, which ends the program or a thread: stop, unless it was stopped at when it was raised."""
+        self.agent.look()
+        wanted, details = self.agent.settings.exceptions, details_of(error)
+        if self.agent.gone or not wanted or self._known_error == _identity(error) or not isinstance(error, Exception):
+            return
+        names = filters_for(error, details.kind)
+        if not raised_by_engine(error) and "hook-error" not in names:
+            return
+        kind, text, trace = names[0] if names else "other", f"{type(error).__name__}: {error}", error.__traceback__
+        spot = NativeSpot(self, None, None, kind, {"error": error, "text": text}, trace=trace)
+        filters = [name for name in (*names, ALL_ERRORS) if name in wanted]
+        if not any(self.stops.lets_through(name, spot) is not None for name in filters):
+            return
+        told = {"kind": kind, "text": text, "predicted": False, "node": 0}
+        words = f"{type(error).__name__} was not caught: {kind} (post-mortem: its frames have ended)"
+        stop = message(Reason("exception", error=told), "raise", words)
+        self.stop(NativeScene(self, stop, inside=True, trace=trace))
+
+    def stop_at_event(self, reason: Reason, happening: Happening, walk: Walk | None) -> None:
+        """Stop where something has happened, which is what the note of the reason says."""
+        node = happening.node
+        self._stop_inside(Reason(reason.name, reason.breakpoints), "event", reason.note, node, walk)
+
+    def stop_here(self, text: str) -> None:
+        """Stop since the program asks for it, unless it does so while something is evaluated at a stop."""
+        if not self.thread.suppressed:
+            self._stop_inside(Reason("breakpoint"), "event", text, None, self.thread.walks[-1] if self.thread.walks else None)
+
+    def _stop_inside(self, reason: Reason, place: str, text: str, node: Node | None, walk: Walk | None) -> None:
+        number = self._number(node)
         if walk is None:
-            stop = message(reason, "raise", text, node=node)
+            stop = message(reason, place, text, node=number)
         else:
-            stop = {**walk.message(reason, "raise", description=text), "node": node or walk.number()}
-        self._go_on(self.stop(NativeScene(self, stop, walk, details.node, inside=True)))
+            stop = {**walk.message(reason, place, description=text), "node": number or walk.number()}
+        self._go_on(self.stop(NativeScene(self, stop, walk, node, inside=True)))
+
+    def _number(self, node: Node | None) -> int:
+        """The number of a node; 0 for none, and for the context of a custom Function that is no node yet."""
+        if node is None or (node.user_code and not hasattr(node, "tag")):
+            return 0
+        return self.sink.number(node)
 
     # ----- stopping -----
 
@@ -144,29 +222,50 @@ class Driver:
         """Stop the running thread; whatever goes wrong, the program goes on."""
         if self.agent.gone:
             return GO_ON
+        if self.thread.handover is not None:
+            self.thread.handover.end()
         try:
             self.sink.recorder.flush()
-            return self.agent.stop(scene, self.sink.ordinal.number)
+            command = self.agent.stop(scene, self.sink.ordinal.number)
+            self.agent.look()  # breakpoints on events that were set at the stop hold from here on
+            return command
         except Exception as error:
             self.agent.fail(error)
             return GO_ON
 
-    def resume(self, mode: str, within: "Walk | None") -> None:
+    def go_on(self, command: Command, within: "Walk | None", start: Node | None = None) -> None:
+        """Go on as a stop was told to; ``start`` is the node that was just built, where that was the stop."""
+        how = command.how
+        if how == "until":
+            self.resume(how, within, Target(command.node, command.file, command.line, start))
+        elif how == "pdb":
+            self._hand_over(within)
+        elif how == "out":
+            self.resume("pass" if within is None else how, within)
+        else:
+            self.resume(how if how in ("next", "in") else "continue", within)
+
+    def _hand_over(self, within: "Walk | None") -> None:
+        """Enter pdb at the first line of a function of the program that the next node of ``within`` calls."""
+        node = None if within is None else within.next_node()
+        self.resume("next" if within is None or not within.is_inside else "in", within)
+        if node is not None:
+            self.thread.handover = Handover(functions_of(node))
+            self.thread.handover.begin()
+
+    def resume(self, mode: str, within: "Walk | None", target: Target | None = None) -> None:
         """Go on in this way."""
-        self.thread.mode, self.thread.within = mode, within
-        if mode in ("next", "in"):
+        self.thread.mode, self.thread.within, self.thread.target = mode, within, target
+        self.thread.turn += 1
+        if mode in ("next", "in", "until"):
             self._steppers.add(threading.get_ident())
         else:
             self._steppers.discard(threading.get_ident())
         self._watch_births()
 
-    def _go_on(self, command: Command) -> None:
+    def _go_on(self, command: Command, start: Node | None = None) -> None:
         """Go on from a stop that is not a place in a pass."""
-        walk = self.thread.walks[-1] if self.thread.walks else None
-        if command.how == "out":
-            self.resume("out" if walk else "pass", walk)
-        else:
-            self.resume(command.how if command.how in ("next", "in") else "continue", walk)
+        self.go_on(command, self.thread.walks[-1] if self.thread.walks else None, start)
 
     def watched(self, function: Callable[[], Any]) -> tuple[Any, list[str]]:
         """Call ``function`` without a stop in it; the notes tell of writes to memory that graphs may need."""
@@ -178,3 +277,8 @@ class Driver:
         finally:
             self.sink.writes = None
             self.thread.suppressed = False
+
+
+def _identity(error: BaseException) -> tuple[int, str]:
+    """What an error is known by for as long as it is on its way; it is not held, since it holds all its frames."""
+    return id(error), f"{type(error).__name__}: {error}"

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from os.path import abspath
 
 from agdbg.agent.control import Settings
-from agdbg.breakpoints import matches, names_of_op
+from agdbg.breakpoints import matches, names_of_op, node_number
 from agdbg_engine.backward import BackwardPass
-from agdbg_engine.node import AccumulateGrad, Node
+from agdbg_engine.node import Node
 from agdbg_engine.sites import where
 
-NameOf = Callable[[AccumulateGrad], list[str]]
+NamesOf = Callable[[Node], list[str]]
+Numbers = list[int]
 
 
 class Matcher:
@@ -17,57 +18,80 @@ class Matcher:
 
     Args:
         settings: the breakpoints.
-        names_of: the names of the leaf of an AccumulateGrad.
+        names_of: what a node answers to besides its op: the names of its leaf, or its module.
+        number_of: the number of a node.
     """
 
-    def __init__(self, settings: Settings, names_of: NameOf) -> None:
+    def __init__(self, settings: Settings, names_of: NamesOf, number_of: Callable[[Node], int]) -> None:
         self._functions = [(f.id, f.name) for f in settings.functions]
-        self._sources = {(abspath(s.file), s.line): s.id for s in settings.sources}
-        self._names_of = names_of
-        self._functions_of: dict[type[Node], list[int]] = {}
-        self._sources_of: dict[tuple[object, int], int] = {}
+        self._by_number: dict[int, Numbers] = {}
+        for each in settings.functions:
+            if node_number(each.name):
+                self._by_number.setdefault(node_number(each.name), []).append(each.id)
+        self._sources: dict[tuple[str, int], list[tuple[int, str]]] = {}
+        for line in settings.sources:
+            self._sources.setdefault((abspath(line.file), line.line), []).append((line.id, line.when))
+        self._names_of, self._number_of = names_of, number_of
+        self._functions_of: dict[type[Node], Numbers] = {}
+        self._functions_named: dict[str, Numbers] = {}
+        self._sources_of: dict[tuple[object, int, str], Numbers] = {}
 
     def __bool__(self) -> bool:
         return bool(self._functions or self._sources)
 
-    def functions(self, node: Node) -> list[int]:
-        """The function breakpoints whose pattern matches the op, or a name of the leaf."""
+    @property
+    def has_names(self) -> bool:
+        """Whether there are function breakpoints."""
+        return bool(self._functions)
+
+    def functions(self, node: Node) -> Numbers:
+        """The function breakpoints that mean the node: its op, its number, a name of its leaf, its module."""
         found = self._functions_of.get(type(node))
         if found is None:
             found = self._functions_of[type(node)] = self._matching(names_of_op(node.name()))
-        if self._functions and isinstance(node, AccumulateGrad):
-            return list(dict.fromkeys([*found, *self._matching(self._names_of(node))]))
+        if not self._functions:
+            return found
+        more = [number for name in self._names_of(node) for number in self._named(name)]
+        if self._by_number:
+            more += self._by_number.get(self._number_of(node), ())
+        return list(dict.fromkeys([*found, *more])) if more else found
+
+    def _named(self, name: str) -> Numbers:
+        found = self._functions_named.get(name)
+        if found is None:
+            found = self._functions_named[name] = self._matching([name])
         return found
 
-    def _matching(self, names: list[str]) -> list[int]:
+    def _matching(self, names: list[str]) -> Numbers:
         return [i for i, pattern in self._functions if matches(pattern, names)]
 
-    def source(self, code: object, lasti: int) -> int:
-        """The breakpoint on the line of a site; 0 when there is none."""
+    def source(self, code: object, lasti: int, when: str) -> Numbers:
+        """The breakpoints on the line of a site that stop in ``forward`` or ``backward``, whichever ``when`` is."""
         if not self._sources:
-            return 0
-        key = (code, lasti)
+            return []
+        key = (code, lasti, when)
         found = self._sources_of.get(key)
         if found is None:
             place = where(code, lasti)  # type: ignore[arg-type]  # a code object
-            found = self._sources_of[key] = self._sources.get((abspath(place.file), place.line), 0)
+            here = self._sources.get((abspath(place.file), place.line), ())
+            found = self._sources_of[key] = [number for number, asked in here if asked in (when, "both")]
         return found
 
-    def stops(self, bp: BackwardPass) -> dict[int, list[int]]:
+    def stops(self, bp: BackwardPass) -> dict[int, Numbers]:
         """Where the pass is to stop: breakpoints by position. Nodes of one line in a row count once for it."""
-        found: dict[int, list[int]] = {}
+        found: dict[int, Numbers] = {}
         if not self:
             return found
-        at_call = self.source(bp.code, bp.lasti)
+        at_call = self.source(bp.code, bp.lasti, "backward")
         if at_call:
-            found[0] = [at_call]
-        before = 0
+            found[0] = list(at_call)
+        before: Numbers = []
         for position, node in enumerate(bp.order):
             ids = list(self.functions(node))
-            line = 0 if node.leaf else self.source(node.code, node.lasti)
+            line = [] if node.leaf else self.source(node.code, node.lasti, "backward")
             if line and line != before:
-                ids.append(line)
+                ids += line
             before = before if node.leaf else line
             if ids:
-                found[position] = [*found.get(position, []), *(i for i in ids if i not in found.get(position, []))]
+                found[position] = list(dict.fromkeys([*found.get(position, []), *ids]))
         return found

@@ -5,15 +5,21 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from types import CodeType
+from typing import Any
 
-from agdbg.events import FunctionCall, Kind, head, pack_pair
+from agdbg.events import ONCE_DIFFERENTIABLE, FunctionCall, Kind, NeedsGrad, head, pack_pair
 from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
 from agdbg_engine.current import current
+from agdbg_engine.dtype import is_differentiable
+from agdbg_engine.function import once_differentiable
+from agdbg_engine.function.ctx import no_backward
 from agdbg_engine.node import Node
 from agdbg_engine.tensor import Tensor
 
 _CALLS = {"forward": FunctionCall.FORWARD, "backward": FunctionCall.BACKWARD, "jvp": FunctionCall.JVP}
+_ONCE = once_differentiable(no_backward).__code__
+"""The code of every backward that has the mark."""
 
 
 class RareSink(engine_events.Sink):
@@ -23,8 +29,11 @@ class RareSink(engine_events.Sink):
     new_node: Callable[[], int]
 
     def __init__(self) -> None:
+        super().__init__()
         self._early: weakref.WeakKeyDictionary[Node, int] = weakref.WeakKeyDictionary()
         """Numbers of contexts of custom Functions that are no complete nodes yet, and may never be."""
+        self._recompute_flags = 0
+        """Those for the recomputation that is told of next."""
 
     # ----- hooks on saved tensors -----
 
@@ -32,7 +41,7 @@ class RareSink(engine_events.Sink):
         self._rare(Kind.PACKED, self._tag(node), slot, self._site(code, lasti))
 
     def saved_unpacked(self, node: Node, slot: int) -> None:
-        self._rare(Kind.UNPACKED, self._tag(node), slot, _running())
+        self._rare(Kind.UNPACKED, self._tag(node), slot, running())
 
     def saved_cloned(self, tensor: Tensor, count: int, code: CodeType, lasti: int) -> None:
         self._rare(Kind.CLONED, self.storage_of(tensor), count, self._site(code, lasti))
@@ -48,17 +57,27 @@ class RareSink(engine_events.Sink):
     def function_began(self, node: Node, what: str, code: CodeType, lasti: int) -> None:
         tag = self._tag(node) if what == "backward" else self._number_early(node)
         where = self._site_op(code, lasti, type(node).op_name)
-        self._rare(Kind.FUNCTION, tag, _running(), where, a=_CALLS[what])
+        function = _user_function(node, what)
+        flags = ONCE_DIFFERENTIABLE if getattr(function, "__code__", None) is _ONCE else 0
+        self._rare(Kind.FUNCTION, tag, running(), where, self._defined(function), a=_CALLS[what], flags=flags)
 
     def function_wrote(self, node: Node, tensor: Tensor, argument: str, code: CodeType, lasti: int) -> None:
         where = self._site_op(code, lasti, type(node).op_name)
         text = pack_pair(self.recorder.text(argument), 0)
-        self._rare(Kind.UNMARKED, self.storage_of(tensor), self._number_early(node), where, text)
+        self._rare(
+            Kind.UNMARKED,
+            self.storage_of(tensor),
+            self._number_early(node),
+            where,
+            text,
+            _needs_grad(tensor.requires_grad),
+        )
 
     def function_kept(self, node: Node, tensor: Tensor, name: str, role: str, code: CodeType, lasti: int) -> None:
         where = self._site_op(code, lasti, role)
         text = pack_pair(self.recorder.text(name), 0)
-        self._rare(Kind.KEPT, self._number_early(node), self.storage_of(tensor), where, text)
+        able = _needs_grad(is_differentiable(tensor.dtype))
+        self._rare(Kind.KEPT, self._number_early(node), self.storage_of(tensor), where, text, able)
 
     def _number_early(self, node: Node) -> int:
         """The number of a context, which is no node yet: its edges and saved tensors are told when they are known."""
@@ -81,12 +100,15 @@ class RareSink(engine_events.Sink):
         needing = current.node
         tag = 0 if needing is None else self._tag(needing)
         text = 0 if difference is None else pack_pair(self.recorder.text(difference), 0)
-        self._rare(Kind.RECOMPUTED, tag, _running(), self._site(code, lasti), text, ops)
+        flags, self._recompute_flags = self._recompute_flags, 0
+        self._rare(Kind.RECOMPUTED, tag, running(), self._site(code, lasti), text, ops, flags=flags)
 
     # ----- the rest of the adapter, see agdbg.engines.native -----
 
-    def _rare(self, kind: Kind, number: int, p0: int, p1: int, p2: int = 0, p3: int = 0, *, a: int = 0) -> None:
-        self.recorder.emit(head(kind, self.recorder.thread(), a=a), number, p0, p1, p2, p3, 0, 0)
+    def _rare(
+        self, kind: Kind, number: int, p0: int, p1: int, p2: int = 0, p3: int = 0, *, a: int = 0, flags: int = 0
+    ) -> None:
+        self.recorder.emit(head(kind, self.recorder.thread(), flags, a), number, p0, p1, p2, p3, 0, 0)
 
     def storage_of(self, t: Tensor) -> int:
         """The id of the memory of ``t``."""
@@ -101,7 +123,26 @@ class RareSink(engine_events.Sink):
     def _site_op(self, code: CodeType, lasti: int, op: str) -> int:
         raise NotImplementedError
 
+    def _producer(self, t: Tensor) -> int:
+        raise NotImplementedError
 
-def _running() -> int:
+    def _defined(self, function: Any) -> int:
+        raise NotImplementedError
+
+
+def _user_function(node: Node, what: str) -> Any:
+    """The function of a custom Function that is about to run; ``None`` where the user wrote none, or two."""
+    cls = getattr(type(node), "_forward_cls", None)
+    if what != "backward":
+        return getattr(cls, what, None)
+    backward, vjp = getattr(cls, "backward", None), getattr(cls, "vjp", None)
+    return backward if vjp is no_backward else vjp
+
+
+def _needs_grad(yes: bool) -> int:
+    return NeedsGrad.YES if yes else NeedsGrad.NO
+
+
+def running() -> int:
     """The id of the pass that runs in this thread; 0 when none does."""
     return 0 if current.bp is None else current.bp.tag

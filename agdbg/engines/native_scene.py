@@ -1,6 +1,8 @@
 """What a stop in the engine shows: gradients on their way, saved tensors, hooks."""
 
+import sys
 from collections.abc import Callable, Iterator
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +10,8 @@ import numpy as np
 from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.evaluate import Refused
 from agdbg.agent.values import preview, value_of
+from agdbg.engines.native_pdb import functions_of
+from agdbg.engines.native_saved import SavedValues, slot_named
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, SavedTensor, saved_slots
 from agdbg_engine.sites import where
@@ -27,6 +31,7 @@ class NativeScene:
         walk: the pass that is stopped, if it is one.
         node: the node that the stop is about.
         inside: the stop is in the middle of that node.
+        trace: of an error that nobody caught, if that is the stop.
     """
 
     def __init__(
@@ -37,22 +42,37 @@ class NativeScene:
         node: Node | None = None,
         *,
         inside: bool = False,
+        trace: TracebackType | None = None,
     ) -> None:
         self._driver = driver
         self._stop = stop
         self._walk = walk
         self._node = node
         self._inside = inside
+        self.trace = trace
 
     def stop(self) -> dict[str, Any]:
         return self._stop
 
     def check(self, command: Command) -> None:
+        if command.how == "skip" and self._stop["where"] != "before":
+            raise Impossible("only a node that is about to run can be skipped, before any part of it has", "bad")
+        if command.how == "pdb":
+            self._check_pdb()
         if command.how not in ("back", "reverse"):
             return
-        if self._walk is None or self._stop["where"] in ("raise", "born"):
+        if self._walk is None or self._stop["where"] in ("raise", "born", "event"):
             raise Impossible("there is no pass here that could be taken back", "beyond")
         self._walk.check_back(command)
+
+    def _check_pdb(self) -> None:
+        node = self._walk.next_node() if self._walk is not None else None
+        if node is None or self._stop["where"] not in ("before", "inside"):
+            raise Impossible("no node is about to run here, so no function of the program is about to be called", "bad")
+        if not functions_of(node):
+            raise Impossible(f"{node.op_name} calls no Python function of the program: it has no hooks", "bad")
+        if sys.gettrace() is not None:
+            raise Impossible("the program is traced by somebody else already: pdb cannot come in", "bad")
 
     # ----- values -----
 
@@ -140,11 +160,55 @@ class NativeScene:
         walk.replace(found, output, array)
         return array
 
+    def replace_saved(self, node: int, slot: int | str, value: Any) -> Any:
+        found, walk = self._find(node)
+        if found is None or walk is None or not self._is_next(found, walk):
+            raise Refused(f"node {node} is not the one that runs next: only what that has saved can be replaced")
+        if walk.bp.tensors:
+            raise Refused(
+                "this pass records itself (create_graph): a replaced tensor would have lost its history in it"
+            )
+        try:
+            name = slot_named(found.slots, slot)
+        except LookupError as error:
+            raise Refused(str(error.args[0])) from None
+        old = getattr(found, "s_" + name)
+        if old is None or isinstance(old, Freed):
+            what = "was not saved" if old is None else "is freed"
+            raise Refused(f"{name} of node {node} {what}: nobody knows what could take its place")
+        array = _like(value, np.asarray(old.array if isinstance(old, Packed) else _buffer(old)), "tensor")
+        walk.replace_saved(found, name, array)
+        return array
+
+    def watch(self, value: Any) -> dict[str, Any] | None:
+        return self._driver.stops.watches.of_value(value)
+
+    def watch_slot(self, node: int, what: str, which: int | str) -> dict[str, Any] | None:
+        found, _ = self._find(node)
+        if what == "grad" and isinstance(found, AccumulateGrad):
+            return self.watch(found.variable._grad)
+        return self._driver.stops.watches.of_slot(found, str(which)) if found is not None and what == "saved" else None
+
+    def retain(self) -> list[dict[str, Any]]:
+        if self._walk is None or self._stop["where"] not in ("before", "inside"):
+            raise Refused("no pass runs here whose graph could be kept")
+        return [{"node": self._driver.sink.number(node), "op": node.op_name} for node in self._walk.retain()]
+
     def names(self) -> dict[str, Any]:
-        if self._walk is None or self._node is None:
-            return {} if self._node is None else {"node": self._node}
-        grads = [None if g is None else wrap(np.array(_buffer(g))) for g in self._gradients_in(self._node, self._walk)]
-        return {"node": self._node, "grad": grads[0] if grads else None, "grads": grads}
+        if self._node is None:
+            return {}
+        node = self._node
+        found = {"node": node, "saved": SavedValues(node, lambda slot: self._copy_of(node, slot))}
+        if self._walk is None:
+            return found
+        grads = [None if g is None else wrap(np.array(_buffer(g))) for g in self._gradients_in(node, self._walk)]
+        return {**found, "grad": grads[0] if grads else None, "grads": grads}
+
+    def _copy_of(self, node: Node, slot: str) -> Any:
+        """A copy of a saved tensor; ``None`` where there is none to see."""
+        of = next(s for s in saved_slots(node) if s.slot == slot)
+        value = _content(of, self._kept(node, self._walk))
+        return None if value is None or isinstance(value, Packed) else wrap(np.array(_buffer(value)))
 
     def describe(self, value: Any) -> str | None:
         if not isinstance(value, Tensor):
@@ -211,7 +275,7 @@ def _hook(kind: str, hook: Any) -> dict[str, Any]:
     return {"kind": kind, "name": name, "file": place.file if place else "", "line": code.co_firstlineno if code else 0}
 
 
-def _like(value: Any, old: Any) -> Any:
+def _like(value: Any, old: Any, what: str = "gradient") -> Any:
     """``value`` as an array of the type and shape of ``old``, which nobody else holds."""
     try:
         array = np.asarray(_buffer(value) if not isinstance(value, list | tuple) else [_buffer(v) for v in value])
@@ -219,4 +283,4 @@ def _like(value: Any, old: Any) -> Any:
             raise TypeError(f"its elements are {array.dtype}")
         return np.broadcast_to(array.astype(old.dtype), old.shape).copy()
     except (TypeError, ValueError) as error:
-        raise Refused(f"it is no gradient of type {old.dtype} and shape {list(old.shape)}: {error}") from None
+        raise Refused(f"it is no {what} of type {old.dtype} and shape {list(old.shape)}: {error}") from None

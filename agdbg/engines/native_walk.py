@@ -1,13 +1,17 @@
 """One pass of the engine under the stepper: where it stops, how it goes on, how it goes back."""
 
+from bisect import bisect_left, bisect_right
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.reason import STEP, Reason, message
 from agdbg.engines.native_scene import NativeScene
+from agdbg.engines.native_spot import NativeSpot
+from agdbg.engines.native_until import Target
 from agdbg_engine import events
 from agdbg_engine.backward import Abandoned, BackwardPass
+from agdbg_engine.interventions import retain
 from agdbg_engine.journal import Journal, runs_user_code
 from agdbg_engine.node import Node
 from agdbg_engine.saved import first_refusal
@@ -27,6 +31,8 @@ class Walk:
     Attributes:
         journal: what can be undone; None while nodes run unnoted.
         announced: ``(kind, node)`` of an error that was foreseen, and told already.
+        is_inside: it stands in the middle of a node.
+        judged: the position at which it was last asked what stops here; -1 for none.
     """
 
     def __init__(self, driver: "Driver", bp: BackwardPass) -> None:
@@ -34,11 +40,17 @@ class Walk:
         self.bp = bp
         self.journal: Journal | None = None
         self.announced: tuple[str, Node | None] | None = None
+        self.is_inside = False
+        self.judged = -1
         self._visited: set[int] = set()
         self._stops: dict[int, list[int]] = {}
+        self._ordered: list[int] = []
+        self._calling: list[int] | None = None
         self._generation = -1
         self._by_number: dict[int, Node] = {}
         self._places: dict[Node, int] = {}
+        self._until_of: Target | None = None
+        self._until_at: list[int] = []
 
     # ----- forward -----
 
@@ -72,20 +84,22 @@ class Walk:
         agent.look()
         if self._generation != agent.seen:
             self._generation = agent.seen
-            self._stops = self.driver.matcher.stops(self.bp)
+            self._stops = self.driver.stops.matcher.stops(self.bp)
+            self._ordered = sorted(self._stops)
         return None
 
     def _at_start(self) -> Reason | None:
         self._plan()
-        if self._stops:
+        if self._stops or self._until() or self.driver.stops.every:
             self.journal = Journal(self.bp)
         foreseen = self._foreseen()
         entry = self.driver.agent.takes_entry()
-        if foreseen is not None:
-            return Reason("exception", error=foreseen)
-        if self.driver.thread.mode == "pass":
-            return STEP
-        return Reason("entry", self._stops.get(0, [])) if entry else None
+        is_due = self.driver.thread.mode == "pass"
+        if foreseen is None and not is_due and not entry:
+            return None
+        here = self.driver.stops.look(self, self._stops.get(0, [])) or STEP
+        name = "exception" if foreseen is not None else here.name if is_due else "entry"
+        return Reason(name, here.breakpoints, foreseen or here.error, here.note)
 
     def _foreseen(self) -> dict[str, Any] | None:
         """An error that will come for sure: what a node saved is freed, or was modified."""
@@ -97,6 +111,9 @@ class Walk:
         if refusal is None or not (kind in wanted or "any" in wanted):
             return None
         self.announced = (kind, refusal.node)
+        spot = NativeSpot(self.driver, refusal.node, self, kind)
+        if all(self.driver.stops.lets_through(name, spot) is None for name in (kind, "any") if name in wanted):
+            return None
         error = self.driver.sink.foresee(refusal, self.bp)
         number = self.driver.sink.number(refusal.node)
         return {"kind": kind, "text": f"{type(error).__name__}: {error}", "predicted": True, "node": number}
@@ -104,16 +121,25 @@ class Walk:
     def _here(self) -> Reason | None:
         """Why to stop before the next node, or at the end; None: go on."""
         self._plan()
+        reason = self.driver.stops.look(self, self._stops.get(self.bp.position, []))
+        if reason is not None:
+            return reason
         thread = self.driver.thread
         if self._is_over():
             ends = thread.is_due(self) or (thread.mode == "out" and thread.within is self)
             return STEP if ends else None
-        ids = self._stops.get(self.bp.position)
-        if ids:
-            return Reason("breakpoint", ids)
         if self.driver.agent.takes_pause():
             return Reason("pause")
-        return STEP if thread.is_due(self) else None
+        return STEP if thread.is_due(self) or self.bp.position in self._until() else None
+
+    def _until(self) -> list[int]:
+        """The positions in this pass up to which the thread is to run, if it is to run to some place."""
+        target = self.driver.thread.target
+        if target is None:
+            return []
+        if self._until_of is not target:
+            self._until_of, self._until_at = target, target.positions(self)
+        return self._until_at
 
     def _stop(self, reason: Reason) -> None:
         """Stop, go back as often as asked for, and set how to go on."""
@@ -123,10 +149,13 @@ class Walk:
             self._visited.add(self.bp.position)
             place = "end" if self._is_over() else "before"
             command = self.driver.stop(NativeScene(self.driver, self.message(reason, place), self, self.next_node()))
-            if command.how not in _BACK:
+            if command.how == "skip":
+                self.journal.skip()
+            elif command.how in _BACK:
+                self._go_back(command)
+            else:
                 self._go_on(command)
                 return
-            self._go_back(command)
             reason = STEP
 
     def _go_on(self, command: Command) -> None:
@@ -134,15 +163,14 @@ class Walk:
         if self._is_over():
             walks = self.driver.thread.walks
             within = walks[-2] if len(walks) > 1 else None
-        mode = command.how if command.how in ("next", "in", "out") else "continue"
-        self.driver.resume("pass" if mode == "out" and within is None else mode, within)
+        self.driver.go_on(command, within)
 
     def _move(self) -> None:
         """Run nodes: one, or all to the next place where a stop is possible."""
         thread = self.driver.thread
         if self.journal is not None and thread.mode == "in":
             self._step_in(self.journal)
-        elif self.journal is not None and thread.is_due(self):
+        elif self.journal is not None and (thread.is_due(self) or self.journal.has_replaced):
             self.journal.step()
         else:
             self._run_on()
@@ -161,37 +189,60 @@ class Walk:
         if self.driver.thread.mode != "in":
             return
         node = self.next_node()
-        command = self.driver.stop(
-            NativeScene(self.driver, self.message(STEP, "inside", phase=phase), self, node, inside=True)
-        )
-        if command.how in _BACK:
-            raise Abandoned
-        self._go_on(command)
+        self.is_inside = True
+        try:
+            command = self.driver.stop(
+                NativeScene(self.driver, self.message(STEP, "inside", phase=phase), self, node, inside=True)
+            )
+            if command.how in _BACK:
+                raise Abandoned
+            self._go_on(command)
+        finally:
+            self.is_inside = False
 
     def _run_on(self) -> None:
         """Run to the next breakpoint or to the end, looking at the settings now and then."""
         self._guarded(self._plan)  # breakpoints may have been set at the stop
         bp, thread = self.bp, self.driver.thread
-        end = min((p for p in self._stops if p > bp.position), default=len(bp.order))
+        every = self.driver.stops.every
+        if every and self.journal is None:
+            self.journal = Journal(bp)
+        end = bp.position + 1 if every else self._next_stop()
         ends_here = thread.mode == "out" and thread.within is self
-        if self.journal is not None and (end < len(bp.order) or ends_here):
+        if self.journal is not None and (every or end < len(bp.order) or ends_here):
             self._run_noted(self.journal, end)
         else:
             self.journal = None  # what runs unnoted cannot be undone, and nor can what ran before it
             self._run_fast(end)
 
+    def _next_stop(self) -> int:
+        """The next position at which a stop is possible; the end of the pass if there is none."""
+        place = bisect_right(self._ordered, self.bp.position)
+        ahead = self._ordered[place : place + 1]
+        return min([*ahead, *(p for p in self._until() if p > self.bp.position)], default=len(self.bp.order))
+
     def _run_noted(self, journal: Journal, end: int) -> None:
-        agent = self.driver.agent
-        while self.bp.position < end and agent.words[0] == agent.seen:
+        agent, thread, turn = self.driver.agent, self.driver.thread, self.driver.thread.turn
+        while self.bp.position < end and agent.words[0] == agent.seen and thread.turn == turn:
             journal.step()
 
     def _run_fast(self, end: int) -> None:
+        """Nodes that call the program run alone: it may start a pass, where a person says how this one is to go on as well."""
         agent, bp, count = self.driver.agent, self.bp, 16
-        while bp.position < end and agent.words[0] == agent.seen:
+        thread, turn = self.driver.thread, self.driver.thread.turn
+        while bp.position < end and agent.words[0] == agent.seen and thread.turn == turn:
+            calling = self._next_calling()
             began = perf_counter()
-            bp.advance(min(count, end - bp.position))
+            bp.advance(max(1, min(count, end - bp.position, calling - bp.position)))
             took = perf_counter() - began
             count = max(1, min(_MOST_AT_ONCE, int(count * min(4.0, _LOOK_S / max(took, 1e-7)))))
+
+    def _next_calling(self) -> int:
+        """The next position of a node that may call functions of the program, or behind the pass."""
+        if self._calling is None:
+            self._calling = [i for i, node in enumerate(self.bp.order) if node.hooks is not None or node.user_code]
+        place = bisect_left(self._calling, self.bp.position)
+        return self._calling[place] if place < len(self._calling) else len(self.bp.order)
 
     # ----- back -----
 
@@ -213,10 +264,14 @@ class Walk:
         assert journal is not None
         journal.undo()
         if command.how == "reverse":
-            while journal and self.bp.position not in self._visited and self.bp.position not in self._stops:
+            while journal and self.bp.position not in self._visited and not self._would_stop():
                 if journal.barrier() is not None and not command.force:
-                    return
+                    break
                 journal.undo()
+        self.judged = -1  # what runs again is hit again
+
+    def _would_stop(self) -> bool:
+        return self.driver.stops.would_stop(self, self._stops.get(self.bp.position, []))
 
     # ----- what it shows -----
 
@@ -237,9 +292,17 @@ class Walk:
 
     def has_run(self, node: Node) -> bool:
         """True when the pass is past a node of it."""
+        return self._place(node) < self.bp.position
+
+    def place_of(self, number: int) -> int | None:
+        """Where in the order of the pass the node with this number is."""
+        node = self.node(number)
+        return None if node is None else self._place(node)
+
+    def _place(self, node: Node) -> int:
         if not self._places:
             self._places = {each: place for place, each in enumerate(self.bp.order)}
-        return self._places[node] < self.bp.position
+        return self._places[node]
 
     def replace(self, node: Node, output: int, array: Any) -> None:
         """Replace a gradient that comes in at the next node."""
@@ -247,6 +310,20 @@ class Walk:
         if events.sink is not None:
             events.sink.gradient_replaced(self.bp, node, output)
         self.driver.sink.recorder.flush()
+
+    def replace_saved(self, node: Node, slot: str, array: Any) -> None:
+        """Replace a saved tensor of the next node for its next run."""
+        assert self.journal is not None  # every stop has one
+        self.journal.replace_saved(slot, array)
+        if events.sink is not None:
+            events.sink.saved_replaced(self.bp, node, node.slots.index(slot))
+        self.driver.sink.recorder.flush()
+
+    def retain(self) -> list[Node]:
+        """Free nothing more in this pass; return the nodes that are freed already."""
+        freed = retain(self.bp)
+        self.driver.sink.recorder.flush()
+        return freed
 
     def message(self, reason: Reason, place: str, *, phase: str = "", description: str = "") -> dict[str, Any]:
         """The message of a stop in this pass."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agdbg.diagnose import Evidence, Finding, diagnose, diagnose_predicted
+from agdbg.diagnose import Evidence, Finding, diagnose, diagnose_predicted, lint, remarks
 from agdbg.explain.fates import Fate, Undiagnosed, fates, is_recorded, uncaught_of, undiagnosed
 from agdbg.record import Facts, Trace
 from agdbg.record.ending import CLOSED, Ending, ending_of
@@ -51,23 +51,33 @@ class Explanation:
         return bool(self.problems or str(self.ending))
 
 
-def explain(path: str | os.PathLike[str]) -> Explanation:
+def explain(path: str | os.PathLike[str], *, lints: bool = False, notes: bool = False) -> Explanation:
     """Read the trace in the directory ``path`` and diagnose it.
+
+    Args:
+        path: the trace.
+        lints: also tell what is wrong or suspicious although nothing was raised.
+        notes: also tell what is worth knowing and no fault.
 
     Raises:
         TraceError: there is no trace there, or not one that this version reads.
     """
-    return explain_facts(Facts(Trace.open(path)))
+    return explain_facts(Facts(Trace.open(path)), lints=lints, notes=notes)
 
 
-def explain_facts(facts: Facts) -> Explanation:
+def explain_facts(facts: Facts, *, lints: bool = False, notes: bool = False) -> Explanation:
     """Diagnose a trace that is open already."""
     trace = facts.trace
     findings = diagnose(facts)
     explained = [Explained(*pair) for pair in zip(findings, fates(findings, facts), strict=True)]
+    explained += [Explained(finding, "predicted") for finding in diagnose_predicted(facts)]
+    if lints:
+        explained += [Explained(finding, "silent") for finding in lint(facts)]
+    if notes:
+        explained += [Explained(finding, "remark") for finding in remarks(facts)]
     return Explanation(
         trace.path,
-        explained + [Explained(finding, "predicted") for finding in diagnose_predicted(facts)],
+        explained,
         len(facts.node_ids),
         len(facts.passes),
         trace.problems,
@@ -117,11 +127,16 @@ def _undiagnosed(each: Undiagnosed) -> dict[str, Any]:
 
 
 def _is_caught(fate: Fate) -> bool | None:
-    return None if fate in (None, "predicted") else fate == "caught"
+    return None if fate in (None, "predicted", "silent", "remark") else fate == "caught"
 
 
 def _ended(fate: Fate) -> str | None:
-    return None if fate in ("caught", "predicted") else fate
+    return fate if fate in ("program", "thread") else None
+
+
+def finding_as_json(finding: Finding) -> dict[str, Any]:
+    """One finding of which nothing else is known, in values that JSON knows."""
+    return _finding(Explained(finding, None))
 
 
 def _finding(explained: Explained) -> dict[str, Any]:
@@ -134,6 +149,8 @@ def _finding(explained: Explained) -> dict[str, Any]:
         "caught": _is_caught(explained.fate),
         "ended": _ended(explained.fate),
         "predicted": explained.fate == "predicted",
+        "lint": explained.fate == "silent",
+        "remark": explained.fate == "remark",
         "nodes": list(finding.nodes),
         "evidence": [_evidence(evidence) for evidence in finding.evidence],
     }

@@ -9,8 +9,9 @@ from agdbg.record import Facts, Trace
 from agdbg.record.facts import ErrorFact
 
 #: ``caught``: the program went on; ``program``, ``thread``: what the error ended; ``predicted``: it was foreseen at a
-#: stop, and the program came no further; None: the trace does not say, or there was no error.
-Fate = Literal["caught", "program", "thread", "predicted"] | None
+#: stop, and the program came no further; ``silent``: nothing was raised; ``remark``: it is
+#: no fault at all; None: the trace does not say.
+Fate = Literal["caught", "program", "thread", "predicted", "silent", "remark"] | None
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ def uncaught_of(trace: Trace) -> dict[str, Any] | None:
 def fates(findings: list[Finding], facts: Facts) -> list[Fate]:
     """For each finding what became of its error."""
     kinds = {error.kind for error in facts.errors}
-    found: list[Fate] = ["caught" if each.kind in kinds and facts.trace.closed else None for each in findings]
+    went_on = _went_on(facts.trace)
+    found: list[Fate] = ["caught" if each.kind in kinds and went_on else None for each in findings]
     for fate, error in _fatal(facts):
         about = max(range(len(findings)), key=lambda at: _likeness(findings[at], error, facts), default=None)
         if about is not None and _likeness(findings[about], error, facts):
@@ -42,7 +44,7 @@ def fates(findings: list[Finding], facts: Facts) -> list[Fate]:
 def undiagnosed(findings: list[Finding], facts: Facts) -> list[Undiagnosed]:
     """The errors of kinds of which no finding speaks; repeats are told once."""
     silent = {error.kind for error in facts.errors} - {finding.kind for finding in findings}
-    otherwise: Fate = "caught" if facts.trace.closed else None
+    otherwise: Fate = "caught" if _went_on(facts.trace) else None
     ended: dict[tuple[object, ...], Fate] = {_sameness(error): fate for fate, error in _fatal(facts)}
     counts: dict[tuple[object, ...], int] = {}
     first: dict[tuple[object, ...], ErrorFact] = {}
@@ -51,6 +53,14 @@ def undiagnosed(findings: list[Finding], facts: Facts) -> list[Undiagnosed]:
         first.setdefault(key, failure.last)
         counts[key] = counts.get(key, 0) + failure.count
     return [Undiagnosed(error, counts[key], ended.get(key, otherwise)) for key, error in first.items()]
+
+
+def _went_on(trace: Trace) -> bool:
+    """True when the trace shows that the program went on behind an error which did not end it.
+
+    A recording of a block that was left by an error has no way to know.
+    """
+    return trace.closed and "left_by" not in _table(trace.meta.get("exit"))
 
 
 def is_recorded(uncaught: dict[str, Any], facts: Facts) -> bool:

@@ -15,6 +15,8 @@ _FATE: dict[Fate, str] = {
     "program": "; it ended the program",
     "thread": "; it ended a thread",
     "predicted": "; predicted: the program was stopped before this error",
+    "silent": "; nothing was raised",
+    "remark": "",
     None: "",
 }
 

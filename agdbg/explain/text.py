@@ -17,6 +17,8 @@ _FATE: dict[Fate, str] = {
     "program": ", uncaught: this error ended the program",
     "thread": ", uncaught: this error ended a thread",
     "predicted": ", predicted: the program was stopped before this error",
+    "silent": ", nothing was raised",
+    "remark": ", a remark: no fault",
     None: "",
 }
 

@@ -13,8 +13,8 @@ _CERTAINTIES = ("observed", "inferred", "unknown")
 _LEAST_ADVANCED: tuple[NodeState, ...] = ("failed", "pending", "ran", "freed")
 
 
-def folded_node(members: Sequence[GraphNode], repeats: int, block: int) -> GraphNode:
-    """Return one box for `members`: `repeats` blocks of `block` nodes, or 0 when they do not repeat.
+def folded_node(members: Sequence[GraphNode], repeats: int, block: int, title: str = "") -> GraphNode:
+    """Return one box for `members`: `repeats` blocks of `block` nodes, or 0 when they do not repeat; with `title` called so.
 
     Its state is the least advanced one that a member has; mixed states are counted in its text.
     """
@@ -27,7 +27,7 @@ def folded_node(members: Sequence[GraphNode], repeats: int, block: int) -> Graph
     state = next(state for state in _LEAST_ADVANCED if states[state])
     return GraphNode(
         id=members[0].id,
-        op=_title(members, count, repeats, block),
+        op=title or _title(members, count, repeats, block),
         site=_sites(member.site for member in members),
         text=text,
         state=state,

@@ -10,7 +10,7 @@ from os.path import basename
 from typing import Literal
 
 from agdbg.events import ACCUMULATE_SEQUENCE, Kind, Provenance
-from agdbg.graph.model import Badge, BadgeKind, Certainty, Graph, GraphEdge, GraphNode, NodeState
+from agdbg.graph.model import Badge, BadgeKind, Certainty, Graph, GraphEdge, GraphNode, ModuleCall, NodeState
 from agdbg.record.lookup import Site
 from agdbg.record.query import ErrorFact, Facts, NodeFact, PassFact
 
@@ -83,6 +83,7 @@ class _Builder:
         self._roots = [node for each in passes for node, _ in each.roots]
         self._kinds = {each.producer: each.kind for each in facts.tensors if each.producer}
         self._unknown: set[int] = set()
+        self._has_shapes, self._has_modules = (len(facts.rows(kind)) > 0 for kind in (Kind.SHAPE, Kind.MODULE))
 
     def build(self) -> Graph:
         """Return the finished graph."""
@@ -126,7 +127,11 @@ class _Builder:
         if error is not None and error.slot:
             badges = (*badges, self._saved_badge(error))
         text = fact.site.text.strip()
-        return GraphNode(fact.id, fact.op.name, _site(fact.site), text, self._state(fact.id), badges)
+        shapes = tuple(shape.text for shape in self._facts.shapes(fact.id)) if self._has_shapes else ()
+        calls = self._facts.module_calls(fact.id) if self._has_modules else []
+        modules = tuple(ModuleCall(module.path, module.class_name, call) for call, module in calls)
+        state = self._state(fact.id)
+        return GraphNode(fact.id, fact.op.name, _site(fact.site), text, state, badges, shapes=shapes, modules=modules)
 
     def _state(self, number: int) -> NodeState:
         if self._drawn is not None and number in self._ran and number not in self._failed:

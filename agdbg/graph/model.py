@@ -21,10 +21,20 @@ class Badge:
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """A call of the module at `path` of a model (empty for its root); `call` tells the calls of one module apart."""
+
+    path: str
+    class_name: str
+    call: int
+
+
+@dataclass(frozen=True, slots=True)
 class GraphNode:
     """One backward node, or a fold that stands for `count` of them.
 
-    A fold carries the id of its first member, so that ids stay those of the trace.
+    A fold carries the id of its first member, so that ids stay those of the trace. `shapes` are those of the outputs, as
+    `float32[3, 4]`, where they were recorded; `modules` are those that the node was built in, the outermost first.
     """
 
     id: int
@@ -34,6 +44,13 @@ class GraphNode:
     state: NodeState = "pending"
     badges: tuple[Badge, ...] = ()
     count: int = 1
+    shapes: tuple[str, ...] = ()
+    modules: tuple[ModuleCall, ...] = ()
+
+    @property
+    def module(self) -> str:
+        """The dotted path of the innermost module; empty for none, and for the root of a model."""
+        return self.modules[-1].path if self.modules else ""
 
 
 @dataclass(frozen=True, slots=True)

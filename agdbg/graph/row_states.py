@@ -30,10 +30,10 @@ def fates_of(growing: Growing, void: frozenset[int], nodes: Words) -> list[Fate]
     owner, rows = growing.index(Kind.RAN).all(nodes)
     runs = growing.records[rows]
     counts = (runs[:, 6] != Outcome.SKIPPED) & ~np.isin(rows, sorted(void))
-    owner, runs = owner[counts], runs[counts]
+    owner, runs, rows = owner[counts], runs[counts], rows[counts]
     freed = _freed_by_record(growing, void, nodes)
     well = runs[:, 6] == Outcome.OK
-    freed.update(owner[well][_frees(growing, runs[well, 2])].tolist())
+    freed.update(owner[well][_frees(growing, runs[well, 2], rows[well])].tolist())
     fates = [PENDING] * len(nodes)
     for node, (_, _, pass_id, order, _, _, outcome, _) in zip(owner.tolist(), runs.tolist(), strict=True):
         failed = outcome != Outcome.OK
@@ -41,14 +41,17 @@ def fates_of(growing: Growing, void: frozenset[int], nodes: Words) -> list[Fate]
     return fates
 
 
-def _frees(growing: Growing, passes: Words) -> Mask:
-    """Which of these passes free what they run."""
+def _frees(growing: Growing, passes: Words, runs: Numbers) -> Mask:
+    """Which of these runs in these passes free what they ran: until somebody lets the pass keep the graph at a stop."""
     known, at = np.unique(passes, return_inverse=True)
     rows: Numbers = growing.index(Kind.PASS_STARTED).find(known)
     retains = growing.records[rows[rows >= 0], 0] >> _FLAGS & np.uint64(RETAIN_GRAPH) != 0
     frees = np.zeros(len(known), bool)
     frees[rows >= 0] = ~retains
     found: Mask = frees[at]
+    if len(growing.rows(Kind.RETAINED)):
+        kept: Numbers = growing.index(Kind.RETAINED).find(known)
+        found &= (kept[at] < 0) | (runs < kept[at])
     return found
 
 

@@ -1,18 +1,25 @@
-"""``python -m agdbg.hub [--listen HOST:PORT]``: a hub; its first line of output says where it listens."""
+"""``python -m agdbg.hub [--listen HOST:PORT]``: a hub; its first line of output says where it listens.
+
+The token that it demands at a port is that of ``AGDBG_TOKEN``, which programs that it starts do not get to see, or else
+a new one, which it tells in that line.
+"""
 
 import json
 import os
 import secrets
 import signal
+import socket
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from agdbg.errors import InputError
+from agdbg.hub.adopted import adopt
 from agdbg.hub.log import log_error
 from agdbg.hub.place import Runtime
 from agdbg.hub.server import Server
 from agdbg.protocol.address import place_of
+from agdbg.protocol.token import TOKEN_VARIABLE
 
 #: Seconds after which a thread that computes lets the loop have its turn.
 _SWITCH_S = 0.0002
@@ -22,30 +29,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Serve, and return the exit status."""
     parser = ArgumentParser(prog="python -m agdbg.hub", description="Serve a program, or a trace, to clients.")
     parser.add_argument("--listen", metavar="HOST:PORT", help="serve at a port as well, to those who have the token")
+    parser.add_argument("--listen-fd", type=int, metavar="FD", help="the same at a socket that is there already")
+    parser.add_argument("--socket", default="", metavar="PATH", help="serve this user's clients there as well")
+    parser.add_argument("--adopt", metavar="JSON", help="look after the program that this tells of, which runs already")
     options = parser.parse_args(argv)
     try:
-        listen = _port(options.listen)
+        listen = _port(options.listen) if options.listen_fd is None else socket.socket(fileno=options.listen_fd)
         runtime = Runtime.create()
     except InputError as error:
         print(f"agdbg: {error}", file=sys.stderr)
         return 2
     try:
-        return _serve(runtime, listen)
+        return _serve(runtime, listen, options)
     finally:
         runtime.remove()
 
 
-def _serve(runtime: Runtime, listen: tuple[str, int] | None) -> int:
-    token = secrets.token_urlsafe(24) if listen else ""
+def _serve(runtime: Runtime, listen: tuple[str, int] | socket.socket | None, options: Namespace) -> int:
+    token = os.environ.pop(TOKEN_VARIABLE, "") or secrets.token_urlsafe(24)
     try:
-        server = Server(runtime, listen, token)
+        server = Server(runtime, listen, token if listen is not None else "", options.socket)
+        if options.adopt is not None:
+            adopt(server.session, json.loads(options.adopt))
     except InputError as error:
         print(f"agdbg: {error}", file=sys.stderr)
         return 2
     _outlive_everything(server)
     runtime.describe()
     announced = {"client_socket": str(runtime.client_socket), "pid": os.getpid()}
-    if listen:
+    if listen is not None:
         announced |= {"address": server.address, "token": token}
     print(json.dumps(announced), flush=True)
     _detach(str(server.session.log_path))

@@ -1,51 +1,115 @@
 """Breakpoints: what clients ask for, as the program is told of it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
-from agdbg.agent.control import ControlWriter, FunctionStop, Settings, SourceStop, TooBig
-from agdbg.breakpoints import matches, names_of_op
-from agdbg.hub.call import Refused
-
-#: The filters of errors: the id, the label, what it does, and whether it is on from the start.
-FILTERS: tuple[tuple[str, str, str, bool], ...] = (
-    ("backward-twice", "Backward through a freed graph", "Stop before the pass that would fail.", True),
-    ("inplace-modified", "Saved tensor modified in place", "Stop before the pass that would fail.", True),
-    ("leaf-inplace", "In-place write to a leaf that requires grad", "Stop where it is refused.", False),
-    ("any", "Any error of autograd", "Stop where any autograd error is raised.", False),
+from agdbg.agent.control import (
+    ControlWriter,
+    EventStop,
+    FilterStop,
+    FunctionStop,
+    Settings,
+    SourceStop,
+    TooBig,
+    WatchStop,
 )
-_KNOWN = frozenset(each[0] for each in FILTERS)
+from agdbg.breakpoints import EVENTS, event_kind, matches, names_of_op, node_number, storage_number
+from agdbg.hub.call import Refused
+from agdbg.hub.filters import KNOWN
+from agdbg.hub.rules import Rule
+
+Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class LineBreakpoint:
-    """On a forward line; ``problem`` says why it cannot be hit."""
+class Breakpoint:
+    """What all have; ``problem`` says why it cannot be hit, ``failure`` what went wrong with it since."""
 
     id: int
-    file: str
-    line: int
-    problem: str = ""
+    rule: Rule
+    problem: str
+    failure: str = ""
 
-    def as_body(self) -> dict[str, Any]:
+    #: The names of the fields by which one that is asked for again keeps its id.
+    KEY: ClassVar[tuple[str, ...]] = ()
+
+    def key(self) -> tuple[Any, ...]:
+        """Its place."""
+        return tuple(getattr(self, name) for name in self.KEY)
+
+    def as_body(self) -> Body:
         """As the protocol has it."""
-        source = {"name": Path(self.file).name, "path": self.file}
-        return {**_body(self.id, self.problem), "source": source, "line": self.line}
+        told = self.problem or self.failure
+        message = {"message": told} if told else {}
+        return {"id": self.id, "verified": not self.problem, **message, **self.rule.as_body(), **self.about()}
+
+    def about(self) -> Body:
+        """Where it is, as the protocol has it."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class NameBreakpoint:
-    """On an op, a node or a parameter."""
+class LineBreakpoint(Breakpoint):
+    """On a forward line; ``when`` says whether it stops in forward, in backward or in both."""
 
-    id: int
-    name: str
-    problem: str = ""
+    file: str = ""
+    line: int = 0
+    when: str = "both"
+    KEY = ("file", "line", "when")
 
-    def as_body(self) -> dict[str, Any]:
-        """As the protocol has it; the name is agdbg's own."""
-        return {**_body(self.id, self.problem), "name": self.name}
+    def about(self) -> Body:
+        """File and line."""
+        source = {"name": Path(self.file).name, "path": self.file}
+        when = {} if self.when == "both" else {"when": self.when}
+        return {"source": source, "line": self.line, **when}
+
+
+@dataclass(frozen=True)
+class NameBreakpoint(Breakpoint):
+    """On an op, a node, a parameter or a module."""
+
+    name: str = ""
+    KEY = ("name",)
+
+    def about(self) -> Body:
+        """The name, which is agdbg's own."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True)
+class EventBreakpoint(Breakpoint):
+    """On a kind of event."""
+
+    kind: str = ""
+    KEY = ("kind",)
+
+    def about(self) -> Body:
+        """The kind, which is agdbg's own."""
+        return {"kind": self.kind}
+
+
+@dataclass(frozen=True)
+class DataBreakpoint(Breakpoint):
+    """On memory: ``storage:7``, or ``name:1.weight``."""
+
+    data: str = ""
+    KEY = ("data",)
+
+    def about(self) -> Body:
+        """What is watched, which is agdbg's own."""
+        return {"dataId": self.data}
+
+    def stop(self) -> WatchStop:
+        """As the program is told of it."""
+        number = storage_number(self.data)
+        name = "" if number else self.data.removeprefix("name:")
+        return WatchStop(self.id, name=name, storage=number, **self.rule.as_fields())
+
+
+B = TypeVar("B", bound=Breakpoint)
 
 
 class Breakpoints:
@@ -56,60 +120,108 @@ class Breakpoints:
         self._ids = count(1)
         self._lines: dict[str, list[LineBreakpoint]] = {}
         self._names: list[NameBreakpoint] = []
+        self._events: list[EventBreakpoint] = []
+        self._data: list[DataBreakpoint] = []
+        self._filter_ids: dict[str, int] = {}
         self._settings = Settings()
 
     # ----- setting them -----
 
-    def set_lines(self, file: str, lines: list[int], conditional: Iterable[int] = ()) -> list[LineBreakpoint]:
-        """Take ``lines`` as all breakpoints of ``file``; one that was there keeps its id.
+    def set_lines(self, file: str, wanted: list[Body]) -> list[LineBreakpoint]:
+        """Take ``wanted``, as the protocol has them, as all breakpoints of ``file``; one that was there keeps its id.
 
         Args:
             file: an absolute path.
-            lines: from 1.
-            conditional: those of them that have a condition, which no breakpoint here can have.
+            wanted: with a ``line`` from 1 each.
         """
-        before = {each.line: each.id for each in self._lines.get(file, [])}
         length = _length_of(file)
-        conditional = set(conditional)
-        made = [
-            LineBreakpoint(
-                before.get(line) or self._new_id(), file, line, _problem(file, line, length, line in conditional)
-            )
-            for line in dict.fromkeys(lines)
-        ]
-        self._publish_with({**self._lines, file: made}, self._names)
-        by_line = {each.line: each for each in made}
-        return [by_line[line] for line in lines]
 
-    def set_names(self, names: list[str], conditional: Iterable[str] = ()) -> list[NameBreakpoint]:
-        """Take ``names`` as all breakpoints on names; one that was there keeps its id."""
-        before = {each.name: each.id for each in self._names}
-        conditional = set(conditional)
-        made = [
-            NameBreakpoint(before.get(name) or self._new_id(), name, _name_problem(name, name in conditional))
-            for name in dict.fromkeys(names)
-        ]
-        self._publish_with(self._lines, made)
-        by_name = {each.name: each for each in made}
-        return [by_name[name] for name in names]
+        def make(each: Body, rule: Rule) -> LineBreakpoint:
+            line, when = each["line"], str(each.get("when") or "both")
+            problem = _line_problem(file, line, length) or rule.problem()
+            return LineBreakpoint(0, rule, problem, file=file, line=line, when=when)
 
-    def set_filters(self, filters: list[str]) -> list[dict[str, Any]]:
-        """Take ``filters`` as all that are on; one that is not known is not verified."""
-        known = [each for each in dict.fromkeys(filters) if each in _KNOWN]
-        self._publish(replace(self._settings, exceptions=known))
+        made, answers = self._made(self._lines.get(file, []), wanted, make)
+        self._publish_with(lines={**self._lines, file: made})
+        return answers
+
+    def set_names(self, wanted: list[Body]) -> list[NameBreakpoint]:
+        """Take ``wanted`` as all breakpoints on names; one that was there keeps its id."""
+
+        def make(each: Body, rule: Rule) -> NameBreakpoint:
+            return NameBreakpoint(0, rule, _name_problem(each["name"]) or rule.problem(), name=each["name"])
+
+        made, answers = self._made(self._names, wanted, make)
+        self._publish_with(names=made)
+        return answers
+
+    def set_events(self, wanted: list[Body]) -> list[EventBreakpoint]:
+        """Take ``wanted`` as all breakpoints on events; one that was there keeps its id."""
+
+        def make(each: Body, rule: Rule) -> EventBreakpoint:
+            kind = event_kind(each["kind"])
+            return EventBreakpoint(0, rule, _event_problem(kind) or rule.problem(), kind=kind)
+
+        made, answers = self._made(self._events, wanted, make)
+        self._publish_with(events=made)
+        return answers
+
+    def set_data(self, wanted: list[Body]) -> list[DataBreakpoint]:
+        """Take ``wanted`` as all watched memory; one that was there keeps its id."""
+
+        def make(each: Body, rule: Rule) -> DataBreakpoint:
+            data = each["dataId"]
+            problem = _data_problem(data, each.get("accessType")) or rule.problem()
+            return DataBreakpoint(0, rule, problem, data=data)
+
+        made, answers = self._made(self._data, wanted, make)
+        self._publish_with(data=made)
+        return answers
+
+    def set_filters(self, filters: list[str], options: Iterable[Body] = ()) -> list[Body]:
+        """Take ``filters`` and those of ``options`` as all that are on; one that is not known is not verified."""
+        wanted = [*({"filterId": name} for name in filters), *options]
+        rules = [(str(each["filterId"]), Rule.of(each)) for each in wanted]
+        problems = [_filter_problem(name) or rule.problem() for name, rule in rules]
+        good = [pair for pair, problem in zip(rules, problems, strict=True) if not problem]
+        stops = {
+            name: FilterStop(self._filter_ids.setdefault(name, next(self._ids)), name, **rule.as_fields())
+            for name, rule in good
+            if rule != Rule()
+        }
+        on = list(dict.fromkeys(name for name, _ in good))
+        self._publish(replace(self._settings, exceptions=on, filters=list(stops.values())))
         return [
-            {"verified": True}
-            if each in _KNOWN
-            else {"verified": False, "message": f"there is no filter {each!r}; there are {', '.join(sorted(_KNOWN))}"}
-            for each in filters
+            {"verified": False, "message": problem} if problem else {"verified": True, **rule.as_body()}
+            for problem, (_, rule) in zip(problems, rules, strict=True)
         ]
 
     def clear(self) -> bool:
         """Drop all breakpoints and filters; False when there were none."""
-        there = self._lines or self._names or self._settings.exceptions or self._settings.entry
-        self._lines, self._names = {}, []
+        there = any((self._lines, self._names, self._events, self._data, self._settings.exceptions))
+        there = there or self._settings.entry
+        self._lines, self._names, self._events, self._data = {}, [], [], []
         self._publish(Settings(pause=self._settings.pause))
-        return bool(there)
+        return there
+
+    def spend(self, numbers: Iterable[int]) -> bool:
+        """Drop those of them that are temporary, which have been hit; False when none is."""
+        gone = {each.id for each in self._all() if each.rule.temporary}.intersection(numbers)
+        if gone:
+            self._publish_with(
+                lines={file: _without(gone, made) for file, made in self._lines.items()},
+                names=_without(gone, self._names),
+                events=_without(gone, self._events),
+                data=_without(gone, self._data),
+            )
+        return bool(gone)
+
+    def fail(self, number: int, text: str) -> None:
+        """The condition of a breakpoint has failed; it is told as long as it has that condition."""
+        self._lines = {file: _failed(number, text, made) for file, made in self._lines.items()}
+        self._names = _failed(number, text, self._names)
+        self._events = _failed(number, text, self._events)
+        self._data = _failed(number, text, self._data)
 
     def stop_on_entry(self) -> None:
         """Stop before the first node of the first pass."""
@@ -121,33 +233,75 @@ class Breakpoints:
 
     # ----- asking about them -----
 
-    def bodies(self) -> dict[int, dict[str, Any]]:
+    def _all(self) -> Sequence[Breakpoint]:
+        return [*(each for made in self._lines.values() for each in made), *self._names, *self._events, *self._data]
+
+    def bodies(self) -> dict[int, Body]:
         """All of them by their ids, as the protocol has them."""
-        lines = {each.id: each.as_body() for made in self._lines.values() for each in made}
-        return {**lines, **{each.id: each.as_body() for each in self._names}}
+        return {each.id: each.as_body() for each in self._all()}
 
     def is_on_name(self, number: int) -> bool:
         """True for the id of a breakpoint on a name."""
         return any(each.id == number for each in self._names)
 
-    def matches(self, file: str, line: int, names: list[str]) -> bool:
+    @property
+    def has_names(self) -> bool:
+        """Whether there are breakpoints on names."""
+        return bool(self._names)
+
+    def matches(self, file: str, line: int, names: list[str], node: int = 0, module: str = "") -> bool:
         """True when a node that was built there, with such names, is one to stop at."""
         at_line = any(each.line == line and not each.problem for each in self._lines.get(file, ()))
-        known = [each for name in names for each in names_of_op(name)]
-        return at_line or any(matches(each.name, known) for each in self._names)
+        known = [each for name in names for each in names_of_op(name)] + ([module] if module else [])
+        return at_line or any(
+            matches(each.name, known) or (node and node_number(each.name) == node)
+            for each in self._names
+            if not each.problem
+        )
 
     # ----- telling the program -----
 
-    def _new_id(self) -> int:
-        return next(self._ids)
+    def _made(
+        self, before: Iterable[B], wanted: list[Body], make: Callable[[Body, Rule], B]
+    ) -> tuple[list[B], list[B]]:
+        """The breakpoints that are wanted, and for each that was asked for the one that it is: two that are alike are one."""
+        left: dict[Any, list[B]] = {}
+        for each in before:
+            left.setdefault(each.key(), []).append(each)
+        made: dict[Any, B] = {}
+        answers = []
+        for asked in wanted:
+            new = make(asked, Rule.of(asked))
+            same = new.key(), new.rule
+            if same not in made:
+                old = _taken(left.get(new.key(), []), new.rule)
+                failure = old.failure if old is not None and old.rule == new.rule else ""
+                made[same] = replace(new, id=next(self._ids) if old is None else old.id, failure=failure)
+            answers.append(made[same])
+        return list(made.values()), answers
 
-    def _publish_with(self, lines: dict[str, list[LineBreakpoint]], names: list[NameBreakpoint]) -> None:
-        everywhere = [each for file in lines.values() for each in file if not each.problem]
-        sources = [SourceStop(each.id, each.file, each.line) for each in everywhere]
-        functions = [FunctionStop(each.id, each.name) for each in names if not each.problem]
-        self._publish(replace(self._settings, sources=sources, functions=functions))
-        self._lines = {file: made for file, made in lines.items() if made}
-        self._names = names
+    def _publish_with(
+        self,
+        *,
+        lines: dict[str, list[LineBreakpoint]] | None = None,
+        names: list[NameBreakpoint] | None = None,
+        events: list[EventBreakpoint] | None = None,
+        data: list[DataBreakpoint] | None = None,
+    ) -> None:
+        lines = self._lines if lines is None else {file: made for file, made in lines.items() if made}
+        names = self._names if names is None else names
+        events = self._events if events is None else events
+        data = self._data if data is None else data
+        everywhere = _good(each for made in lines.values() for each in made)
+        settings = replace(
+            self._settings,
+            sources=[SourceStop(b.id, b.file, b.line, b.when, **b.rule.as_fields()) for b in everywhere],
+            functions=[FunctionStop(b.id, b.name, **b.rule.as_fields()) for b in _good(names)],
+            events=[EventStop(b.id, b.kind, **b.rule.as_fields()) for b in _good(events)],
+            watches=[b.stop() for b in _good(data)],
+        )
+        self._publish(settings)
+        self._lines, self._names, self._events, self._data = lines, names, events, data
 
     def _publish(self, settings: Settings) -> None:
         try:
@@ -157,8 +311,24 @@ class Breakpoints:
         self._settings = settings
 
 
-def _body(number: int, problem: str) -> dict[str, Any]:
-    return {"id": number, "verified": not problem, **({"message": problem} if problem else {})}
+def _taken(left: list[B], rule: Rule) -> B | None:
+    """One of the breakpoints that were at a place, taken out: the one with the same rule if there is one."""
+    found = next((each for each in left if each.rule == rule), left[0] if left else None)
+    if found is not None:
+        left.remove(found)
+    return found
+
+
+def _good(made: Iterable[B]) -> list[B]:
+    return [each for each in made if not each.problem]
+
+
+def _without(gone: set[int], made: list[B]) -> list[B]:
+    return [each for each in made if each.id not in gone]
+
+
+def _failed(number: int, text: str, made: list[B]) -> list[B]:
+    return [replace(each, failure=text) if each.id == number else each for each in made]
 
 
 def _length_of(file: str) -> int | str:
@@ -174,18 +344,40 @@ def _length_of(file: str) -> int | str:
         return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
-def _problem(file: str, line: int, length: int | str, is_conditional: bool) -> str:
+def _line_problem(file: str, line: int, length: int | str) -> str:
     if isinstance(length, str):
         return length
-    if not 1 <= line <= length:
-        return f"line {line} is not in {file}, which has {length:,} lines"
-    return _UNCONDITIONAL if is_conditional else ""
+    return "" if 1 <= line <= length else f"line {line} is not in {file}, which has {length:,} lines"
 
 
-def _name_problem(name: str, is_conditional: bool) -> str:
-    if not name.strip():
-        return "the name is empty; name an op, a node or a parameter, as MulBackward0 or *.weight"
-    return _UNCONDITIONAL if is_conditional else ""
+def _name_problem(name: str) -> str:
+    if name.strip():
+        return ""
+    return "the name is empty; name an op, a node, a parameter or a module, as MulBackward0, #12, *.weight or encoder.*"
 
 
-_UNCONDITIONAL = "breakpoints cannot have conditions, hit counts or log messages; set it without"
+def _event_problem(kind: str) -> str:
+    return _unknown("kind of event", kind, EVENTS)
+
+
+def _filter_problem(name: str) -> str:
+    return _unknown("filter", name, KNOWN)
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    if name in known:
+        return ""
+    from difflib import get_close_matches  # only when somebody has mistyped
+
+    near = get_close_matches(name, known, n=1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    return f"there is no {what} {name!r}{meant}; there are {', '.join(known)}"
+
+
+def _data_problem(data: str, access: str | None) -> str:
+    if access not in (None, "write"):
+        return f"accessType is {access!r}; a tensor is watched for what is written to it: write"
+    if storage_number(data) or (data.startswith("name:") and data.removeprefix("name:").strip()):
+        return ""
+    return f"dataId {data!r} is none that dataBreakpointInfo gives: those are storage:NUMBER and name:NAME"

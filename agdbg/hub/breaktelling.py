@@ -28,6 +28,12 @@ class BreakTelling:
             if other is not client:
                 self._tell(other, now)
 
+    def changed(self, clients: Iterable[Connection]) -> None:
+        """Breakpoints are not what they were, by what the program did: tell all clients."""
+        now = self._breakpoints.bodies()
+        for client in clients:
+            self._tell(client, now)
+
     def welcome(self, client: Connection) -> None:
         """Tell a client that has joined of all that it has not set itself."""
         self._tell(client, self._breakpoints.bodies())

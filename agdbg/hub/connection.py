@@ -22,6 +22,9 @@ class Connection:
     Attributes:
         trusted: it may do more than introduce itself: it came through a file of ours, or has shown the token.
         introduced: it has sent ``initialize``.
+        name: what it calls itself.
+        peer: where it comes from, for the log.
+        configured: it has said that all is said, which it may do before it launches or attaches.
         hears_invalidated: it has said that it knows the event ``invalidated``.
         joined: it has launched a program, or attached; only such clients are told what happens.
         breakpoints: those that it knows of, by their ids, as it was told of them.
@@ -38,7 +41,8 @@ class Connection:
         on_gone: "Callable[[Connection], object]",
     ) -> None:
         self.trusted, self.introduced, self.joined = trusted, False, False
-        self.hears_invalidated = False
+        self.hears_invalidated = self.configured = False
+        self.name = "another client"
         self.breakpoints: dict[int, dict[str, Any]] = {}
         self.skipped = 0
         self.on_trusted: Callable[[], object] = lambda: None
@@ -50,6 +54,7 @@ class Connection:
         self.unsent = 0
         self._seq = 0
         self._open, self._leaving, self._held = True, False, False
+        self.peer = _peer_of(connection)
         connection.setblocking(False)
         loop.watch(connection.fileno(), self._readable)
 
@@ -167,3 +172,11 @@ class Connection:
             self.close()
         else:
             self._loop.watch(self._socket.fileno(), None, self._writable)
+
+
+def _peer_of(connection: socket.socket) -> str:
+    try:
+        found = connection.getpeername()
+    except OSError:
+        return "a client that is gone"
+    return f"a client at {found[0]}:{found[1]}" if isinstance(found, tuple) else "a client of this user"

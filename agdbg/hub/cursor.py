@@ -54,6 +54,23 @@ class Cursor:
             raise Refused(f"nothing that was recorded lies before this: {_place(before, stands)}", "beginning")
         return position
 
+    def goto(self, history: "History", row: int) -> "Position":
+        """Move to the first run at or behind a record; for the thread that reads the trace."""
+        return self._replay_of(history).goto(row)
+
+    def until(self, history: "History", node: int = 0, file: str = "", line: int = 0) -> "Position":
+        """Move to the next run of a node, or of one that a line built; for the thread that reads the trace.
+
+        Raises:
+            Refused: there is none behind this.
+        """
+        replay = self._replay_of(history)
+        found = replay.until(node, file, line)
+        if found is None:
+            what = f"node {node}" if node else f"what {file}:{line} built"
+            raise Refused(f"{what} does not run behind this place of the recording")
+        return found
+
     def where(self, history: "History") -> "Position":
         """Where it is; for the thread that reads the trace."""
         return self._replay_of(history).position

@@ -59,12 +59,12 @@ def _rendered(history: Any, recorded: Any, finding: Any, cwd: str) -> str:
     return "\n".join(line[_NUMBER:] for line in text.split("\n"))
 
 
-def findings_body(history: Any, cwd: str) -> dict[str, Any]:
+def findings_body(history: Any, cwd: str, *, lints: bool = False, notes: bool = False) -> dict[str, Any]:
     """The body of ``agdbg/findings``."""
     from agdbg.explain.explanation import as_json
     from agdbg.explain.text import as_text
 
-    explanation = history.explanation()
+    explanation = history.explanation(lints=lints, notes=notes)
     return {**as_json(explanation), "rendered": as_text(explanation, base=_base(cwd))}
 
 

@@ -4,16 +4,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from agdbg.events import HookAction, Kind, Outcome, a_of, unpack_edge
+from agdbg.events import SAVED_EDIT, Held, HookAction, Kind, Outcome, a_of, flags_of, unpack_edge
 from agdbg.explain.places import counted
+from agdbg.hub.eventlog_deep import LINES as DEEP_LINES
+from agdbg.hub.eventlog_deep import DeepEvents
 from agdbg.hub.eventtimes import EventTimes
 from agdbg.hub.wording import cut, node_words, pass_words
+from agdbg.hub.wording import storage_words as _storage
 from agdbg.protocol.vendor import TraceEvent
 from agdbg.record.growing import Growing, Grown
 from agdbg.record.lookup import Site
 from agdbg.record.query import Facts
 
-#: The kinds that are told; names of tensors and hooks on saved tensors, of which each node may have some, are told with it.
+#: The kinds that are told, beside those events that :mod:`agdbg.hub.eventlog_deep` finds; names of tensors and hooks on
+#: saved tensors, of which each node may have some, are told with it.
 TOLD = (
     Kind.PASS_STARTED,
     Kind.PASS_FINISHED,
@@ -24,7 +28,6 @@ TOLD = (
     Kind.GRAD_MODE,
     Kind.ERROR,
     Kind.HOOK,
-    Kind.PROBE,
     Kind.UNDONE,
     Kind.EDITED,
     Kind.CLONED,
@@ -33,11 +36,11 @@ TOLD = (
     Kind.UNMARKED,
     Kind.KEPT,
     Kind.RECOMPUTED,
+    Kind.RETAINED,
+    Kind.HELD,
+    Kind.GRAD_READ,
 )
 _HOOKS = {HookAction.REGISTERED: "registered", HookAction.FIRED: "fired", HookAction.REMOVED: "removed"}
-
-#: Storages with higher numbers are those that only their maker knows: the number says nothing to a reader.
-_MOST_IN_WORDS = 1 << 32
 
 #: A kind, a text, the node it is about or 0, and a place.
 _Line = tuple[str, str, int, Site]
@@ -51,17 +54,22 @@ class EventLog:
         self._read = 0
         self._rows, self._times = Grown(), Grown()
         self._clock = EventTimes(growing)
+        self._deep = DeepEvents(growing)
 
     def update(self) -> None:
         """Take the events that were recorded since the last time."""
         new = [rows[np.searchsorted(rows, self._read) :] for rows in map(self._growing.rows, TOLD)]
-        rows = np.sort(np.concatenate(new))
+        rows = np.sort(np.concatenate([*new, self._deep.update(self._read)]))
         self._rows.add(rows)
         self._times.add(self._clock.update(rows))
         self._read = len(self._growing.records)
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def row(self, index: int) -> int:
+        """The record of an event."""
+        return int(self._rows.now[index])
 
     def page(self, facts: Facts, start: int, count: int) -> list[TraceEvent]:
         """The events from ``start`` on, at most ``count``."""
@@ -141,9 +149,22 @@ def _hook(facts: Facts, row: int, words: list[int]) -> _Line:
     return "hook", f"{op.name} {did}{node}", words[1], site
 
 
-def _probe(facts: Facts, row: int, words: list[int]) -> _Line:
-    bad = f", first bad value at {words[4] - 1}" if words[4] else ""
-    return "probe", f"{_storage(facts, words[1])} at version {words[2]}{bad}", words[5], Site("", 0)
+def _held(facts: Facts, row: int, words: list[int]) -> _Line:
+    node = unpack_edge(words[3])[0]
+    if a_of(words[0]) == Held.GRADIENT:
+        return "held", f"the gradient of a leaf holds the graph of {pass_words(facts, words[1])}", node, Site("", 0)
+    return "held", f"{counted(words[2], 'graph')} of passes that are over still there", node, Site("", 0)
+
+
+def _grad_read(facts: Facts, row: int, words: list[int]) -> _Line:
+    node = unpack_edge(words[4])[0]
+    leaf = facts.name_of_leaf(node)
+    return (
+        "grad read",
+        f"{f'{leaf}.grad' if leaf else 'the grad of a tensor'} was read and is None",
+        node,
+        facts.site_and_op(words[3])[0],
+    )
 
 
 def _undone(facts: Facts, row: int, words: list[int]) -> _Line:
@@ -151,7 +172,16 @@ def _undone(facts: Facts, row: int, words: list[int]) -> _Line:
 
 
 def _edited(facts: Facts, row: int, words: list[int]) -> _Line:
-    return _by_hand(facts, words, "edited", f"incoming gradient {words[3]} replaced by hand in pass {words[2]}")
+    node = facts.node(words[1])
+    saved = words[3] if node is None else node.op.slot(words[3])
+    what = f"saved {saved}" if flags_of(words[0]) & SAVED_EDIT else f"incoming gradient {words[3]}"
+    return _by_hand(facts, words, "edited", f"{what} replaced by hand in pass {words[2]}")
+
+
+def _retained(facts: Facts, row: int, words: list[int]) -> _Line:
+    found = facts.pass_of(words[1])
+    site = found.site if found is not None else Site("", 0)
+    return "retained", f"pass {words[1]}: the graph is kept by hand from here on", 0, site
 
 
 def _cloned(facts: Facts, row: int, words: list[int]) -> _Line:
@@ -197,12 +227,8 @@ def _by_hand(facts: Facts, words: list[int], kind: str, text: str) -> _Line:
     return kind, f"{node_words(facts, words[1])}: {text}", words[1], site
 
 
-def _storage(facts: Facts, storage: int) -> str:
-    names = facts.names(storage) if storage else []
-    return names[0] if names else f"storage {storage}" if 0 < storage <= _MOST_IN_WORDS else "a storage without a name"
-
-
 _LINES: dict[Kind, Callable[[Facts, int, list[int]], _Line]] = {
+    **DEEP_LINES,
     Kind.PASS_STARTED: _started,
     Kind.PASS_FINISHED: _finished,
     Kind.BUMP: _bump,
@@ -212,7 +238,6 @@ _LINES: dict[Kind, Callable[[Facts, int, list[int]], _Line]] = {
     Kind.GRAD_MODE: _grad_mode,
     Kind.ERROR: _error,
     Kind.HOOK: _hook,
-    Kind.PROBE: _probe,
     Kind.UNDONE: _undone,
     Kind.EDITED: _edited,
     Kind.CLONED: _cloned,
@@ -221,4 +246,7 @@ _LINES: dict[Kind, Callable[[Facts, int, list[int]], _Line]] = {
     Kind.UNMARKED: _unmarked,
     Kind.KEPT: _kept,
     Kind.RECOMPUTED: _recomputed,
+    Kind.HELD: _held,
+    Kind.GRAD_READ: _grad_read,
+    Kind.RETAINED: _retained,
 }

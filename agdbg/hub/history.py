@@ -16,7 +16,8 @@ from agdbg.graph.rows import GraphRow, GraphRows
 from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
 from agdbg.hub.inspection import Inspection
-from agdbg.protocol import vendor
+from agdbg.hub.timeline import Timeline
+from agdbg.protocol import looks, vendor
 from agdbg.record import Facts
 from agdbg.record.facts import ErrorFact
 from agdbg.record.follow import Follower
@@ -36,6 +37,7 @@ class History:
         self._undone = Undone(self._growing)
         self._live = LiveFacts(self._follower.trace(), self._growing, self._undone)
         self._facts: Facts | None = None
+        self._timeline = Timeline(self._growing)
         self._drawings = Drawings(self._growing, self._rows, self._badges)
         self.poll()
 
@@ -179,6 +181,18 @@ class History:
         first = max(total + start, 0) if start < 0 else start
         return {"total": total, "start": first, "events": self._log.page(self._live, first, count)}
 
+    def row_of_event(self, index: int) -> int:
+        """The record of an event."""
+        return self._log.row(index)
+
+    def built_on(self, file: str, line: int) -> Words:
+        """The nodes that a line built."""
+        born = self._growing.records[self._growing.rows(Kind.BORN)]
+        places, at = np.unique(born[:, 3] & np.uint64((1 << 32) - 1), return_inverse=True)
+        sites = [self._live.site_and_op(place)[0] for place in places.tolist()]
+        nodes: Words = born[np.array([(site.file, site.line) == (file, line) for site in sites], bool)[at], 1]
+        return nodes
+
     def errors(self) -> list[ErrorFact]:
         """All errors in the order in which they were recorded, predicted ones too."""
         return [self._live.error_at(row) for row in self._growing.rows(Kind.ERROR).tolist()]
@@ -199,9 +213,17 @@ class History:
             self._facts = Facts(self._follower.trace())
         return self._facts
 
-    def explanation(self) -> Explanation:
-        """What ``agdbg explain`` says of what was read so far."""
-        return explain_facts(self.facts())
+    def explanation(self, *, lints: bool = False, notes: bool = False) -> Explanation:
+        """What ``agdbg explain`` says of what was read so far, and when asked what ``agdbg lint`` does."""
+        return explain_facts(self.facts(), lints=lints, notes=notes)
+
+    def timeline(self, start: int, count: int, pass_id: int | None = None, near: int = 0) -> looks.TimelineBody:
+        """A page of the runs of a pass, or of the last; ``near`` is the node at which somebody stands.
+
+        Raises:
+            ValueError: there is no such pass.
+        """
+        return self._timeline.page(self._live, start, count, pass_id, near)
 
     # ----- drawings -----
 

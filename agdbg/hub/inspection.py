@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agdbg.events import ACCUMULATE_SEQUENCE, HookAction, Kind, Provenance, a_of
+from agdbg.events import ACCUMULATE_SEQUENCE, SAVED_EDIT, HookAction, Kind, Provenance, a_of, flags_of
 from agdbg.hub.wording import at, cut, is_leaf, node_words, pass_words
 from agdbg.protocol.vendor import Entry, Section
 from agdbg.record.facts import BumpFact, EdgeFact, NodeFact, SaveFact
@@ -40,7 +40,9 @@ class Inspection:
     def _gradients_in(self) -> list[Entry]:
         edits: dict[int, int] = {0: 0}
         for row in self._facts.rows_about(Kind.EDITED, self._node.id):
-            _, _, pass_id, output, *_ = self._facts.words(row)
+            head, _, pass_id, output, *_ = self._facts.words(row)
+            if flags_of(head) & SAVED_EDIT:
+                continue
             if row < self._before and not self._is_computed_anew(row, pass_id, output):
                 edits[output] = pass_id
         return [_entry(str(nr), self._gradient(edits[nr])) for nr in sorted(edits)]

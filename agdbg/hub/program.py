@@ -26,6 +26,9 @@ class LaunchSpec:
         cwd: where; None: where the hub is.
         env: additions to the hub's environment; None takes a variable out.
         columns, rows: the size of its terminal.
+        also: the extras to record.
+        echo: its terminal shows what is typed.
+        is_watched: it can be stopped; else it is only recorded, and explains itself at its end.
     """
 
     target: str
@@ -35,6 +38,9 @@ class LaunchSpec:
     env: dict[str, str | None] = field(default_factory=dict)
     columns: int = 80
     rows: int = 24
+    is_watched: bool = True
+    also: list[str] = field(default_factory=list)
+    echo: bool = True
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,9 @@ def command_of(spec: LaunchSpec, runtime: Runtime, trace: Path) -> list[str]:
     """The command that runs the program, recorded to ``trace`` and with its agent at the hub's socket."""
     guard = ["--"] if spec.target.startswith("-") and spec.target != "-" else []
     what = ["-m", spec.target] if spec.is_module else [*guard, spec.target]
-    options = ["--headless", "--trace", str(trace), "--agent", str(runtime.directory)]
+    agent = ["--agent", str(runtime.directory), *([] if spec.is_watched else ["--unwatched"])]
+    also = ["--also", ",".join(spec.also)] if spec.also else []
+    options = ["--headless", "--trace", str(trace), *agent, *also]
     return [*boot.command(_BOOT), "run", *options, *what, *spec.args]
 
 
@@ -104,7 +112,7 @@ class Program:
 
     def _start(self) -> None:
         self._keeping = Keeping(self.output)
-        self._terminal = Terminal()
+        self._terminal = Terminal(echo=self._spec.echo)
         self._terminal.resize(self._spec.columns, self._spec.rows)
         self._child = _spawned(self._command, self._spec, self._terminal.slave)
         self.pid = self._child.pid

@@ -10,8 +10,9 @@ from agdbg.hub.call import Refused
 LIMIT = 20_000
 
 
-#: The section of the inspector whose entries can be replaced.
-REPLACEABLE = "Gradients in"
+#: The sections of the inspector whose entries can be replaced.
+GRADIENTS_IN = "Gradients in"
+REPLACEABLE = (GRADIENTS_IN, "Saved tensors")
 
 
 @dataclass

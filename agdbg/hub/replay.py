@@ -101,6 +101,17 @@ class Replay:
         runs = self._runs()
         return self._go(runs.index(runs.row_of(pass_id, order)))
 
+    def goto(self, row: int) -> Position:
+        """Go to the first run that is told in or behind a record."""
+        return self._go(self._runs().index(row))
+
+    def until(self, node: int, file: str, line: int) -> Position | None:
+        """Go to the next run of a node, or of one that was built on a line; stay, and return None, when there is none."""
+        runs = self._runs()
+        nodes = np.array([node], np.uint64) if node else self._history.built_on(file, line)
+        found = runs.next_of(nodes, runs.index(self._row))
+        return None if found is None else self._go(found)
+
     def to_end(self) -> Position:
         """Go behind the last run."""
         return self._go(len(self._runs()))
@@ -175,6 +186,11 @@ class _Runs:
         if not 0 <= index < len(self):
             return index
         return int(np.flatnonzero(self._passes == self._passes[index])[which])
+
+    def next_of(self, nodes: "np.ndarray[Any, Any]", index: int) -> int | None:
+        """The first run of one of some nodes behind a run."""
+        later = np.flatnonzero(np.isin(self.facts.trace.records[self._rows[index + 1 :], 1], nodes))
+        return index + 1 + int(later[0]) if len(later) else None
 
     def row_of(self, pass_id: int, order: int) -> int:
         """The record of a run by its place in its pass; of one that was not reached, behind the last of the pass."""

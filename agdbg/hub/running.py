@@ -5,9 +5,9 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agdbg.hub.adopted import AnyProgram
 from agdbg.hub.log import log, log_error
 from agdbg.hub.loop import Loop, Timer
-from agdbg.hub.program import Program
 
 #: How long to wait for the rest of the output of a program that has ended, in seconds: what it has started may
 #: have its terminal open for ever.
@@ -55,7 +55,7 @@ class Running:
     def __init__(
         self,
         loop: Loop,
-        program: Program,
+        program: AnyProgram,
         name: str,
         on_output: Callable[[], object],
         on_end: Callable[[], object],

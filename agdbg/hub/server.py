@@ -4,13 +4,15 @@ import hmac
 import os
 import socket
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 from agdbg.errors import InputError
+from agdbg.hub import listening
 from agdbg.hub.agents import AgentLink
 from agdbg.hub.call import HANDLERS, Call
 from agdbg.hub.connection import Connection
+from agdbg.hub.in_control import MOVES
 from agdbg.hub.log import log, log_error
 from agdbg.hub.loop import Loop
 from agdbg.hub.place import Runtime
@@ -25,7 +27,6 @@ _OPEN = frozenset({"initialize", "launch", "attach", "disconnect"})
 _WITH_TOKEN = frozenset({"launch", "attach"})
 #: How long a hub in which nothing was launched waits for a client, in seconds.
 PATIENCE_S = 60.0
-_BACKLOG = 64
 #: Connections over the network that have not shown the token yet: so many at once, for so many seconds each.
 STRANGERS = 16
 STRANGER_S = 30.0
@@ -36,18 +37,24 @@ class Server:
 
     Args:
         runtime: where the sockets are made.
-        listen: the host and port of a second socket for clients, who must show the token there; None: none.
+        listen: the host and port of a second socket for clients, or that socket; they must show the token there.
+            None: none.
         token: what they must show.
+        socket_path: of another socket for clients of this user; empty: none.
         make: makes programs.
         patience: how long to wait, without a client that may launch something, until one does; in seconds.
         stranger_s: how long a client over the network may take to show the token, in seconds.
+
+    Raises:
+        InputError: a socket cannot be had, or one at a port is to be open without a token.
     """
 
     def __init__(
         self,
         runtime: Runtime,
-        listen: tuple[str, int] | None = None,
+        listen: tuple[str, int] | socket.socket | None = None,
         token: str = "",
+        socket_path: str = "",
         make: MakeProgram = Program,
         patience: float = PATIENCE_S,
         stranger_s: float = STRANGER_S,
@@ -63,13 +70,18 @@ class Server:
         self._patience = patience
         self.session = Session(self.loop, runtime, self.loop.stop, make)
         self.session.has_starter = listen is None
-        self._listen(_at(runtime.client_socket), lambda found: self._client(found, True))
-        self._listen(_at(runtime.agent_socket), self._agent)
+        self._socket_path = ""
+        self._listen(listening.at(runtime.client_socket), lambda found: self._client(found, True))
+        self._listen(listening.at(runtime.agent_socket), self._agent)
+        if socket_path:
+            self._listen(listening.at_named(socket_path), lambda found: self._client(found, True))
+            self._socket_path = socket_path
         if listen is not None:
-            tcp = _at_port(*listen)
+            if not token:
+                raise InputError("a hub at a port wants a token that is not empty")
+            tcp = listening.at_port(*listen) if isinstance(listen, tuple) else listen
             self._listen(tcp, lambda found: self._client(found, False))
-            host, port = tcp.getsockname()[:2]
-            self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            self.address = listening.address_of(tcp)
         self._waits = self.loop.after(patience, self._give_up)
 
     def serve(self) -> None:
@@ -88,25 +100,28 @@ class Server:
         closing: list[AgentLink | Connection | socket.socket] = [*self._links, *self.session.clients, *self._sockets]
         for each in closing:
             each.close()
+        if self._socket_path:
+            with suppress(OSError):
+                os.unlink(self._socket_path)
         self.loop.close()
         self._runtime.remove()
 
     # ----- who comes in -----
 
-    def _listen(self, listening: socket.socket, accept: Callable[[socket.socket], object]) -> None:
-        listening.setblocking(False)
-        listening.listen(_BACKLOG)
-        self._sockets.append(listening)
+    def _listen(self, at: socket.socket, accept: Callable[[socket.socket], object]) -> None:
+        at.setblocking(False)
+        at.listen(listening.BACKLOG)
+        self._sockets.append(at)
 
         def ready() -> None:
             try:
-                accepted, _ = listening.accept()
+                accepted, _ = at.accept()
             except OSError as error:  # it is gone again, or there are too many files open
                 log(f"a connection was lost: {error}")
                 return
             accept(accepted)
 
-        self.loop.watch(listening.fileno(), ready)
+        self.loop.watch(at.fileno(), ready)
 
     def _client(self, accepted: socket.socket, trusted: bool) -> None:
         if not trusted:
@@ -133,7 +148,13 @@ class Server:
             strangers[0].close()
 
     def _agent(self, accepted: socket.socket) -> None:
-        self._links.add(AgentLink(accepted, self.loop, self.session.stops.agent_said, self._agent_gone))
+        self._links.add(AgentLink(accepted, self.loop, self._agent_said, self._agent_gone))
+
+    def _agent_said(self, link: AgentLink, what: str, value: Any) -> None:
+        if what == "waits":
+            self.session.hold(link)
+        else:
+            self.session.stops.agent_said(link, what, value)
 
     def _agent_gone(self, link: AgentLink) -> None:
         self._links.discard(link)
@@ -173,11 +194,17 @@ class Server:
         except (ProtocolError, PermissionError) as error:
             call.fail(str(error))
             if isinstance(error, PermissionError) and command in _WITH_TOKEN:
+                log(f"{client.peer} did not show the token and was cut off")
                 client.leave()
             return
         self.session.heard(client)
-        handler = HANDLERS[command]
-        call.run(lambda: handler(call))
+        call.run(lambda: self._answer(call, command))
+
+    def _answer(self, call: Call, command: str) -> Any:
+        """Let the handler answer, if the client may ask for this now."""
+        if command in MOVES and call.client.joined:
+            self.session.in_control.claim(call.client, command)
+        return HANDLERS[command](call)
 
     def _authorise(self, client: Connection, command: str, arguments: dict[str, Any]) -> None:
         """A client that came over the network may do nothing until it has shown the token.
@@ -212,31 +239,3 @@ def _as_request(message: dict[str, Any]) -> Any:
         "seq": number if type(number) is int else 0,
         "command": command if isinstance(command, str) else "",
     }
-
-
-def _at(path: Path) -> socket.socket:
-    """A socket at a path, for this user alone."""
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)
-    try:
-        listening.bind(str(path))
-    finally:
-        os.umask(before)
-    return listening
-
-
-def _at_port(host: str, port: int) -> socket.socket:
-    """A socket at a host and port; port 0 takes a free one.
-
-    Raises:
-        InputError: it cannot be had.
-    """
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-    except (OSError, OverflowError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"--listen {host}:{port}: {reason}; name another host and port, port 0 for any") from None
-    return listening

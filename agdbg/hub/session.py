@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.control import ControlWriter
+from agdbg.hub.adopted import Adopted, AnyProgram
+from agdbg.hub.agents import AgentLink, AgentRefused
 from agdbg.hub.breakpoints import Breakpoints
 from agdbg.hub.breaktelling import BreakTelling
 from agdbg.hub.call import Refused
 from agdbg.hub.connection import Connection
 from agdbg.hub.cursor import Cursor
 from agdbg.hub.growth import Growth
+from agdbg.hub.hitnews import HitNews
+from agdbg.hub.in_control import InControl
 from agdbg.hub.loop import Loop
 from agdbg.hub.outlet import Outlet
 from agdbg.hub.output import OutputLog
@@ -22,6 +26,7 @@ from agdbg.hub.running import Running
 from agdbg.hub.stops import Stops
 from agdbg.hub.tracedir import TraceDirectory
 from agdbg.hub.worker import Worker
+from agdbg.launch.program import Program as Target
 from agdbg.protocol.messages import event
 
 if TYPE_CHECKING:
@@ -35,6 +40,7 @@ class Session:
 
     Attributes:
         clients: all connections; those that have joined are told what happens.
+        in_control: which of them may move the program.
         breakpoints, break_telling: where to stop, and how other clients get to know of it.
         stops: the threads of the program, and where they stand.
         running: the program; None before it was launched, and for a trace.
@@ -52,10 +58,12 @@ class Session:
         self.loop, self.runtime = loop, runtime
         self.log_path = runtime.directory / "log"
         self.clients: list[Connection] = []
+        self.in_control = InControl(self.tell_one)
         self._control = ControlWriter(runtime.control)
         self.breakpoints = Breakpoints(self._control)
         self.break_telling = BreakTelling(self.breakpoints)
         self.stops = Stops(self.breakpoints, self.tell)
+        self.stops.news = HitNews(self.breakpoints, self.break_telling, lambda: self.joined)
         self.stops.is_abandoned = lambda: self._is_abandoned
         self.running: Running | None = None
         self.trace: TraceDirectory | None = None
@@ -69,6 +77,9 @@ class Session:
         self.cwd = ""
         self.recorded_exit: int | None = None
         self.was_orphaned = False
+        self._held: list[AgentLink] = []
+        self._spec: LaunchSpec | None = None
+        self._on_restart: Callable[[Exception | None], object] | None = None
         self._waits_for_client = self._is_over = False
         self._make, self._on_end = make, on_end
         self._growth = Growth(self)
@@ -100,6 +111,11 @@ class Session:
         """True while the program runs or stands."""
         return self.running is not None and self.running.is_alive
 
+    @property
+    def can_restart(self) -> bool:
+        """True when this hub has started the program: it can then do so again."""
+        return self._spec is not None
+
     def recorded(self) -> Reading:
         """The trace.
 
@@ -110,7 +126,7 @@ class Session:
             raise Refused("there is no program and no trace here: launch a program, or attach to a trace")
         return self.reading
 
-    def program(self) -> Program:
+    def program(self) -> AnyProgram:
         """The program, which runs.
 
         Raises:
@@ -137,6 +153,11 @@ class Session:
             if client.joined and client is not but:
                 client.send(event(client.next_seq(), name, body))
 
+    @staticmethod
+    def tell_one(client: Connection, name: str, body: Any = None) -> None:
+        """Send an event to one client."""
+        client.send(event(client.next_seq(), name, body))
+
     def gradient_replaced(self, thread: int) -> None:
         """Variables of a thread that stands are not what they were: let those who can hear it ask for them again."""
         self.stops.references.spoil(thread)
@@ -149,12 +170,67 @@ class Session:
 
     def launch(self, spec: LaunchSpec, trace: TraceDirectory, waits_for_client: bool) -> None:
         """Get a program ready; it starts when the client has said all that it has to say."""
-        self._open(trace)
-        self._waits_for_client = waits_for_client
+        self._spec, self._waits_for_client = spec, waits_for_client
         self.argv = [spec.target, *spec.args]
+        self._get_ready(spec, trace)
+
+    def _get_ready(self, spec: LaunchSpec, trace: TraceDirectory) -> None:
+        self._open(trace)
         program = self._make(spec, self.runtime, trace.path)
         self.running = Running(self.loop, program, spec.target, self._output_grew, self._ended)
         self._describe(str(spec.cwd))
+
+    def restart(self, then: Callable[[Exception | None], object]) -> None:
+        """Run the program once more, with the same breakpoints and to a new trace; one that runs is ended before.
+
+        Args:
+            then: called when it has started, or with the reason why it could not be.
+
+        Raises:
+            Refused: there is none that this hub could start.
+        """
+        if self._spec is None or self.running is None or self.state == "waiting":
+            raise Refused(f"restart: there is no program that this hub has started: {self._why_no_program()}")
+        if self._on_restart is not None:
+            raise Refused("restart: it is being restarted already")
+        self._on_restart = then
+        if self.running.is_alive:
+            self.running.end()
+        elif self.running.was_told:
+            self._again()
+
+    def _again(self) -> None:
+        """The program has ended, in order to be started anew."""
+        then, self._on_restart = self._on_restart or _no_matter, None
+        assert (
+            self._spec is not None and self.running is not None and self.trace is not None and self.reading is not None
+        )
+        error: Exception | None = None
+        try:
+            trace = self.trace.another(
+                Path(str(self._spec.cwd)), Target(self._spec.target, is_module=self._spec.is_module).name
+            )
+            self.running.close()
+            self.reading.close()
+            self.trace.tidy(was_seen=True)
+            self._get_ready(self._spec, trace)
+            self.tell("agdbg/restarted", {"trace": str(trace.path)})
+            self.start()
+        except Exception as found:
+            error = found
+        self.stops.leave_trace()
+        then(error)
+
+    def adopt(self, program: Adopted, trace: TraceDirectory, argv: list[str], cwd: str, waits_for_client: bool) -> None:
+        """Look after a program that runs already."""
+        self._open(trace)
+        self._waits_for_client = waits_for_client
+        self.argv = argv
+        self.running = Running(self.loop, program, argv[0] if argv else "", self._output_grew, self._ended)
+        self._describe(cwd)
+        self.running.start()
+        self.stops.pid = program.pid
+        self._growth.begin()
 
     def open_trace(self, trace: TraceDirectory, argv: list[str], cwd: str) -> None:
         """Serve a trace that is there already."""
@@ -196,7 +272,10 @@ class Session:
         self._growth.begin()
 
     def welcome(self, client: Connection) -> None:
-        """Tell a client that has joined where all stands."""
+        """Tell a client that has joined where all stands, for whom the program may have waited."""
+        self.let_go()
+        if not self.can_restart:
+            self.tell_one(client, "capabilities", {"capabilities": {"supportsRestartRequest": False}})
         if self.was_orphaned:
             self.was_orphaned = False
             client.send(event(client.next_seq(), "agdbg/orphaned"))
@@ -206,6 +285,19 @@ class Session:
         if self.stops.cursor is not None and self.reading is not None:
             self._show_cursor(client, self.stops.cursor, self.reading)
         self._growth.begin()
+
+    def hold(self, link: AgentLink) -> None:
+        """A program that runs already waits for its first client, and goes on when that has said all it has to say."""
+        if any(client.configured for client in self.joined):
+            link.ask("go", _nothing)
+        else:
+            self._held.append(link)
+
+    def let_go(self) -> None:
+        """The first client is there."""
+        held, self._held = self._held, []
+        for link in held:
+            link.ask("go", _nothing)
 
     def _show_cursor(self, client: Connection, cursor: Cursor, reading: Reading) -> None:
         def found(position: "Position | None", error: Exception | None) -> None:
@@ -245,6 +337,7 @@ class Session:
         """
         if client in self.clients:
             self.clients.remove(client)
+        self.in_control.release(client)
         if self._is_over:
             return
         if client.joined and not any(self.joined):
@@ -280,8 +373,12 @@ class Session:
         assert self.running is not None and self.trace is not None and self.outlet is not None
         self.outlet.finish()
         self.stops.end()
+        if self._on_restart is not None and any(self.joined):
+            self._again()
+            return
         found = self.running.exit
-        self.tell("exited", {"exitCode": found.code})
+        if found.status is not None or found.signal is not None:  # else nobody knows
+            self.tell("exited", {"exitCode": found.code})
         trace = str(self.trace.path) if self.trace.holds_something else ""
         self.tell("agdbg/ended", {"exit": found.status, "signal": found.signal, "trace": trace})
         self.tell("terminated")
@@ -302,3 +399,11 @@ class Session:
             self.trace.tidy(was_seen=self.trace.was_seen or self.state == "waiting")
         self.worker.close()
         self._control.close()
+
+
+def _no_matter(error: Exception | None) -> None:
+    """Nobody waits for it."""
+
+
+def _nothing(body: dict[str, Any], error: AgentRefused | None) -> None:
+    """It goes on; if it is gone, that is told elsewhere."""

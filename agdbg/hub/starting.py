@@ -13,6 +13,7 @@ from typing import IO
 
 from agdbg.errors import InputError
 from agdbg.launch import boot
+from agdbg.protocol.token import TOKEN_VARIABLE
 
 #: How long a hub may take until it answers, in seconds: the disk may be slow and the machine busy.
 PATIENCE_S = 30.0
@@ -28,14 +29,31 @@ class HubFailed(InputError):
 
 @dataclass(frozen=True)
 class HubAddress:
-    """Where a hub listens, and its process number."""
+    """Where a hub listens, and its process number.
+
+    Attributes:
+        client_socket: for clients of this user.
+        address, token: ``host:port`` for others, and what they must show; empty without a port.
+    """
 
     client_socket: str
     pid: int
+    address: str = ""
+    token: str = ""
+
+    @property
+    def directory(self) -> str:
+        """Its runtime directory, by whose name ``agdbg attach`` knows it."""
+        return os.path.dirname(self.client_socket)
 
 
 def start_hub(
-    extra_args: Sequence[str] = (), *, patience: float = PATIENCE_S, command: Sequence[str] | None = None
+    extra_args: Sequence[str] = (),
+    *,
+    patience: float = PATIENCE_S,
+    command: Sequence[str] | None = None,
+    token: str = "",
+    pass_fds: Sequence[int] = (),
 ) -> HubAddress:
     """Start a hub that outlives this process, and wait until it listens.
 
@@ -43,6 +61,8 @@ def start_hub(
         extra_args: arguments of the hub.
         patience: how long to wait, in seconds.
         command: what to start instead of the hub.
+        token: that it is to demand at its port; empty: it makes one.
+        pass_fds: descriptors that it inherits.
 
     Raises:
         HubFailed: it ended, or did not answer in time, or answered something else.
@@ -50,7 +70,15 @@ def start_hub(
     words = list(command) if command is not None else boot.command(_HUB, before=_DETACH)
     with tempfile.TemporaryFile() as said:
         try:
-            child = Popen([*words, *extra_args], stdin=DEVNULL, stdout=PIPE, stderr=said, start_new_session=True)
+            child = Popen(
+                [*words, *extra_args],
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=said,
+                start_new_session=True,
+                env={**os.environ, TOKEN_VARIABLE: token} if token else None,
+                pass_fds=pass_fds,
+            )
         except OSError as error:
             raise HubFailed(f"cannot start the hub of the debugger: {words[0]}: {error.strerror}") from None
         assert child.stdout is not None
@@ -99,7 +127,8 @@ def _address(line: bytes | None, patience: float, said: IO[bytes]) -> HubAddress
         raise HubFailed(f"the hub of the debugger ended before it could be reached{_saying(said)}")
     try:
         facts = json.loads(line)
-        return HubAddress(str(facts["client_socket"]), int(facts["pid"]))
+        where = str(facts["client_socket"]), int(facts["pid"])
+        return HubAddress(*where, str(facts.get("address", "")), str(facts.get("token", "")))
     except (ValueError, KeyError, TypeError):
         text = line.decode(errors="replace").strip()
         raise HubFailed(f"the hub of the debugger gave no address but {text[:200]!r}{_saying(said)}") from None

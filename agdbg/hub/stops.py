@@ -8,6 +8,7 @@ from agdbg.hub.breakpoints import Breakpoints
 from agdbg.hub.call import Refused
 from agdbg.hub.connection import Connection
 from agdbg.hub.cursor import Cursor
+from agdbg.hub.hitnews import HitNews
 from agdbg.hub.log import log
 from agdbg.hub.references import References
 from agdbg.hub.threads import ProgramThread, Stop, Threads
@@ -43,6 +44,7 @@ class Stops:
         cursor: where they stand in the recording; None: they stand where the program does.
         pid: the program's process number: nobody else may stop here.
         is_abandoned: says whether a thread that stops is to go on at once.
+        news: told what the program says of its breakpoints.
         on_stop, on_resume: called when a thread has stopped or goes on.
     """
 
@@ -54,6 +56,7 @@ class Stops:
         self.is_abandoned: Callable[[], bool] = lambda: False
         self.on_stop: Callable[[], object] = lambda: None
         self.on_resume: Callable[[], object] = lambda: None
+        self.news: HitNews | None = None
         self._breakpoints, self._tell = breakpoints, tell
 
     # ----- what the agents say -----
@@ -66,6 +69,10 @@ class Stops:
             self._stopped(link, value)
         elif what == "resumed":
             self._resumed(link)
+        elif what == "log" and self.news is not None:
+            self.news.log(value)
+        elif what == "broken" and self.news is not None:
+            self.news.broken(value)
         elif what == "recording":
             log(f"the program records: {value}")
 
@@ -98,6 +105,8 @@ class Stops:
             self.resume(thread, "continue")
             return
         self._tell("stopped", self.body(thread))
+        if self.news is not None:
+            self.news.hit(list(stop.get("breakpoints") or []))
         self.on_stop()
 
     def _resumed(self, link: AgentLink) -> None:
@@ -115,7 +124,7 @@ class Stops:
 
     # ----- going on -----
 
-    def resume(self, thread: ProgramThread, how: str, requester: Connection | None = None) -> None:
+    def resume(self, thread: ProgramThread, how: str, requester: Connection | None = None, **place: int | str) -> None:
         """Let a thread that stands go on; if it cannot, it stands again, and the clients are told why."""
         stop, link = thread.stop, thread.link
         if stop is None or link is None:
@@ -126,11 +135,11 @@ class Stops:
                 thread.stop = stop
                 self._tell("stopped", {**self.body(thread), "text": f"it cannot go on: {error}"})
 
-        link.ask("resume", answered, how=how, force=False)
+        link.ask("resume", answered, how=how, force=False, **place)
         self._goes(thread, requester)
 
-    def go_back(self, thread: ProgramThread, how: str, force: bool, requester: Connection, then: Answer) -> None:
-        """Let a thread that stands go back; if it cannot, it stands where it stood, and ``then`` gets to know."""
+    def try_to(self, thread: ProgramThread, how: str, force: bool, requester: Connection, then: Answer) -> None:
+        """Let a thread that stands go on in a way that may be refused: it stands where it stood then, and ``then`` gets to know."""
         if thread.link is None:
             return
 
@@ -274,3 +283,7 @@ class Stops:
                 thread.link.close()
         self.pid = 0
         self.cursor = cursor
+
+    def leave_trace(self) -> None:
+        """There is a program anew: nobody looks at the recording of the one before."""
+        self.cursor = None

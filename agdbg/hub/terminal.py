@@ -17,15 +17,18 @@ class Terminal:
         master: its master side, non-blocking. The keeper reads it.
         slave: the program's side, until :meth:`hand_over`; -1 then.
 
+    Args:
+        echo: it shows what is typed.
+
     Raises:
         OSError: there can be no more terminals or descriptors.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, echo: bool = True) -> None:
         self.master, self.slave = os.openpty()
         self._waiting = bytearray()
         os.set_blocking(self.master, False)
-        _characters_are_utf8(self.slave)
+        _set_up(self.slave, echo)
 
     def resize(self, columns: int, rows: int) -> None:
         """Give it another size; the program gets SIGWINCH.
@@ -79,8 +82,10 @@ class Terminal:
         os.close(self.master)
 
 
-def _characters_are_utf8(terminal: int) -> None:
-    """Let the line editor of the terminal know that characters may have more than one byte."""
+def _set_up(terminal: int, echo: bool) -> None:
+    """Let the line editor of the terminal know that characters may have more than one byte, and whether to show what is typed."""
     attributes = termios.tcgetattr(terminal)
     attributes[0] |= _IUTF8
+    if not echo:
+        attributes[3] &= ~termios.ECHO
     termios.tcsetattr(terminal, termios.TCSANOW, attributes)

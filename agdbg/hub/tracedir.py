@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from itertools import count
 from pathlib import Path
 
 from agdbg.errors import InputError
@@ -15,13 +16,15 @@ class TraceDirectory:
     Args:
         path: the directory.
         is_ours: the user has not named it, so that it goes when there is nothing in it.
+        stem: the name that the user has given the first of several runs; that of ``path`` when left out.
 
     Attributes:
         was_seen: a client was still there after the program had ended, so that what it printed was seen.
     """
 
-    def __init__(self, path: Path, is_ours: bool) -> None:
+    def __init__(self, path: Path, is_ours: bool, stem: str = "") -> None:
         self.path = path
+        self._stem = stem or path.name
         self.was_seen = False
         self._is_ours = is_ours
 
@@ -50,6 +53,17 @@ class TraceDirectory:
                 f"trace: cannot make a directory below {cwd / place.FOLDER} or for temporary files "
                 f"({error.strerror}); name one as trace"
             ) from None
+
+    def another(self, cwd: Path, stem: str) -> "TraceDirectory":
+        """Make the directory for the same program, run once more: beside this one with a number, when the user named it.
+
+        Raises:
+            InputError: it cannot be made.
+        """
+        if self._is_ours:
+            return self.for_launch(cwd, stem, None)
+        taken = (self.path.with_name(f"{self._stem}-{number}") for number in count(2))
+        return TraceDirectory(place.named(str(next(path for path in taken if not path.exists()))), False, self._stem)
 
     @property
     def output(self) -> Path:

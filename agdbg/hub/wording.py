@@ -8,6 +8,7 @@ from agdbg.record.query import Facts
 
 #: Characters of a text in an answer; what is longer is cut.
 TEXT = 200
+_MOST_IN_WORDS = 1 << 32
 
 
 def cut(text: str) -> str:
@@ -25,6 +26,12 @@ def at(site: Site) -> str:
     """`` at train.py:12``, or nothing."""
     where = place(site)
     return f" at {where}" if where else ""
+
+
+def storage_words(facts: Facts, storage: int) -> str:
+    """A storage by the name of a tensor on it; the number of one that only its maker knows says nothing to a reader."""
+    names = facts.names(storage) if storage else []
+    return names[0] if names else f"storage {storage}" if 0 < storage <= _MOST_IN_WORDS else "a storage without a name"
 
 
 def is_leaf(node: NodeFact) -> bool:

@@ -1,5 +1,6 @@
 """How a program ended, as it is kept in the trace."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agdbg.status import INTERRUPTED
@@ -18,12 +19,14 @@ class Outcome:
         uncaught: ``{"type", "message", "chain"}`` of an uncaught error; chain holds ``Type: message`` of the
             error, of those it was raised from and of the members of a group. None when there was none.
         threads: the like for errors that ended a thread other than the main one, at most 100.
+        on_failure: called with an error that nobody caught, in its thread, before it is reported.
     """
 
     status: int | None = None
     uncaught: dict[str, object] | None = None
     interrupted: bool = False
     threads: list[dict[str, object]] = field(default_factory=list)
+    on_failure: Callable[[BaseException], object] = field(default=lambda error: None, repr=False)
 
     def exited(self, code: object) -> None:
         """The program raised ``SystemExit(code)``."""
@@ -34,13 +37,22 @@ class Outcome:
         self.interrupted = type(error) is KeyboardInterrupt  # a subclass is an error like others
         self.status = INTERRUPTED if self.interrupted else 1
         self.uncaught = _described(error)
+        self._show(error)
 
     def thread_failed(self, error: BaseException) -> None:
         """A thread raised ``error`` and nobody caught it. Never raises."""
         try:
             if len(self.threads) < _THREADS_LIMIT:
                 self.threads.append(_described(error))
+            self._show(error)
         except Exception:  # the program is in a bad way, or its error is; it must not notice us
+            return
+
+    def _show(self, error: BaseException) -> None:
+        """Let a debugger look at the error before it is reported; an interrupt ends that and nothing else."""
+        try:
+            self.on_failure(error)
+        except (Exception, KeyboardInterrupt):
             return
 
     def as_meta(self) -> dict[str, object]:

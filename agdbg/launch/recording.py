@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _Entry = dict[str, object]
 
-#: The engines that can be recorded, and their adapters: modules with ``attach(recorder)`` and ``detach()``.
+#: The engines that can be recorded, and their adapters: modules with ``sees(also)``, ``attach(recorder, agent, also)``
+#: and ``detach()``.
 ADAPTERS = {"agdbg_engine": "agdbg.engines.native"}
 #: Engines that a program may expect to see recorded.
 _PLANNED = {"torch": "PyTorch"}
@@ -40,7 +41,9 @@ class Recording:
         directory: where the trace goes; None: a new directory under ``.agdbg``.
         keep: False: the trace is removed after the explanation.
         mention: False: where the trace is, is not said at the end.
+        explain: False: nothing of the trace is said at the end; whoever started the program reads it.
         agent: the runtime directory of the hub that watches the program and explains; nothing is said here then.
+        also: the extras to record, of :data:`agdbg.extras.EXTRAS`.
     """
 
     def __init__(
@@ -50,7 +53,9 @@ class Recording:
         *,
         keep: bool = True,
         mention: bool = True,
+        explain: bool = True,
         agent: str | None = None,
+        also: Collection[str] = (),
     ) -> None:
         self.outcome = Outcome()
         self._name = name
@@ -58,12 +63,16 @@ class Recording:
         self._named = directory is not None
         self._keep = keep
         self._mention = keep and mention
+        self._explain = explain
         self._agent = agent
+        self._also = frozenset(also)
+        self._watcher = agent
         self._pid = os.getpid()
         self._began = time.time()
         self._base = _current_directory()
         self._recorder: Recorder | None = None
         self._detach: Callable[[], None] = lambda: None
+        self._adapter: ModuleType | None = None
         self._unobserve: Callable[[], None] = lambda: None
         self._attempts = Attempts([*ADAPTERS, *_PLANNED])
         self._hooks: list[Callable[[], None]] = []
@@ -122,20 +131,42 @@ class Recording:
         program: _Entry = {"argv": [*sys.argv], "cwd": str(self._base or "")}
         if self._agent is not None:
             program["output"] = place.OUTPUT_FILE
-        recorder = self._new_recorder(program, engine, adapter.SEES)
+        recorder = self._new_recorder(program, engine, adapter.sees(self._also))
         try:
-            if self._agent is None:
-                adapter.attach(recorder)
+            if self._watcher is None:
+                adapter.attach(recorder, None, self._also)
             else:
-                self._attach_agent(self._agent, adapter, recorder)
+                self._attach_agent(self._watcher, adapter, recorder)
         except Exception:
             recorder.close()
             if not self._named:
                 shutil.rmtree(recorder.path, ignore_errors=True)
             raise
-        self._recorder, self._detach = recorder, adapter.detach
+        self._recorder, self._detach, self._adapter = recorder, adapter.detach, adapter
         self._unobserve = observe_threads(self.outcome.thread_failed)
         self._attempts.end()
+
+    # ----- being watched by a hub that was started later -----
+
+    @property
+    def watcher(self) -> str | None:
+        """The runtime directory of the hub that watches the program; None: nobody does."""
+        return self._watcher
+
+    def trace_directory(self) -> Path:
+        """Where the trace is or will be; the directory is made if need be."""
+        if self._recorder is not None:
+            return self._recorder.path
+        self._directory = self._directory or self._new_directory()
+        return self._directory
+
+    def obey(self, directory: str) -> None:
+        """From now on, stop where a hub wants it, which was started for this program; what is recorded goes on."""
+        self._watcher = directory
+        if self._recorder is not None and self._adapter is not None:
+            with self._isolation.lifted():
+                self._detach()
+                self._attach_agent(directory, self._adapter, self._recorder)
 
     def _attach_agent(self, directory: str, adapter: ModuleType, recorder: "Recorder") -> None:
         """Record and obey the hub; without one that can be reached, record."""
@@ -145,9 +176,10 @@ class Recording:
             agent = Agent(directory)
         except OSError as error:
             tell(f"cannot reach the hub in {directory}: {error.strerror or error}")
-            adapter.attach(recorder)
+            adapter.attach(recorder, None, self._also)
             return
-        adapter.attach(recorder, agent)
+        adapter.attach(recorder, agent, self._also)
+        self.outcome.on_failure = adapter.post_mortem
         agent.tell({"recording": {"trace": str(recorder.path), "engine": adapter.__name__}}, recorder.thread())
 
     def _new_recorder(self, program: _Entry, engine: _Entry, sees: _Entry) -> "Recorder":
@@ -203,14 +235,14 @@ class Recording:
         self._unobserve()
         if self._recorder is None:
             self.abandon()
-            if not self._failure and self._agent is None:
+            if not self._failure and self._agent is None and self._explain:
                 tell(f"no autograd activity recorded: {self._why_nothing()}")
             return
         try:
             self._detach()
         finally:
             conclusion.close(self._recorder, self.outcome.as_meta())
-        if self._agent is not None:
+        if self._agent is not None or not self._explain:
             return
         try:
             told = conclusion.explain(self._recorder.path, self._base)
@@ -230,6 +262,11 @@ class Recording:
             if module in sys.modules or module in self._attempts.tried:
                 return f"{name} is not recorded yet, only {' and '.join(ADAPTERS)} is"
         return f"the program did not import {' or '.join(ADAPTERS)}"
+
+
+def current() -> Recording | None:
+    """The recording of this process; None: there is none, as in a forked child."""
+    return _current[0] if _current and _current[0]._pid == os.getpid() else None
 
 
 def _current_directory() -> Path | None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from agdbg.errors import EndedBySignal
@@ -19,7 +20,14 @@ end_with_parent({pid})
 """
 
 
-def run_recorded(program: list[str], trace: Path, *, output_to_stderr: bool = False, mention_trace: bool = True) -> int:
+def run_recorded(
+    program: list[str],
+    trace: Path,
+    *,
+    output_to_stderr: bool = False,
+    mention_trace: bool = True,
+    options: Sequence[str] = (),
+) -> int:
     """Run a script and its arguments headless, recorded to the directory ``trace``; return the exit status.
 
     It has the standard streams of this process, and ends when this process does. A negative status is the number
@@ -30,11 +38,12 @@ def run_recorded(program: list[str], trace: Path, *, output_to_stderr: bool = Fa
         trace: an empty directory.
         output_to_stderr: send what it prints to standard error, because standard output is for the result.
         mention_trace: let it say where the trace is.
+        options: more options of ``agdbg run``.
 
     Raises:
         EndedBySignal: this process was asked to end, and so was the child, which has ended.
     """
-    options = ["--headless", "--trace", str(trace), *([] if mention_trace else ["--unmentioned"])]
+    options = ["--headless", "--trace", str(trace), *([] if mention_trace else ["--unmentioned"]), *options]
     interpreter = boot.command(_THEN.format(pid=os.getpid()) + boot.CLI)
     command = [*interpreter, "run", *options, *program]
     stderr = subprocess.DEVNULL if sys.stderr is None else sys.stderr.fileno()

@@ -31,6 +31,21 @@ class SetExceptionBreakpointsBody(TypedDict, total=False):
     breakpoints: list[Breakpoint]
 
 
+class DataBreakpointInfoBody(TypedDict, total=False):
+    """What to watch it by, null when it cannot be watched; the description says what it is, or why not."""
+
+    dataId: Required[str | None]
+    description: Required[str]
+    accessTypes: list[Literal["read", "write", "readWrite"]]
+    canPersist: bool
+
+
+class SetDataBreakpointsBody(TypedDict):
+    """One breakpoint for each that was asked for, in the same order."""
+
+    breakpoints: list[Breakpoint]
+
+
 class ThreadsBody(TypedDict):
     """All threads."""
 
@@ -68,6 +83,16 @@ class EvaluateBody(TypedDict, total=False):
 
 
 class SetVariableBody(TypedDict, total=False):
+    """The new value."""
+
+    value: Required[str]
+    type: str
+    variablesReference: int
+    namedVariables: int
+    indexedVariables: int
+
+
+class SetExpressionBody(TypedDict, total=False):
     """The new value."""
 
     value: Required[str]

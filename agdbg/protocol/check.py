@@ -10,6 +10,7 @@ from typing import Any, cast
 from agdbg.protocol.checkers import Problem, checker
 from agdbg.protocol.errors import ProtocolError
 from agdbg.protocol.messages import EVENTS, REQUESTS, Request
+from agdbg.protocol.unsupported import refusal
 from agdbg.protocol.vendor import PREFIX
 
 _SHOWN = 60
@@ -33,7 +34,7 @@ def check_arguments(command: str, arguments: Any) -> dict[str, Any]:
     """
     shape = REQUESTS.get(command)
     if shape is None:
-        raise ProtocolError(f"there is no command {_shown(command)}{_near(command, REQUESTS)}")
+        raise ProtocolError(refusal(command) or f"there is no command {_shown(command)}{_near(command, REQUESTS)}")
     if arguments is None:
         arguments = {}
     _refuse_if(checker(shape.arguments, command.startswith(PREFIX)).problem(arguments), command, "arguments")

@@ -115,6 +115,22 @@ class Client:
             if not self._read(deadline):
                 raise TimeoutError(f"no event {event} within {seconds:g} s")
 
+    def next_event(self, timeout: float | None = None) -> dict[str, Any] | None:
+        """Take the oldest event off :attr:`events`, a whole message; None when none came in time.
+
+        Raises:
+            Disconnected: the hub is gone, and there is no event left.
+        """
+        deadline = _deadline(self.timeout if timeout is None else timeout)
+        while not self.events:
+            if not self._read(deadline):
+                return None
+        return self.events.popleft()
+
+    def fileno(self) -> int:
+        """The descriptor that is readable when the hub has sent something; what is in :attr:`events` was read before."""
+        return self._socket.fileno()
+
     def close(self) -> None:
         """Close the connection. The hub and the program go on; ``disconnect`` and ``terminate`` are requests."""
         if self._dead is None:

@@ -4,7 +4,7 @@
 
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
-from agdbg.protocol import bodies, events, requests, vendor
+from agdbg.protocol import bodies, events, looks, requests, vendor
 from agdbg.protocol.things import Capabilities, Nothing
 
 
@@ -53,12 +53,15 @@ STANDARD_REQUESTS: dict[str, Shape] = {
     "setBreakpoints": Shape(requests.SetBreakpointsArguments, bodies.SetBreakpointsBody),
     "setFunctionBreakpoints": Shape(requests.SetFunctionBreakpointsArguments, bodies.SetFunctionBreakpointsBody),
     "setExceptionBreakpoints": Shape(requests.SetExceptionBreakpointsArguments, bodies.SetExceptionBreakpointsBody),
+    "dataBreakpointInfo": Shape(requests.DataBreakpointInfoArguments, bodies.DataBreakpointInfoBody),
+    "setDataBreakpoints": Shape(requests.SetDataBreakpointsArguments, bodies.SetDataBreakpointsBody),
     "threads": Shape(Nothing, bodies.ThreadsBody),
     "stackTrace": Shape(requests.StackTraceArguments, bodies.StackTraceBody),
     "scopes": Shape(requests.ScopesArguments, bodies.ScopesBody),
     "variables": Shape(requests.VariablesArguments, bodies.VariablesBody),
     "evaluate": Shape(requests.EvaluateArguments, bodies.EvaluateBody),
     "setVariable": Shape(requests.SetVariableArguments, bodies.SetVariableBody),
+    "setExpression": Shape(requests.SetExpressionArguments, bodies.SetExpressionBody),
     "next": Shape(requests.NextArguments, Nothing),
     "stepIn": Shape(requests.StepInArguments, Nothing),
     "stepOut": Shape(requests.StepOutArguments, Nothing),
@@ -66,6 +69,7 @@ STANDARD_REQUESTS: dict[str, Shape] = {
     "continue": Shape(requests.ContinueArguments, bodies.ContinueBody),
     "reverseContinue": Shape(requests.ReverseContinueArguments, Nothing),
     "pause": Shape(requests.PauseArguments, Nothing),
+    "restart": Shape(requests.RestartArguments, Nothing),
     "disconnect": Shape(requests.DisconnectArguments, Nothing),
     "terminate": Shape(requests.TerminateArguments, Nothing),
     "exceptionInfo": Shape(requests.ExceptionInfoArguments, bodies.ExceptionInfoBody),
@@ -79,12 +83,21 @@ VENDOR_REQUESTS: dict[str, Shape] = {
     "agdbg/node": Shape(vendor.NodeArguments, vendor.NodeBody),
     "agdbg/events": Shape(vendor.EventsArguments, vendor.EventsBody),
     "agdbg/graph": Shape(vendor.GraphArguments, vendor.GraphBody),
+    "agdbg/timeline": Shape(looks.TimelineArguments, looks.TimelineBody),
+    "agdbg/neighbourhood": Shape(looks.NeighbourhoodArguments, looks.NeighbourhoodBody),
     "agdbg/export": Shape(vendor.ExportArguments, vendor.ExportBody),
-    "agdbg/findings": Shape(Nothing, vendor.FindingsBody),
+    "agdbg/findings": Shape(vendor.FindingsArguments, vendor.FindingsBody),
+    "agdbg/setEventBreakpoints": Shape(vendor.SetEventBreakpointsArguments, vendor.SetEventBreakpointsBody),
     "agdbg/output": Shape(vendor.OutputArguments, vendor.OutputPage),
     "agdbg/input": Shape(vendor.InputArguments, Nothing),
     "agdbg/resize": Shape(vendor.ResizeArguments, Nothing),
+    "agdbg/skip": Shape(vendor.SkipArguments, Nothing),
+    "agdbg/retain": Shape(vendor.RetainArguments, vendor.RetainBody),
+    "agdbg/until": Shape(vendor.UntilArguments, Nothing),
+    "agdbg/goto": Shape(vendor.GotoArguments, Nothing),
+    "agdbg/pdb": Shape(vendor.PdbArguments, Nothing),
     "agdbg/status": Shape(Nothing, vendor.StatusBody),
+    "agdbg/control": Shape(vendor.ControlArguments, vendor.ControlBody),
 }
 
 #: By command: the types of the arguments and of the body.
@@ -106,8 +119,10 @@ STANDARD_EVENTS: dict[str, type] = {
 
 VENDOR_EVENTS: dict[str, type] = {
     "agdbg/grew": vendor.GrewBody,
+    "agdbg/controlTaken": vendor.ControlTakenBody,
     "agdbg/ended": vendor.EndedBody,
     "agdbg/orphaned": Nothing,
+    "agdbg/restarted": vendor.RestartedBody,
 }
 
 #: By name of the event: the type of its body.

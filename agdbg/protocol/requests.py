@@ -1,9 +1,15 @@
 """The arguments of the standard requests."""
 
-from typing import Annotated, Literal, Required, TypedDict
+from typing import Annotated, Any, Literal, Required, TypedDict
 
 from agdbg.protocol.limits import CELLS, Between
-from agdbg.protocol.things import ExceptionFilterOptions, FunctionBreakpoint, Source, SourceBreakpoint
+from agdbg.protocol.things import (
+    DataBreakpoint,
+    ExceptionFilterOptions,
+    FunctionBreakpoint,
+    Source,
+    SourceBreakpoint,
+)
 
 
 class InitializeArguments(TypedDict, total=False):
@@ -25,7 +31,8 @@ class LaunchArguments(TypedDict, total=False):
     """A program to run: a script or a module, its arguments, and the terminal that it is to have.
 
     The trace is written to a directory of its own name when ``trace`` is null. ``onOrphan`` says what a stopped
-    program does when the last client has gone: drop the breakpoints and go on, or wait for a new one.
+    program does when the last client has gone: drop the breakpoints and go on, or wait for a new one. ``also`` names what is
+    recorded beside the graph.
     """
 
     noDebug: bool
@@ -37,6 +44,8 @@ class LaunchArguments(TypedDict, total=False):
     trace: str | None
     stopOnEntry: bool
     onOrphan: Literal["continue", "wait"]
+    also: list[Literal["shapes", "values", "checksums"]]
+    echo: bool
     columns: Annotated[int, Between(1, CELLS)]
     rows: Annotated[int, Between(1, CELLS)]
     token: str
@@ -73,6 +82,20 @@ class SetExceptionBreakpointsArguments(TypedDict, total=False):
 
     filters: Required[list[str]]
     filterOptions: list[ExceptionFilterOptions]
+
+
+class DataBreakpointInfoArguments(TypedDict, total=False):
+    """Something that may be watched: a variable of a reference, an expression in a frame, or a name."""
+
+    variablesReference: int
+    name: Required[str]
+    frameId: int
+
+
+class SetDataBreakpointsArguments(TypedDict):
+    """All memory that is to be watched."""
+
+    breakpoints: list[DataBreakpoint]
 
 
 class StackTraceArguments(TypedDict, total=False):
@@ -112,6 +135,14 @@ class SetVariableArguments(TypedDict):
     variablesReference: int
     name: str
     value: str
+
+
+class SetExpressionArguments(TypedDict, total=False):
+    """What of the node that runs next is to be replaced (``grad``, ``grads[1]``, ``saved[0]``), and by what expression's value."""
+
+    expression: Required[str]
+    value: Required[str]
+    frameId: int
 
 
 class NextArguments(TypedDict, total=False):
@@ -167,6 +198,12 @@ class PauseArguments(TypedDict):
     """Stop at the next node."""
 
     threadId: int
+
+
+class RestartArguments(TypedDict, total=False):
+    """Run the program anew; what it was launched with holds, so these are not looked at."""
+
+    arguments: Any
 
 
 class DisconnectArguments(TypedDict, total=False):

@@ -14,6 +14,8 @@ class ExceptionBreakpointsFilter(TypedDict, total=False):
     label: Required[str]
     description: str
     default: bool
+    supportsCondition: bool
+    conditionDescription: str
 
 
 class Capabilities(TypedDict, total=False):
@@ -24,12 +26,15 @@ class Capabilities(TypedDict, total=False):
     supportsConditionalBreakpoints: bool
     supportsHitConditionalBreakpoints: bool
     supportsLogPoints: bool
+    supportsDataBreakpoints: bool
     supportsEvaluateForHovers: bool
     exceptionBreakpointFilters: list[ExceptionBreakpointsFilter]
     supportsExceptionFilterOptions: bool
     supportsExceptionInfoRequest: bool
     supportsStepBack: bool
     supportsSetVariable: bool
+    supportsSetExpression: bool
+    supportsRestartRequest: bool
     supportsDelayedStackTraceLoading: bool
     supportTerminateDebuggee: bool
     supportSuspendDebuggee: bool
@@ -57,14 +62,32 @@ class SourceBreakpoint(TypedDict, total=False):
     condition: str
     hitCondition: str
     logMessage: str
+    when: Literal["both", "forward", "backward"]
+    ignore: int
+    temporary: bool
 
 
 class FunctionBreakpoint(TypedDict, total=False):
-    """A breakpoint on a name: of an op, a node or a parameter; ``*`` and ``?`` are wildcards."""
+    """A breakpoint on a name: of an op, a node, a parameter or a module; ``*`` and ``?`` are wildcards."""
 
     name: Required[str]
     condition: str
     hitCondition: str
+    logMessage: str
+    ignore: int
+    temporary: bool
+
+
+class DataBreakpoint(TypedDict, total=False):
+    """Memory to watch, by what ``dataBreakpointInfo`` calls it."""
+
+    dataId: Required[str]
+    accessType: Literal["read", "write", "readWrite"]
+    condition: str
+    hitCondition: str
+    logMessage: str
+    ignore: int
+    temporary: bool
 
 
 class ExceptionFilterOptions(TypedDict, total=False):
@@ -72,16 +95,28 @@ class ExceptionFilterOptions(TypedDict, total=False):
 
     filterId: Required[str]
     condition: str
+    hitCondition: str
+    logMessage: str
+    ignore: int
 
 
 class Breakpoint(TypedDict, total=False):
     """A breakpoint, as the hub has it; ``message`` says why it is not verified.
 
-    One on a name has that as ``name``, which is agdbg's own: in the protocol only who sets it knows the name.
+    ``name``, ``kind``, ``dataId``, ``when`` and what was asked for besides are agdbg's own: in the protocol only who sets a
+    breakpoint knows them.
     """
 
     id: int
     name: str
+    kind: str
+    dataId: str
+    when: str
+    condition: str
+    hitCondition: str
+    ignore: int
+    logMessage: str
+    temporary: bool
     verified: Required[bool]
     message: str
     source: Source

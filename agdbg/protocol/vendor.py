@@ -7,6 +7,7 @@ line counts from 1, and is 0 when it is not known.
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from agdbg.protocol.limits import CELLS, OUTPUT_PAGE, PAGE, Between
+from agdbg.protocol.things import Breakpoint
 
 PREFIX = "agdbg/"
 
@@ -183,6 +184,57 @@ class ExportBody(TypedDict):
     nodes: int
 
 
+# ----- moves -----
+
+
+class SkipArguments(TypedDict):
+    """Go past the node that runs next without running it; zeros go on."""
+
+    threadId: int
+
+
+class RetainArguments(TypedDict):
+    """Keep the graph of the pass that the thread is in, after all."""
+
+    threadId: int
+
+
+class FreedNode(TypedDict):
+    """A node whose saved tensors are gone already."""
+
+    node: int
+    op: str
+
+
+class RetainBody(TypedDict):
+    """The nodes of the pass that were freed before."""
+
+    freed: list[FreedNode]
+
+
+class UntilArguments(TypedDict):
+    """Run until a node runs next or was just built, by its id, or else until a line comes to one."""
+
+    threadId: int
+    node: NotRequired[int]
+    file: NotRequired[str]
+    line: NotRequired[Annotated[int, Between(1)]]
+
+
+class GotoArguments(TypedDict):
+    """Move the cursor to the first run at or behind an event of ``agdbg/events``, by its index, or a record of the trace."""
+
+    threadId: NotRequired[int]
+    event: NotRequired[Start]
+    row: NotRequired[Start]
+
+
+class PdbArguments(TypedDict):
+    """Go on into the function of the program that the node is about to call, and enter pdb there, on the program's terminal."""
+
+    threadId: int
+
+
 # ----- what happened -----
 
 
@@ -237,6 +289,8 @@ class Finding(TypedDict):
     caught: bool | None
     ended: str | None
     predicted: bool
+    lint: bool
+    remark: bool
     nodes: list[int]
     evidence: list[Evidence]
 
@@ -251,6 +305,13 @@ class Undiagnosed(TypedDict):
     ended: str | None
     file: str
     line: int
+
+
+class FindingsArguments(TypedDict, total=False):
+    """``lints``: also what is wrong or suspicious although nothing was raised; ``notes``: also what is no fault."""
+
+    lints: bool
+    notes: bool
 
 
 class FindingsBody(TypedDict):
@@ -268,6 +329,32 @@ class FindingsBody(TypedDict):
     undiagnosed: list[Undiagnosed]
     findings: list[Finding]
     rendered: str
+
+
+# ----- where to stop -----
+
+
+class EventBreakpoint(TypedDict):
+    """A kind of event to stop at."""
+
+    kind: str
+    condition: NotRequired[str]
+    hitCondition: NotRequired[str]
+    ignore: NotRequired[int]
+    logMessage: NotRequired[str]
+    temporary: NotRequired[bool]
+
+
+class SetEventBreakpointsArguments(TypedDict):
+    """All kinds of event to stop at."""
+
+    kinds: list[EventBreakpoint]
+
+
+class SetEventBreakpointsBody(TypedDict):
+    """One breakpoint for each that was asked for, in the same order."""
+
+    breakpoints: list[Breakpoint]
 
 
 # ----- the program and its terminal -----
@@ -323,7 +410,33 @@ class StatusBody(TypedDict):
     threads: list[StatusThread]
 
 
+class ControlArguments(TypedDict, total=False):
+    """Take control over the program, or give it up; neither only asks who has it."""
+
+    take: bool
+    release: bool
+
+
+class ControlBody(TypedDict):
+    """Whether this client has control, and the name of the one that has; empty: whoever moves next."""
+
+    has: bool
+    holder: str
+
+
 # ----- events -----
+
+
+class ControlTakenBody(TypedDict):
+    """Another client has taken control from this one."""
+
+    holder: str
+
+
+class RestartedBody(TypedDict):
+    """The program was started anew; nothing of the run before holds any more, and this is the directory of the new trace."""
+
+    trace: str
 
 
 class GrewBody(TypedDict):

@@ -112,7 +112,8 @@ class ErrorFact:
 class TensorFact:
     """A tensor and a name of it; kind is ``parameter``, ``buffer`` or ``variable``.
 
-    ``producer`` is the node that the tensor's gradient enters: for a leaf its ``AccumulateGrad`` node.
+    ``producer`` is the node that the tensor's gradient enters: for a leaf its ``AccumulateGrad`` node. ``requires_grad`` is
+    as it was when this was told, None when that is not known.
     """
 
     id: int
@@ -122,6 +123,7 @@ class TensorFact:
     name: str
     kind: str
     row: int
+    requires_grad: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from agdbg.events import Kind
 from agdbg.record.index import Rows
+from agdbg.record.module_stacks import ModuleStacks, module_records
 from agdbg.record.reader import Records
 
 Words = npt.NDArray[np.uint64]
@@ -157,6 +158,7 @@ class Growing:
         self._rows = [Grown() for _ in range(_KINDS)]
         self._indexes: dict[tuple[Kind, int], GrowingIndex] = {}
         self._indexed: dict[tuple[Kind, int], int] = {}
+        self._stacks, self._stacked = ModuleStacks(), 0
 
     def grow(self, records: Records) -> None:
         """``records`` are those that there were, and more after them."""
@@ -180,3 +182,10 @@ class Growing:
         index.add(COLUMNS.get(key, _whole)(self.records[rows, column]), rows.copy())
         self._indexed[key] = len(self.rows(kind))
         return index
+
+    def stacks(self) -> ModuleStacks:
+        """Which modules each thread was in, so far."""
+        rows = self.rows(Kind.MODULE)[self._stacked :]
+        self._stacked += len(rows)
+        self._stacks.add(module_records(self.records, rows))
+        return self._stacks

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Set
 from functools import cached_property
 
 from agdbg.events import Kind
+from agdbg.record.deep import STORAGE_OF_SHAPE
 from agdbg.record.facts import TensorFact
 from agdbg.record.growing import Growing, GrowingIndex
 from agdbg.record.index import Rows
+from agdbg.record.module_stacks import ModuleStacks
 from agdbg.record.query import Facts, names_of
 from agdbg.record.reader import Trace
 from agdbg.record.undone import Undone
@@ -57,3 +59,11 @@ class LiveFacts(Facts):
     @cached_property
     def _runs_by_pass(self) -> GrowingIndex:
         return self._growing.index(Kind.RAN, 2)
+
+    @cached_property
+    def _stacks(self) -> ModuleStacks:
+        return self._growing.stacks()
+
+    @cached_property
+    def _shapes_by_storage(self) -> GrowingIndex:
+        return self._growing.index(Kind.SHAPE, STORAGE_OF_SHAPE)

@@ -139,15 +139,23 @@ class PassFacts(Indexed):
     def freed_by(self, node: int) -> int:
         """The id of the first pass that freed what a node had saved, 0 when none did.
 
-        That is a pass without ``retain_graph`` in which the node ran well, or the one a FREED record names.
+        That is a pass without ``retain_graph`` in which the node ran well before somebody let it keep the graph at a stop, or
+        the one a FREED record names.
         """
         return self.freed_at(node)[1]
+
+    def _frees_until(self, within: PassFact) -> int:
+        """The record up to which a pass frees what it runs."""
+        if within.retain_graph:
+            return 0
+        kept = self.index(Kind.RETAINED).last(within.id)
+        return kept if kept >= 0 else len(self.trace.records)
 
     def freed_at(self, node: int) -> tuple[int, int]:
         """Where a node's saved tensors were first freed, and by which pass; ``(-1, 0)`` when they were not."""
         told = [(row, self.words(row)[2]) for row in self.rows_about(Kind.FREED, node) if row not in self.void]
         for run in self.runs_of(node):
             within = self.pass_of(run.pass_id)
-            if run.outcome == Outcome.OK and within is not None and not within.retain_graph:
+            if run.outcome == Outcome.OK and within is not None and run.row < self._frees_until(within):
                 told.append((run.row, run.pass_id))
         return min(told, default=(-1, 0))

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from agdbg.events import PREDICTED, Kind, flags_of, unpack_edge, unpack_pair
+from agdbg.events import PREDICTED, Kind, NeedsGrad, a_of, flags_of, unpack_edge, unpack_pair
+from agdbg.record.deep import DeepFacts
 from agdbg.record.facts import (
     BumpFact,
     CutFact,
@@ -42,10 +43,11 @@ __all__ = [
 ]
 
 _NAME_RANK = {"parameter": 0, "buffer": 1}
+_NEEDS_GRAD = {int(NeedsGrad.YES): True, int(NeedsGrad.NO): False}
 
 
-class Facts(RareFacts, PassFacts):
-    """The facts of one trace: nodes, passes, writes, names, errors, cuts, and what is rare."""
+class Facts(DeepFacts, RareFacts, PassFacts):
+    """The facts of one trace: nodes, passes, writes, names, errors, cuts, what is rare and what is told of values."""
 
     # ----- storages and tensors -----
 
@@ -65,10 +67,10 @@ class Facts(RareFacts, PassFacts):
 
     def tensor(self, row: int) -> TensorFact:
         """The tensor and the name that the TENSOR record in this row tells."""
-        _, number, storage, producer, names, *_ = self.words(row)
+        head, number, storage, producer, names, *_ = self.words(row)
         name, kind = unpack_pair(names)
-        text = self.trace.text
-        return TensorFact(number, storage, *unpack_edge(producer), text(name), text(kind), row)
+        text, needs = self.trace.text, _NEEDS_GRAD.get(a_of(head))
+        return TensorFact(number, storage, *unpack_edge(producer), text(name), text(kind), row, needs)
 
     def names(self, storage: int) -> list[str]:
         """The names of the tensors on a storage, each once: parameters, then buffers, then variables."""

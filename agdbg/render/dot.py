@@ -53,7 +53,7 @@ def _header(graph: Graph) -> str:
 
 def _label(node: GraphNode) -> str:
     head = f"{node.op} #{node.id}" if node.state != "failed" else f"FAILED: {node.op} #{node.id}"
-    lines = [head, node.site, shorten(node.text, TEXT_LIMIT)]
+    lines = [head, shorten(", ".join(node.shapes), TEXT_LIMIT), node.site, shorten(node.text, TEXT_LIMIT)]
     lines += [f"{_MARKS[badge.kind]} {badge.text}" for badge in node.badges]
     return _joined([line for line in lines if line], "\\l")
 
@@ -70,7 +70,8 @@ def _literal(text: str) -> str:
 
 
 def _tooltip(node: GraphNode) -> str:
-    return _literal(f"{node.state}: {node.text.strip() or node.op}")
+    module = f", in {node.module}" if node.module else ""
+    return _literal(f"{node.state}{module}: {node.text.strip() or node.op}")
 
 
 def _style(node: GraphNode) -> dict[str, str]:

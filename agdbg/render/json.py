@@ -11,7 +11,9 @@ Schema, version 1; fields are only ever added within a version::
          "op": str, "site": "file.py:12" or "", "text": source line or "",
          "state": "pending" | "ran" | "freed" | "failed",
          "badges": [{"text": str, "kind": "parameter" | "leaf" | "saved"}, ...],
-         "count": int}],                    1, or how many nodes a fold stands for
+         "count": int,                      1, or how many nodes a fold stands for
+         "shapes": ["float32[3, 4]", ...],  of its outputs; none when they were not recorded
+         "module": str}],                   the path of the module that it was built in; "" for none and for the root
       "edges": [                            from the consumer (nearer the loss) to the producer
         {"from": node id, "to": node id,
          "output_nr": int,                  which output of the producer
@@ -63,6 +65,8 @@ def _node(node: GraphNode) -> dict[str, object]:
         "state": node.state,
         "badges": [{"text": badge.text, "kind": badge.kind} for badge in node.badges],
         "count": node.count,
+        "shapes": list(node.shapes),
+        "module": node.module,
     }
 
 

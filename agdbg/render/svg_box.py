@@ -91,14 +91,18 @@ def _margin(node: GraphNode) -> float:
 
 
 def _text_lines(node: GraphNode) -> int:
-    return 1 + bool(node.site) + bool(node.text)
+    return 1 + bool(node.shapes) + bool(node.site) + bool(node.text)
 
 
 def _text_width(node: GraphNode) -> float:
     head = MARK + sans_width(shorten(node.op, OP_LIMIT), OP_SIZE, True) + 10 + sans_width(f"#{node.id}", BADGE_SIZE)
     site = mono_width(shorten_start(node.site, TEXT_LIMIT), SMALL_SIZE)
     source = mono_width(shorten(node.text, TEXT_LIMIT), SMALL_SIZE)
-    return max(head, site, source)
+    return max(head, mono_width(_shapes(node), SMALL_SIZE), site, source)
+
+
+def _shapes(node: GraphNode) -> str:
+    return shorten(", ".join(node.shapes), TEXT_LIMIT)
 
 
 def _text(node: GraphNode, width: float) -> list[str]:
@@ -108,6 +112,9 @@ def _text(node: GraphNode, width: float) -> list[str]:
         f'<text class="op" x="{PAD + MARK:.0f}" y="{y:.0f}">{escaped(shorten(node.op, OP_LIMIT))}</text>'
         f'<text class="id" x="{width - PAD:.0f}" y="{y:.0f}">#{node.id}</text>'
     ]
+    if node.shapes:
+        y += LINE
+        parts.append(f'<text class="src" x="{PAD:.0f}" y="{y:.0f}">{escaped(_shapes(node))}</text>')
     if node.site:
         y += LINE
         site = escaped(shorten_start(node.site, TEXT_LIMIT))
@@ -132,7 +139,8 @@ def _frame(node: GraphNode, width: float, height: float) -> str:
 
 
 def _tooltip(node: GraphNode) -> str:
-    lines = [f"{node.op} #{node.id}: {STATE_NAMES[node.state]}", node.site, node.text]
+    lines = [f"{node.op} #{node.id}: {STATE_NAMES[node.state]}", ", ".join(node.shapes), node.site, node.text]
+    lines += [f"in {node.module}"] if node.module else []
     lines += [f"{badge.kind}: {badge.text}" for badge in node.badges]
     return "\n".join(escaped(shorten(line, TOOLTIP_LIMIT)) for line in lines if line)
 

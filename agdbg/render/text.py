@@ -1,17 +1,17 @@
 """A graph as text: one row a node, oldest first, edges as lanes at the left. Reads at 80 columns.
 
-A row is: lanes, id, op, source site, then what room is left for: producers without a drawn lane (`<-#3`),
-badges (`[parameter]`, `(leaf)`, `<saved>`) and the source line.
+A row is: lanes, id, op, source site, shapes where they were recorded, then what room is left for: producers without a
+drawn lane (`<-#3`), badges (`[parameter]`, `(leaf)`, `<saved>`) and the source line.
 """
 
 from textwrap import wrap
 
 from agdbg.graph.lanes import NODE, Row, lane_rows
-from agdbg.graph.model import STATES, Badge, Graph, NodeState
+from agdbg.graph.model import STATES, Badge, Graph, GraphNode, NodeState
 from agdbg.graph.topology import topology_of
 from agdbg.render.clean import columns, fit, printable, shorten, shorten_start
 
-MOST_LANES, OP_COLUMNS, SITE_COLUMNS = 8, 22, 18
+MOST_LANES, OP_COLUMNS, SITE_COLUMNS, SHAPE_COLUMNS = 8, 22, 18, 20
 LEAST_WIDTH = 40
 
 _MARKS: dict[NodeState, str] = {
@@ -58,6 +58,7 @@ class TextRenderer:
             _padded(f"#{node.id}", widths.id),
             _padded(shorten(node.op, OP_COLUMNS), widths.op),
             _padded(shorten_start(node.site, SITE_COLUMNS), widths.site),
+            _padded(_shapes(node), widths.shapes),
             *(f"<-#{graph.nodes[producer].id}" for producer in row.undrawn),
             *(_badge(badge) for badge in node.badges),
             shorten(node.text, self._width),
@@ -73,7 +74,12 @@ class _Widths:
         self.lanes = max((len(row.cells) for row in rows), default=0)
         self.id = max((len(f"#{node.id}") for node in nodes), default=0)
         self.op = max((columns(shorten(node.op, OP_COLUMNS)) for node in nodes), default=0)
+        self.shapes = max((columns(_shapes(node)) for node in nodes), default=0)
         self.site = max((columns(shorten_start(node.site, SITE_COLUMNS)) for node in nodes), default=0)
+
+
+def _shapes(node: GraphNode) -> str:
+    return shorten(", ".join(node.shapes), SHAPE_COLUMNS)
 
 
 def _padded(text: str, width: int) -> str:

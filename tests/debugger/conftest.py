@@ -126,6 +126,23 @@ def run_agent(tmp_path):
         hub.__exit__()
 
 
+_stop_hub = _load("stop_hub")
+
+
+@pytest.fixture
+def stopping(tmp_path):
+    """A function that gets a script ready in a real hub, whose client sets breakpoints and runs it."""
+    made = []
+
+    def prepare(text):
+        made.append(_stop_hub.StopHub(tmp_path))
+        return made[-1].program(text)
+
+    yield prepare
+    for each in made:
+        each.close()
+
+
 hub_fakes_module = _load("hub_fakes")
 
 
@@ -149,3 +166,50 @@ def new_hub(tmp_path):
     yield make
     for each in made:
         each.close()
+
+
+console_stage_module = _load("console_stage")
+
+
+@pytest.fixture
+def console_stage(tmp_path):
+    """Makes consoles on real programs; what is left of their hubs is ended after the test."""
+    made = console_stage_module.ConsoleStage(tmp_path)
+    yield made
+    made.close()
+
+
+linted_runs_module = _load("linted_runs")
+
+
+@pytest.fixture
+def lint_script(tmp_path):
+    """A function that runs a script on the engine with everything recorded; its answer knows what lints find."""
+    return linted_runs_module.LintedRuns(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def lint_runs_class():
+    """The class that `lint_script` makes: called with a directory."""
+    return linted_runs_module.LintedRuns
+
+
+@pytest.fixture(scope="session")
+def roles():
+    """A function: role and line of the evidence of a finding."""
+    return linted_runs_module.roles
+
+
+linted_module = _load("linted")
+
+
+@pytest.fixture
+def linted(tmp_path):
+    """A function that runs a script on the engine with everything recorded, and says what is found about it."""
+    return lambda source, also=linted_module.ALL: linted_module.run(tmp_path, source, also)
+
+
+@pytest.fixture(scope="session")
+def lines_of():
+    """A function: the lines of the evidence of a role in a finding."""
+    return linted_module.lines_of

@@ -4,15 +4,22 @@ The script is a real file, and a site is found by the expression that stands on 
 those of a program that ran. conftest.py makes a fixture of it.
 """
 
+from contextlib import contextmanager
+
 from agdbg.events import (
     ACCUMULATE_SEQUENCE,
     CREATE_GRAPH,
     RETAIN_GRAPH,
     HookAction,
     Kind,
+    ModuleEvent,
+    NeedsGrad,
+    OptimizerEvent,
     Outcome,
+    Probed,
     head,
     pack_edge,
+    pack_float,
     pack_pair,
     pack_save,
     pack_site_op,
@@ -39,17 +46,24 @@ class MadeUp:
         self.recorder = Recorder(directory / "trace", program={}, engine={"name": "made up"}, sees={})
         self.codes = _codes(compile("\n".join(self.lines), str(self.file), "exec"))
         self.nodes, self.storages, self.sequence = {}, {}, 0
+        self.modules = {}
 
     # ----- the graph -----
 
-    def leaf(self, label, name="", kind="parameter"):
+    def leaf(self, label, name="", kind="parameter", requires_grad=None):
         """A leaf whose AccumulateGrad node has this label; named if it has a name."""
         number = self.nodes[label] = self.recorder.new_node()
         self.emit(Kind.BORN, number, ACCUMULATE_SEQUENCE, self.where(0, "AccumulateGrad"))
         if name:
-            names = pack_pair(self.recorder.text(name), self.recorder.text(kind))
-            self.emit(Kind.TENSOR, self.recorder.new_tensor(), self.storage(label), pack_edge(number), names)
+            self.tensor(label, name, kind, requires_grad, number)
         return number
+
+    def tensor(self, label, name, kind="parameter", requires_grad=None, producer=0):
+        """A tensor on the storage of this label has a name; it need not be used by any node."""
+        names = pack_pair(self.recorder.text(name), self.recorder.text(kind))
+        needs = {None: NeedsGrad.UNKNOWN, True: NeedsGrad.YES, False: NeedsGrad.NO}[requires_grad]
+        edge = pack_edge(producer) if producer else 0
+        self.emit(Kind.TENSOR, self.recorder.new_tensor(), self.storage(label), edge, names, a=needs)
 
     def node(self, label, op, line, expression, edges, /, **saves):
         """A node; ``edges`` are labels, "" for no gradient; ``saves`` are slots with (storage, version)."""
@@ -138,6 +152,57 @@ class MadeUp:
     def hook(self, label, line):
         """A hook fired at a node."""
         self.emit(Kind.HOOK, self.nodes[label], 0, self.where(line, "tensor"), a=HookAction.FIRED)
+
+    # ----- deep facts -----
+
+    def module(self, label, path, class_name="Module", parent=""):
+        """A module is named; ``parent`` is the label of one that was named."""
+        number = self.modules.setdefault(label, len(self.modules) + 1)
+        names = pack_pair(self.recorder.text(path), self.recorder.text(class_name))
+        self.emit(Kind.MODULE, number, names, self.modules.get(parent, 0), a=ModuleEvent.NAMED)
+        return number
+
+    def enter(self, label, thread=1):
+        """A module is entered."""
+        self.emit(Kind.MODULE, self.modules[label], a=ModuleEvent.ENTERED, thread=thread)
+
+    def leave(self, label, thread=1):
+        """A module is left."""
+        self.emit(Kind.MODULE, self.modules[label], a=ModuleEvent.LEFT, thread=thread)
+
+    @contextmanager
+    def inside(self, label, thread=1):
+        """``with`` this, everything is told between the two."""
+        self.enter(label, thread)
+        yield
+        self.leave(label, thread)
+
+    def shape(self, label, text, output=0, device="cpu", nbytes=0, storage="", storage_nbytes=0):
+        """An output of a node is ``float32[3, 4]``; with ``label`` empty a storage that no node made."""
+        texts = pack_pair(self.recorder.text(text), self.recorder.text(device))
+        words = texts, nbytes, self.storage(storage) if storage else 0, storage_nbytes or nbytes, output
+        self.emit(Kind.SHAPE, self.nodes[label] if label else 0, *words, a=output)
+
+    def summary(
+        self, label, what="output", index=0, number=0, norm=1.0, largest=1.0, nans=0, infs=0, first_bad=None, elements=1
+    ):
+        """What elements were: of an ``output``, of a ``gradient in`` or ``gradient out`` in pass ``number``."""
+        a = ("output", "gradient in", "gradient out").index(what)
+        first = 0 if first_bad is None else first_bad + 1
+        words = number, pack_float(norm), pack_float(largest), pack_pair(nans, infs), first, elements
+        self.emit(Kind.SUMMARY, self.nodes[label], *words, a=a, b=index)
+
+    def probe(self, label, storage, checksum, version=0, slot=0, when="saved"):
+        """A checksum of what a node saved in a slot: when it was ``saved``, or ``checked`` before a pass."""
+        a = Probed.CHECKED if when == "checked" else Probed.SAVED
+        self.emit(Kind.PROBE, self.storage(storage), version, checksum, 0, self.nodes[label], slot, a=a)
+
+    def optimizer(self, line, *storages, op="SGD", number=1, when="built", expression=""):
+        """An optimizer is ``built`` with parameters, or ``stepped`` for the first time."""
+        a = OptimizerEvent.STEPPED if when == "stepped" else OptimizerEvent.BUILT
+        where = self.where(line, op, expression)
+        for label in storages:
+            self.emit(Kind.OPTIMIZER, self.storage(label), where, number, a=a)
 
     # ----- words -----
 

@@ -274,3 +274,34 @@ def test_files_here_do_not_take_the_place_of_agdbg(project):
     project.write({"agdbg.py": trap, "runpy.py": trap, "json.py": trap, "agdbg/__init__.py": trap})
     ended = export(project, "ok.py", "-o", "g.json")
     assert (ended.status, ended.stderr) == (0, "")
+
+
+MODEL = """\
+import agdbg_engine as torch
+from agdbg_engine import nn
+model = nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
+model(torch.ones(2, 3)).sum().backward()
+"""
+
+
+def test_boxes_of_modules_and_shapes(project):
+    project.write({"model.py": MODEL})
+    ended = export(project, "model.py", "-o", "g.json", "--collapse", "module", "--shapes", "--trace", "t")
+    assert ended.status == 0
+    assert ops(project, "g.json") == ["0 (Linear)", "1.0 (Linear)", "TanhBackward0", "SumBackward0"]
+    found = json.loads(read(project, "g.json"))["nodes"]
+    assert [node["shapes"] for node in found] == [["float32[2, 4]"]] * 3 + [["float32[]"]]
+    assert [node["module"] for node in found] == ["0", "1.0", "1.1", ""]
+    assert export(project, "t", "-o", "h.json", "--collapse", "module:1").status == 0
+    assert ops(project, "h.json") == ["0 (Linear)", "1 (Sequential)", "SumBackward0"]
+
+
+@pytest.mark.parametrize("word", ["modules", "module:0", "module:x", "module:", ""])
+def test_what_cannot_be_collapsed_is_refused(trace, word):
+    ended = export(trace, "t", "-o", "g.txt", "--collapse", word)
+    assert ended.status == 2 and "is neither 'module' nor 'module:N'" in ended.stderr
+
+
+def test_a_trace_has_its_shapes_or_not(trace):
+    ended = export(trace, "t", "-o", "g.txt", "--shapes")
+    assert ended.status == 2 and "needs no --shapes" in "\n".join([*ended.said, ended.stderr])

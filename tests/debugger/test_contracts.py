@@ -20,6 +20,7 @@ TORCH = "Only agdbg.engines.torch touches PyTorch"
 TEXTUAL = "The debugger has no Textual in it and never touches the GPU"
 TRACE = "The trace is in the middle: what reads it has no way to an engine"
 CLIENT = "The terminal UI is a client and never touches the engine"
+CONSOLE = "The console is a client of the protocol and has no other way to a program or a trace"
 ENGINE = "The engine knows nothing but NumPy, SciPy and CuPy"
 
 VIOLATIONS = [
@@ -34,6 +35,7 @@ VIOLATIONS = [
     ("agdbg/diagnose/bad.py", "from agdbg import engines", TRACE),
     ("agdbg/render/bad.py", "from agdbg.engines import native", TRACE),
     ("ui/agdbg_ui/bad.py", "import agdbg_engine", CLIENT),
+    ("agdbg/console/bad.py", "from agdbg.hub import stops", CONSOLE),
     ("engine/agdbg_engine/bad.py", "def late():\n    import torch\n", ENGINE),
 ]
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agdbg.diagnose import diagnose
-from agdbg.events import RETAIN_GRAPH, Kind, head, kind_of, pack_edge
+from agdbg.diagnose import diagnose, lint, remarks
+from agdbg.events import RETAIN_GRAPH, FunctionCall, Kind, head, kind_of, pack_edge
 from agdbg.record import Facts, Recorder, Trace
 
 RECORD = 64
@@ -23,6 +23,10 @@ PRECISE = {
     first run:     exp -> float32 [3] at File "a.py", line 2, in f: return x.exp()
     recomputation: sum -> float32 [] at File "a.py", line 3, in f: return x.sum()""",
     "once-differentiable": "trying to differentiate twice",
+    "gradcheck": """GradcheckError: Jacobian mismatch for output 0 with respect to input 1,
+  worst element: output 0[0], input 1[0]: numerical 2, analytical -2
+  guess: sign: the analytical gradient is the numerical one with the sign changed""",
+    "not-implemented": "You must implement the jvp function",
 }
 """Errors of the kinds that the engine tells precisely."""
 
@@ -50,10 +54,41 @@ def sample(made_up):
     told.hook("h1", 4)
     for kind in ("view-inplace", "leaf-inplace", "no-grad-fn"):
         told.error(kind, 8, "a view was created in no_grad mode", storage="h")
+    told.emit(Kind.FUNCTION, told.nodes["h1"], 0, told.where(8, "FBackward"), a=FunctionCall.JVP)
     for kind, text in PRECISE.items():
         told.error(kind, 9, text, node="h1", number=number, storage="h", expression="grad(b, [x])")
+    suspicious(told)
     told.recorder.close()
     return told.recorder.path
+
+
+def suspicious(told):
+    """What the lints have something to say about: values, checksums, modules, optimizers."""
+    told.leaf("w", "1.weight", requires_grad=True)
+    told.leaf("u", "2.weight", requires_grad=True)
+    told.module("net", "", "Net")
+    told.module("layer", "1", "Linear", parent="net")
+    told.optimizer(5, "w", "u", expression="opt.step()")
+    with told.inside("net"), told.inside("layer"):
+        told.node("s", "TanhBackward0", 1, "tanh(x)", ["w"], result=("s", 0))
+        told.node("n", "PowBackward1", 2, "exp(h)", ["s", "u"], self=("s", 0), exponent=("h", 2))
+        told.node("c", "ReluBackward0", 3, "relu(h)", ["u"], result=("c", 0))
+    told.cut("detach", 3, storage="c")
+    for label, bad in (("w", 0), ("s", 0), ("n", 2), ("c", 1)):
+        told.shape(label, "float32[2, 3]", storage=label, nbytes=24)
+        told.summary(label, nans=bad, first_bad=1 if bad else None, elements=6)
+    told.probe("s", "s", 11)
+    told.probe("n", "h", 12, version=2, slot=1)
+    told.bump("s", "SGD.step", 5, "opt.step()", 0, 1)
+    number = told.start(6, "n", create=True)
+    told.probe("s", "s", 13, when="checked")
+    told.probe("n", "h", 12, version=2, slot=1, when="checked")
+    told.summary("n", "gradient in", number=number, elements=6)
+    for label in ("n", "s"):
+        told.summary(label, "gradient out", number=number, infs=3, first_bad=4, elements=6)
+    told.summary("w", "gradient in", number=number, nans=1, first_bad=5, elements=6)
+    told.ran(number, "n", "s", "w")
+    told.finish(number)
 
 
 @pytest.fixture(params=["made up", "two losses", "carried state", "optimiser step"])
@@ -64,10 +99,13 @@ def path(request, made_up, fake_torch, tmp_path):
 
 
 def findings(path):
-    found = diagnose(Facts(Trace.open(path)))
-    assert json.loads(json.dumps([asdict(each) for each in found])) is not None
-    for each in found:
-        assert each.cause.endswith(".") and each.fix and each.evidence and "None" not in each.cause + each.fix
+    facts = Facts(Trace.open(path))
+    found = diagnose(facts)
+    everything = [*found, *lint(facts), *remarks(facts)]
+    assert json.loads(json.dumps([asdict(each) for each in everything])) is not None
+    for each in everything:
+        assert each.cause.endswith(".") and each.fix and each.evidence
+        assert "None" not in each.cause + each.fix or each not in found, "a value that is not known"
     return found
 
 
@@ -112,7 +150,8 @@ def test_words_that_are_nonsense(tmp_path_factory, made_up_once, places):
     for row, column, word in places:
         words[1 + row % (len(words) - 1), column] = word
     words.tofile(path / "records.bin")
-    diagnose(Facts(Trace.open(path)))
+    facts = Facts(Trace.open(path))
+    diagnose(facts), lint(facts), remarks(facts)
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +179,4 @@ def test_records_that_are_nonsense(tmp_path_factory, records):
     facts = Facts(Trace.open(recorder.path))
     told = {facts.trace.op(int(row[3]) >> 32).name for row in facts.trace.records if kind_of(int(row[0])) == Kind.ERROR}
     assert {each.kind for each in diagnose(facts)} <= told
+    lint(facts), remarks(facts)

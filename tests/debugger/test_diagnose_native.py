@@ -261,12 +261,12 @@ CASES = {
     ),
     "5": (
         SHARED_COUNTER,
-        ["`a`, saved by MulBackward0 at line 7, was changed by `b += 1` at line 8"],
+        ["`a`, saved by MulBackward0 at line 7, is as it was: `b += 1` at line 8 wrote another part", "a false alarm by design"],
         "used at line 7",
     ),
     "5 filled": (
         FILLED,
-        ["`out[t]`, saved by MulBackward0 at line 8, was changed by `out[t] = h` at line 7"],
+        ["`out[t]`, saved by MulBackward0 at line 8, is as it was: `out[t] = h` at line 7 wrote another part"],
         "clone() the part where it is used at line 8, or keep the parts in a list",
     ),
     "7": (EXPONENT, ["`k`, saved by PowBackward1 at line 7, was changed by `k += 1` at line 8"], "`k = k + 1`"),

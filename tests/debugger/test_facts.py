@@ -249,8 +249,8 @@ def test_the_last_record_of_a_cut_has_the_count(pen):
 
 @pytest.mark.parametrize("kind", [Kind.VIEW, Kind.REBASED, Kind.GRAD_MODE, Kind.HOOK, Kind.PROBE, Kind.CLOCK])
 def test_the_other_kinds_are_there_by_row(pen, kind):
-    pen.write(kind, 5, 1, 2, 2, 0, 5, 6, flags=1, a=1)
+    pen.write(kind, 5, 1, 2, 2, 0, 2, 6, flags=1, a=1)
     facts = pen.facts()
     row = facts.rows_about(kind, 5)[0]
     assert row in facts.rows(kind).tolist()
-    assert facts.words(row) == [head(kind, 1, 1, 1), 5, 1, 2, 2, 0, 5, 6]
+    assert facts.words(row) == [head(kind, 1, 1, 1), 5, 1, 2, 2, 0, 2, 6]

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agdbg.graph import samples
+from agdbg.graph.by_module import fold_modules
 from agdbg.graph.collapse import DEFAULT_NODE_LIMIT, LEAST_LIMIT, collapse
-from agdbg.graph.model import Badge, Graph, GraphEdge, GraphNode
+from agdbg.graph.model import Badge, Graph, GraphEdge, GraphNode, ModuleCall
 from agdbg.graph.repeats import LEAST_REPEATS, Repeat, find_repeats
 from agdbg.graph.topology import topology_of
 
@@ -240,3 +241,69 @@ def test_no_repeat_is_missed_where_none_is_found(keys):
 )
 def test_known_repeats(keys, found):
     assert find_repeats([ord(key) for key in keys]) == found
+
+
+# ----- by module -----
+
+
+def call(path, number, kind="Linear"):
+    return ModuleCall(path, kind, number)
+
+
+def in_modules(*modules, failed=()):
+    """A chain of nodes, each built in these modules."""
+    nodes = [
+        GraphNode(at, f"Op{at}", state="failed" if at in failed else "ran", shapes=(f"float32[{at}]",), modules=each)
+        for at, each in enumerate(modules, 1)
+    ]
+    return Graph("g", nodes, [GraphEdge(at + 1, at) for at in range(1, len(nodes))])
+
+
+ROOT, BLOCK, A, B = call("", 1, "Net"), call("block", 2, "Block"), call("block.a", 3), call("block.b", 4)
+
+
+def test_the_nodes_of_a_module_are_one_box():
+    graph = in_modules(
+        (ROOT,), (ROOT, BLOCK, A), (ROOT, BLOCK, A), (ROOT, BLOCK), (ROOT, BLOCK, B), (ROOT, BLOCK, B), ()
+    )
+    folded = fold_modules(graph)
+    assert [(n.id, n.op, n.count) for n in folded.nodes] == [
+        (1, "Op1", 1), (2, "block.a (Linear)", 2), (4, "Op4", 1), (5, "block.b (Linear)", 2), (7, "Op7", 1)
+    ]  # fmt: skip
+    assert [(e.src, e.dst) for e in folded.edges] == [(2, 1), (4, 2), (5, 4), (7, 5)]
+    assert [n.module for n in folded.nodes] == ["", "block.a", "block", "block.b", ""]
+    assert folded.nodes[1].shapes == ("float32[3]",)
+    assert folded.size == 7 and folded.notes == ["2 boxes are modules."]
+
+
+def test_with_a_depth_what_a_module_calls_is_in_its_box():
+    graph = in_modules((ROOT,), (ROOT, BLOCK, A), (ROOT, BLOCK), (ROOT, BLOCK, B), ())
+    assert [(n.op, n.count) for n in fold_modules(graph, 1).nodes] == [("Op1", 1), ("block (Block)", 3), ("Op5", 1)]
+    assert [n.count for n in fold_modules(graph, 2).nodes] == [1] * 5
+
+
+def test_two_calls_of_one_module_are_two_boxes():
+    again = call("block.a", 9)
+    graph = in_modules((A,), (A,), (again,), (again,))
+    assert [(n.op, n.count) for n in fold_modules(graph).nodes] == [("block.a (Linear)", 2)] * 2
+
+
+def test_what_failed_is_in_no_box():
+    graph = in_modules((A,), (A,), (A,), (A,), (A,), failed=(3,))
+    assert [(n.op, n.count) for n in fold_modules(graph).nodes] == [
+        ("block.a (Linear)", 2), ("Op3", 1), ("block.a (Linear)", 2)
+    ]  # fmt: skip
+
+
+def test_without_modules_nothing_is_folded():
+    graph = in_modules((), (ROOT,), ())
+    assert fold_modules(graph).nodes == graph.nodes
+    assert fold_modules(Graph("empty")).nodes == []
+
+
+def test_boxes_of_modules_fold_further():
+    graph = in_modules(*[(call(f"layers.{at}", at),) for at in range(100) for _ in range(3)])
+    folded = fold_modules(graph)
+    assert len(folded.nodes) == 100
+    small = collapse(folded, 16)
+    assert len(small.nodes) <= 16 and small.size == 300

@@ -100,7 +100,27 @@ def test_nothing_can_be_joined_where_nothing_is(hub):
     assert "nothing runs" in refused(client, "attach")
     assert "is not a trace" in refused(client, "attach", trace=str(hub.directory))
     assert "does not exist" in refused(client, "attach", trace="/no/such/trace")
-    assert "launch a program or attach" in refused(client, "configurationDone")
+
+
+def test_a_client_that_counts_otherwise_is_refused(hub):
+    client = hub.stranger()
+    assert "lines count from 1" in refused(client, "initialize", adapterID="agdbg", linesStartAt1=False)
+    assert "files go by their paths" in refused(client, "initialize", adapterID="agdbg", pathFormat="uri")
+    assert "send initialize first" in refused(client, "configurationDone")
+    client.request("initialize", adapterID="agdbg", linesStartAt1=True, pathFormat="path")
+
+
+def test_configuration_may_be_done_before_the_launch_which_then_begins(hub):
+    client = hub.client()
+    client.request("setFunctionBreakpoints", breakpoints=[{"name": "Exp*"}])
+    client.request("configurationDone")
+    assert hub.program is None
+    client.request("launch", program=__file__, cwd=str(hub.directory))
+    assert client.wait_for("process")["name"] == __file__
+    other = hub.client()
+    other.request("configurationDone")
+    other.request("attach")
+    assert other.wait_for("breakpoint")["breakpoint"]["name"] == "Exp*"
 
 
 def test_a_damaged_trace_is_refused_and_the_hub_stays_free(hub, tmp_path):

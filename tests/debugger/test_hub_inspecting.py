@@ -330,10 +330,20 @@ def test_after_a_replacement_all_that_shows_the_gradient_shows_the_new_one(hub, 
 
 def test_what_cannot_be_replaced_says_what_can(at_stop):
     client, agent, _ = at_stop
-    saved = scope_named(client, agent, "Saved tensors")["variablesReference"]
-    assert "'Gradients in'" in refused(client, "setVariable", variablesReference=saved, name="self", value="1")
+    edges = scope_named(client, agent, "Next edges")["variablesReference"]
+    said = refused(client, "setVariable", variablesReference=edges, name="0", value="1")
+    assert "the entries of 'Gradients in' and 'Saved tensors' of the next node can" in said
     gradients = scope_named(client, agent, "Gradients in")["variablesReference"]
     assert "there are 0" in refused(client, "setVariable", variablesReference=gradients, name="5", value="1")
+
+
+def test_a_saved_tensor_is_replaced_by_the_name_of_its_slot(at_stop):
+    client, agent, _ = at_stop
+    saved = scope_named(client, agent, "Saved tensors")["variablesReference"]
+    told = {"value": {"summary": "float32 [2]  min 0", "dtype": "float32"}}
+    body, request = asked(client, agent, "set", told, "setVariable", variablesReference=saved, name="self", value="0")
+    assert body == {"value": "float32 [2]  min 0", "type": "float32"}
+    assert (request["slot"], request["expression"]) == ("self", "0")
 
 
 # ----- errors -----

@@ -249,7 +249,12 @@ def test_the_files_of_breakpoints_do_not_disturb_each_other(hub, tmp_path):
         ("relative.py", {"line": 1}, "no absolute path"),
         (__file__, {"line": 100_000}, "line 100000 is not in"),
         (__file__, {"line": 0}, "line 0 is not in"),
-        (__file__, {"line": 5, "condition": "x"}, "cannot have conditions"),
+        (__file__, {"line": 5, "condition": "x ="}, "condition 'x =' is no Python expression: invalid syntax"),
+        (__file__, {"line": 5, "hitCondition": "often"}, "hitCondition 'often' is no number of hits"),
+        (__file__, {"line": 5, "hitCondition": "%0"}, "hitCondition '%0' is no number of hits"),
+        (__file__, {"line": 5, "logMessage": "{x"}, "the '{' at character 1 is not closed"),
+        (__file__, {"line": 5, "logMessage": "x}"}, "a '}' at character 2 that closes nothing"),
+        (__file__, {"line": 5, "ignore": -1}, "ignore is -1"),
     ],
 )
 def test_a_breakpoint_that_cannot_be_hit_says_why(hub, path, breakpoint, told):
@@ -304,6 +309,94 @@ def test_more_breakpoints_than_fit_are_refused_and_the_old_ones_stay(hub):
     assert [each.name for each in hub.settings.functions] == ["Mul*"]
     client.request("setBreakpoints", source={"path": __file__}, breakpoints=[{"line": 5}])
     assert [each.name for each in hub.settings.functions] == ["Mul*"]
+
+
+def test_the_same_breakpoint_asked_for_twice_is_one(hub):
+    client = hub.launched()
+    made = client.request("setFunctionBreakpoints", breakpoints=[{"name": "Mul*"}, {"name": "Mul*"}])["breakpoints"]
+    assert made[0] == made[1]
+    assert len(hub.settings.functions) == 1
+
+
+def test_what_is_asked_of_a_breakpoint_reaches_the_program_and_other_clients(hub):
+    client = hub.launched()
+    other = hub.joined()
+    asked = {"condition": "x > 1", "hitCondition": ">=3", "ignore": 2, "logMessage": "{x}", "temporary": True}
+    told = {"condition": "x > 1", "hitCondition": ">=3", "ignore": 2, "logMessage": "{x}", "temporary": True}
+    client.request("setFunctionBreakpoints", breakpoints=[{"name": "Mul*", **asked}])
+    client.request("agdbg/setEventBreakpoints", kinds=[{"kind": "version bump", **asked}])
+    client.request("setDataBreakpoints", breakpoints=[{"dataId": "storage:7", **asked}])
+    client.request("setBreakpoints", source={"path": __file__}, breakpoints=[{"line": 5, "when": "forward", **asked}])
+    rule = {"condition": "x > 1", "hits": ">=3", "ignore": 2, "log": "{x}", "temporary": True}
+    settings = hub.settings
+    assert [vars(each) for each in settings.functions] == [{"id": 1, "name": "Mul*", **rule}]
+    assert [vars(each) for each in settings.events] == [{"id": 2, "kind": "version-bump", **rule}]
+    assert [vars(each) for each in settings.watches] == [{"id": 3, "name": "", "storage": 7, **rule}]
+    assert [(each.line, each.when, each.condition) for each in settings.sources] == [(5, "forward", "x > 1")]
+    other.request("threads")
+    bodies = [other.wait_for("breakpoint")["breakpoint"] for _ in range(4)]
+    assert all(told.items() <= body.items() for body in bodies)
+    assert [body.get("name") or body.get("kind") or body.get("dataId") or body["when"] for body in bodies] == [
+        "Mul*", "version-bump", "storage:7", "forward",
+    ]  # fmt: skip
+
+
+def test_conditions_of_filters_reach_the_program(hub):
+    client = hub.launched()
+    options = [{"filterId": "nan", "condition": "step > 3", "hitCondition": "2"}, {"filterId": "any"}]
+    client.request("setExceptionBreakpoints", filters=["inf"], filterOptions=options)
+    assert hub.settings.exceptions == ["inf", "nan", "any"]
+    assert [(each.name, each.condition, each.hits) for each in hub.settings.filters] == [("nan", "step > 3", "2")]
+
+
+def test_log_messages_are_told_and_a_temporary_breakpoint_is_gone(hub):
+    client = hub.launched()
+    (made,) = client.request("setFunctionBreakpoints", breakpoints=[{"name": "Mul*", "temporary": True}])["breakpoints"]
+    agent = hub.agent()
+    agent.send({"log": {"breakpoint": made["id"], "text": "hello", "spent": True, "file": "/a.py", "line": 3, "node": 1}})
+    told = client.wait_for("output", predicate=lambda body: body["category"] == "console")
+    assert (told["output"], told["source"], told["line"]) == ("hello\n", {"path": "/a.py"}, 3)
+    assert client.wait_for("breakpoint")["reason"] == "removed"
+    assert hub.settings.functions == []
+
+
+@pytest.mark.parametrize("message", [{"log": 7}, {"log": {}}, {"broken": []}, {"broken": {"breakpoint": "x"}}, {"broken": {"breakpoint": 99}}])
+def test_news_of_breakpoints_that_make_no_sense_harm_nobody(hub, message):
+    client = hub.launched()
+    agent = hub.agent()
+    agent.send(message)
+    agent.stop(node=6, breakpoints=[123])
+    assert client.wait_for("stopped")["description"] == "before node 6"
+
+
+def test_a_client_that_reads_no_log_messages_is_told_how_many_it_missed(hub):
+    client = hub.launched()
+    agent = hub.agent()
+    text, many = "x" * 10_000, 1000
+    for _ in range(many):
+        agent.send({"log": {"breakpoint": 1, "text": text, "file": "", "line": 0, "node": 0}})
+    agent.stop(node=6)
+    seen = 0
+    client.wait_for("stopped")
+    agent.send({"log": {"breakpoint": 1, "text": "last", "file": "", "line": 0, "node": 0}})
+    missed = 0
+    while True:
+        body = client.wait_for("output", predicate=lambda body: body["category"] == "console")
+        if body["output"] == "last\n":
+            break
+        if "log messages are not shown" in body["output"]:
+            missed = int(body["output"].split()[0].replace(",", ""))
+        else:
+            seen += 1
+    assert missed > 0 and seen + missed == many
+
+
+def test_temporary_and_ignored_take_no_more_room_than_they_need(hub):
+    client = hub.launched()
+    many = [{"name": f"Op{number}", "condition": "x" * 1000} for number in range(70)]
+    assert "remove some" in refused(client, "setFunctionBreakpoints", breakpoints=many)
+    assert "remove some" in refused(client, "agdbg/setEventBreakpoints", kinds=[{"kind": "save", "condition": "x" * 70_000}])
+    assert hub.settings.functions == hub.settings.events == []
 
 
 # ----- what is there to see of the source -----

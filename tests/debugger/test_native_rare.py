@@ -79,7 +79,8 @@ def test_whoever_reads_such_a_trace_can(record, name):
     log = EventLog(growing)
     log.update()
     told = log.page(facts, 0, len(log))
-    assert len(told) == sum(len(facts.rows(kind)) for kind in TOLD)
+    others = [each for each in told if each["kind"] not in ("module", "optimizer")]
+    assert len(others) == sum(len(facts.rows(kind)) for kind in TOLD)
     assert all(each["text"] for each in told)
     for n in facts.node_ids.tolist():
         assert Inspection(facts, facts.node(n), len(facts.trace.records)).sections()

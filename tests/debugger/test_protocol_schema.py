@@ -31,7 +31,13 @@ from agdbg.protocol.messages import (
     response,
 )
 from agdbg.protocol.requests import AttachArguments, LaunchArguments, ReverseContinueArguments, StepBackArguments
-from agdbg.protocol.things import Breakpoint
+from agdbg.protocol.things import (
+    Breakpoint,
+    DataBreakpoint,
+    ExceptionFilterOptions,
+    FunctionBreakpoint,
+    SourceBreakpoint,
+)
 
 DEBUGPY = Path(find_spec("debugpy").origin).parent  # it is not imported: it changes the interpreter
 SCHEMA = json.loads((DEBUGPY / "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json").read_text("utf-8"))
@@ -48,6 +54,8 @@ OPEN = {
         "trace",
         "stopOnEntry",
         "onOrphan",
+        "also",
+        "echo",
         "columns",
         "rows",
         "token",
@@ -55,7 +63,11 @@ OPEN = {
     AttachArguments: {"trace", "token"},
     StepBackArguments: {"force"},
     ReverseContinueArguments: {"force"},
-    Breakpoint: {"name"},
+    Breakpoint: {"name", "kind", "dataId", "when"} | {"condition", "hitCondition", "ignore", "logMessage", "temporary"},
+    SourceBreakpoint: {"when", "ignore", "temporary"},
+    FunctionBreakpoint: {"logMessage", "ignore", "temporary"},
+    DataBreakpoint: {"logMessage", "ignore", "temporary"},
+    ExceptionFilterOptions: {"hitCondition", "logMessage", "ignore"},
 }
 SCHEMA_NAMES = {LaunchArguments: "LaunchRequestArguments", AttachArguments: "AttachRequestArguments"}
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
@@ -240,6 +252,7 @@ LAUNCH = {
     "trace": None,
     "stopOnEntry": True,
     "onOrphan": "wait",
+    "also": ["shapes"],
     "columns": 80,
     "rows": 24,
     "token": "secret",
@@ -261,6 +274,14 @@ REQUESTS = {
         {"filters": ["any"], "filterOptions": [{"filterId": "leaf-inplace"}]},
         {"breakpoints": [BREAKPOINT]},
     ),
+    "dataBreakpointInfo": (
+        {"variablesReference": 5, "name": "self", "frameId": 10000},
+        {"dataId": "storage:7", "description": "storage 7", "accessTypes": ["write"], "canPersist": False},
+    ),
+    "setDataBreakpoints": (
+        {"breakpoints": [{"dataId": "storage:7", "accessType": "write", "condition": "x", "hitCondition": "3"}]},
+        {"breakpoints": [BREAKPOINT]},
+    ),
     "threads": ({}, {"threads": [{"id": 1, "name": "MainThread"}]}),
     "stackTrace": ({"threadId": 1, "startFrame": 0, "levels": 20}, {"stackFrames": [FRAME], "totalFrames": 1}),
     "scopes": ({"frameId": 10000}, {"scopes": [SCOPE]}),
@@ -270,6 +291,10 @@ REQUESTS = {
         {"result": "5.6", "type": "float", "variablesReference": 0, "presentationHint": {"attributes": ["readOnly"]}},
     ),
     "setVariable": ({"variablesReference": 5, "name": "0", "value": "grad * 0"}, {"value": "zeros", "type": "Tensor"}),
+    "setExpression": (
+        {"expression": "saved[0]", "value": "node.saved * 0", "frameId": 10000},
+        {"value": "zeros", "type": "float32", "variablesReference": 0},
+    ),
     "next": (STEP, {}),
     "stepIn": (STEP, {}),
     "stepOut": (STEP, {}),
@@ -277,6 +302,7 @@ REQUESTS = {
     "continue": ({"threadId": 1}, {"allThreadsContinued": False}),
     "reverseContinue": ({"threadId": 1}, {}),
     "pause": ({"threadId": 1}, {}),
+    "restart": ({}, {}),
     "disconnect": ({"terminateDebuggee": True}, {}),
     "terminate": ({"restart": False}, {}),
     "exceptionInfo": (

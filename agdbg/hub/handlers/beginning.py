@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from agdbg.hub.breakpoints import FILTERS
-from agdbg.hub.call import Body, Call, Refused, handles
+from agdbg.hub.call import LATER, Body, Call, Refused, handles
+from agdbg.hub.filters import CONDITION, FILTERS
 from agdbg.hub.program import LaunchSpec
 from agdbg.hub.session import Session
 from agdbg.hub.tracedir import TraceDirectory
@@ -18,16 +18,30 @@ _COLUMNS, _ROWS = 80, 24
 CAPABILITIES: dict[str, Any] = {
     "supportsConfigurationDoneRequest": True,
     "supportsFunctionBreakpoints": True,
+    "supportsConditionalBreakpoints": True,
+    "supportsHitConditionalBreakpoints": True,
+    "supportsLogPoints": True,
+    "supportsDataBreakpoints": True,
+    "supportsExceptionFilterOptions": True,
     "supportsEvaluateForHovers": True,
     "supportsStepBack": True,
     "supportsSetVariable": True,
+    "supportsSetExpression": True,
+    "supportsRestartRequest": True,
     "supportsExceptionInfoRequest": True,
     "supportsTerminateRequest": True,
     "supportTerminateDebuggee": True,
     "supportsDelayedStackTraceLoading": True,
     "supportsSingleThreadExecutionRequests": True,
     "exceptionBreakpointFilters": [
-        {"filter": name, "label": label, "description": description, "default": is_on}
+        {
+            "filter": name,
+            "label": label,
+            "description": description,
+            "default": is_on,
+            "supportsCondition": True,
+            "conditionDescription": CONDITION,
+        }
         for name, label, description, is_on in FILTERS
     ],
 }
@@ -38,7 +52,9 @@ def initialize(call: Call) -> Body:
     """Say what the hub can do."""
     if call.client.introduced:
         raise Refused("initialize: this client has sent it already")
+    _refuse_counting(call.arguments)
     call.session.introduced(call.client)
+    call.client.name = call.arguments.get("clientName") or call.arguments.get("clientID") or call.client.name
     call.client.hears_invalidated = bool(call.arguments.get("supportsInvalidatedEvent"))
     call.ok(CAPABILITIES)
     call.client.send(event(call.client.next_seq(), "initialized"))
@@ -60,6 +76,9 @@ def launch(call: Call) -> Body:
         env=arguments.get("env", {}),
         columns=arguments.get("columns", _COLUMNS),
         rows=arguments.get("rows", _ROWS),
+        is_watched=not arguments.get("noDebug", False),
+        also=arguments.get("also", []),
+        echo=arguments.get("echo", True),
     )
     stem = Target(spec.target, is_module=spec.is_module).name
     trace = TraceDirectory.for_launch(cwd, stem, arguments.get("trace"))
@@ -68,7 +87,7 @@ def launch(call: Call) -> Body:
         session.breakpoints.stop_on_entry()
     session.launcher = call.client
     call.client.joined = True
-    return None
+    return _begin_if_configured(call)
 
 
 @handles("attach")
@@ -80,7 +99,7 @@ def attach(call: Call) -> Body:
         if name is not None and session.trace is not None and not _is_same(name, session.trace.path):
             raise Refused(f"attach: trace {name}: this hub has {_what(session)}; start another hub for that trace")
         call.client.joined = True
-        return None
+        return _begin_if_configured(call)
     if name is None:
         raise Refused("attach: nothing runs in this hub: name a trace, or launch a program")
     path = Path(os.path.abspath(name))
@@ -94,7 +113,7 @@ def attach(call: Call) -> Body:
     )
     session.recorded_exit = status if isinstance(status, int) else None
     call.client.joined = True
-    return None
+    return _begin_if_configured(call)
 
 
 def _meta_of(path: Path) -> dict[str, Any]:
@@ -118,10 +137,20 @@ def _table(value: Any) -> dict[str, Any]:
 
 @handles("configurationDone")
 def configuration_done(call: Call) -> Body:
+    """All was said: begin, or do so once the client has launched or attached, which may come after this."""
+    if not call.client.introduced:
+        raise Refused("configurationDone: send initialize first")
+    call.client.configured = True
+    return _begin(call) if call.client.joined else None
+
+
+def _begin_if_configured(call: Call) -> Body:
+    return _begin(call) if call.client.configured else None
+
+
+def _begin(call: Call) -> Body:
     """Start the program, or tell the client that has joined where all stands."""
     session = call.session
-    if not call.client.joined:
-        raise Refused("configurationDone: launch a program or attach first")
     if session.state == "waiting" and (session.launcher is call.client or session.launcher not in session.clients):
         session.start()
         return None
@@ -140,6 +169,20 @@ def disconnect(call: Call) -> Body:
     return None
 
 
+@handles("restart")
+def restart(call: Call) -> Body:
+    """Run the program anew; the answer comes when it has started."""
+
+    def started(error: Exception | None) -> None:
+        if error is None:
+            call.ok()
+        else:
+            call.fail_with(error)
+
+    call.session.restart(started)
+    return LATER
+
+
 @handles("terminate")
 def terminate(call: Call) -> Body:
     """Ask the program to end; the second time it is not asked."""
@@ -151,6 +194,18 @@ def terminate(call: Call) -> Body:
     else:
         running.ask_to_end()
     return None
+
+
+def _refuse_counting(arguments: dict[str, Any]) -> None:
+    """Lines count from 1 and files go by their paths; a client that counts otherwise would stop at the wrong line.
+
+    Raises:
+        Refused: it does.
+    """
+    if arguments.get("linesStartAt1") is False:
+        raise Refused("initialize: linesStartAt1 is false; lines count from 1 here")
+    if arguments.get("pathFormat", "path") != "path":
+        raise Refused(f"initialize: pathFormat is {arguments['pathFormat']!r}; files go by their paths here: path")
 
 
 def _refuse_twice(call: Call, what: str) -> None:

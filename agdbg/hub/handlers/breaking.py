@@ -1,4 +1,4 @@
-"""Where to stop: breakpoints on lines and names, and filters of errors."""
+"""Where to stop: breakpoints on lines, names and events, and filters of errors."""
 
 from typing import Any
 
@@ -12,34 +12,34 @@ def set_breakpoints(call: Call) -> Body:
     path = arguments["source"].get("path")
     if not path:
         raise Refused("setBreakpoints: source has no path; breakpoints are set in files")
-    wanted: list[dict[str, Any]] = arguments.get("breakpoints") or []
-    lines = [each["line"] for each in wanted] if "breakpoints" in arguments else list(arguments.get("lines") or [])
-    conditional = [each["line"] for each in wanted if _has_condition(each)]
-    made = call.session.breakpoints.set_lines(path, lines, conditional)
-    return _answered(call, [each.as_body() for each in made])
+    plain = [{"line": line} for line in arguments.get("lines") or []]
+    wanted: list[dict[str, Any]] = (arguments.get("breakpoints") or []) if "breakpoints" in arguments else plain
+    made = call.session.breakpoints.set_lines(path, wanted)
+    return answered(call, [each.as_body() for each in made])
 
 
 @handles("setFunctionBreakpoints")
 def set_function_breakpoints(call: Call) -> Body:
-    """Take the breakpoints on ops, nodes and parameters."""
-    wanted: list[dict[str, Any]] = call.arguments["breakpoints"]
-    conditional = [each["name"] for each in wanted if _has_condition(each)]
-    made = call.session.breakpoints.set_names([each["name"] for each in wanted], conditional)
-    return _answered(call, [each.as_body() for each in made])
+    """Take the breakpoints on ops, nodes, parameters and modules."""
+    made = call.session.breakpoints.set_names(call.arguments["breakpoints"])
+    return answered(call, [each.as_body() for each in made])
+
+
+@handles("agdbg/setEventBreakpoints")
+def set_event_breakpoints(call: Call) -> Body:
+    """Take the breakpoints on kinds of event."""
+    made = call.session.breakpoints.set_events(call.arguments["kinds"])
+    return answered(call, [each.as_body() for each in made])
 
 
 @handles("setExceptionBreakpoints")
 def set_exception_breakpoints(call: Call) -> Body:
     """Take the filters that are on."""
-    options = [each["filterId"] for each in call.arguments.get("filterOptions") or []]
-    return {"breakpoints": call.session.breakpoints.set_filters([*call.arguments["filters"], *options])}
+    options = call.arguments.get("filterOptions") or []
+    return {"breakpoints": call.session.breakpoints.set_filters(call.arguments["filters"], options)}
 
 
-def _has_condition(wanted: dict[str, Any]) -> bool:
-    return any(wanted.get(each) for each in ("condition", "hitCondition", "logMessage"))
-
-
-def _answered(call: Call, bodies: list[dict[str, Any]]) -> Body:
+def answered(call: Call, bodies: list[dict[str, Any]]) -> Body:
     """Answer, then tell the other clients."""
     call.ok({"breakpoints": bodies})
     call.session.break_telling.answered(call.client, bodies, call.session.joined)

@@ -16,25 +16,29 @@ def rows(call: Call) -> Body:
     start, count = arguments["start"], arguments["count"]
     node, _ = stops.counter(arguments.get("threadId"))
     following = stops.next_node(arguments.get("threadId"))
+    by_module = call.session.breakpoints.has_names
 
-    def page(history: Any) -> Body:
+    def page(history: Any) -> tuple[dict[str, Any], dict[int, str]]:
         body: dict[str, Any] = history.rows(start, count)
-        return {**body, "pc": history.row_of(node) if node else None, "pcNode": node or None}
+        modules = {row["node"]: history.live.module_path(row["node"]) for row in body["rows"]} if by_module else {}
+        return {**body, "pc": history.row_of(node) if node else None, "pcNode": node or None}, modules
 
-    def marked(body: dict[str, Any]) -> Body:
+    def marked(found: tuple[dict[str, Any], dict[int, str]]) -> Body:
+        body, modules = found
         for row in body["rows"]:
-            _mark(call, row)
+            _mark(call, row, modules.get(row["node"], ""))
             stops.mark_next(row, following)
         return body
 
-    nothing: Body = {"total": 0, "start": start, "rows": [], "pc": None, "pcNode": None}
-    return call.session.recorded().ask_or(call, nothing, page, marked)
+    no_modules: dict[int, str] = {}
+    nothing: dict[str, Any] = {"total": 0, "start": start, "rows": [], "pc": None, "pcNode": None}
+    return call.session.recorded().ask_or(call, (nothing, no_modules), page, marked)
 
 
-def _mark(call: Call, row: dict[str, Any]) -> None:
+def _mark(call: Call, row: dict[str, Any], module: str) -> None:
     """Say of a row whether there is a breakpoint."""
     names = [row["op"], *(badge["text"] for badge in row["badges"])]
-    row["breakpoint"] = call.session.breakpoints.matches(row["file"], row["line"], names)
+    row["breakpoint"] = call.session.breakpoints.matches(row["file"], row["line"], names, row["node"], module)
 
 
 @handles("agdbg/find")
@@ -95,8 +99,8 @@ def graph(call: Call) -> Body:
 @handles("agdbg/findings")
 def findings(call: Call) -> Body:
     """What the trace explains."""
-    cwd = call.session.cwd
-    return call.session.recorded().ask_heavy(call, lambda history: findings_body(history, cwd))
+    cwd, wanted = call.session.cwd, dict(call.arguments)
+    return call.session.recorded().ask_heavy(call, lambda history: findings_body(history, cwd, **wanted))
 
 
 @handles("agdbg/export")

@@ -1,5 +1,6 @@
 """Going on and going back: of the program as far as it can, and else of the cursor in the recording."""
 
+from collections.abc import Callable
 from typing import Any
 
 from agdbg.hub.agents import AgentRefused
@@ -42,7 +43,7 @@ def _backwards(request: str) -> Any:
             else:
                 call.fail(str(error), error.code)
 
-        session.stops.go_back(thread, HOW[request], bool(call.arguments.get("force")), call.client, answered)
+        session.stops.try_to(thread, HOW[request], bool(call.arguments.get("force")), call.client, answered)
         return LATER
 
     return go_back
@@ -65,7 +66,82 @@ def pause(call: Call) -> Body:
     return None
 
 
+@handles("agdbg/until")
+def until(call: Call) -> Body:
+    """Run to a node or a line; in the recording, to the next run of such a node."""
+    session, arguments = call.session, call.arguments
+    number = arguments["threadId"]
+    place = _place(arguments)
+    if session.stops.cursor_of(number) is not None or not session.is_live:
+        return _show(call, number, lambda cursor, history: cursor.until(history, **place))
+    thread, _, _ = session.stops.threads.standing(number)
+    session.stops.resume(thread, "until", call.client, **place)
+    return None
+
+
+def _place(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The node, or else the file and the line.
+
+    Raises:
+        Refused: neither, both, or half of the latter.
+    """
+    node, file, line = arguments.get("node"), arguments.get("file"), arguments.get("line")
+    if (node is None) == (file is None) or (file is None) != (line is None):
+        raise Refused("agdbg/until: name either a node, or a file and a line")
+    if file is not None and not file.startswith("/"):
+        raise Refused(f"agdbg/until: file {file!r} is no absolute path; name the file from the root")
+    return {"node": node or 0, "file": file or "", "line": line or 0}
+
+
 # ----- the cursor -----
+
+
+@handles("agdbg/goto")
+def goto(call: Call) -> Body:
+    """Look at another place of the recording; the program, if there is one, stays where it is."""
+    session, arguments = call.session, call.arguments
+    event, row = arguments.get("event"), arguments.get("row")
+    if (event is None) == (row is None):
+        raise Refused("agdbg/goto: name either an event or a row")
+    number = arguments.get("threadId") or _looked_at(session)
+    return _show(call, number, lambda cursor, history: cursor.goto(history, _row_of(history, event, row)))
+
+
+def _looked_at(session: Session) -> int:
+    """The thread that one looks at."""
+    cursor, thread = session.stops.cursor, session.stops.threads.current()
+    return cursor.thread if cursor is not None else 1 if thread is None else thread.number
+
+
+def _row_of(history: Any, event: int | None, row: int | None) -> int:
+    """The record that is meant.
+
+    Raises:
+        Refused: there is none.
+    """
+    total = history.records if event is None else history.events(0, 0)["total"]
+    wanted = event if event is not None else row or 0
+    if wanted >= total:
+        what = "record" if event is None else "event"
+        raise Refused(f"agdbg/goto: there is no {what} {wanted:,}; the trace has {total:,}, counted from 0")
+    found: int = wanted if event is None else history.row_of_event(event)
+    return found
+
+
+def _show(call: Call, number: int, move: Callable[[Cursor, Any], Any]) -> Body:
+    """Move the cursor somewhere, and say where it then is."""
+    session, stops = call.session, call.session.stops
+    reading = session.recorded()
+    _may_move(session, number)
+    cursor = stops.cursor_of(number) or Cursor(number)
+    cursor.thread = number
+
+    def moved(position: Any) -> Body:
+        call.ok()
+        stops.cursor_moved(cursor, position)
+        return LATER
+
+    return reading.ask(call, lambda history: move(cursor, history), moved)
 
 
 def _move(call: Call, number: int, request: str) -> Body:

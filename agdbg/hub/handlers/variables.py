@@ -1,14 +1,15 @@
-"""Variables: the children of what has a reference, page by page; replacing a gradient."""
+"""Variables: the children of what has a reference, page by page; replacing a gradient or a saved tensor."""
 
 from typing import Any
 
-from agdbg.hub.agents import AgentRefused
 from agdbg.hub.call import LATER, Body, Call, Refused, handles
+from agdbg.hub.handlers.hand import replace
 from agdbg.hub.inspector import look_at
-from agdbg.hub.references import REPLACEABLE, Children, Elements, Entries, Locals
+from agdbg.hub.references import GRADIENTS_IN, REPLACEABLE, Children, Elements, Entries, Locals
 
 #: The most children in one answer.
 PAGE = 1000
+_REPLACEABLE = " and ".join(map(repr, REPLACEABLE))
 
 
 @handles("variables")
@@ -105,31 +106,19 @@ def _of_agent(call: Call, referent: Locals | Children, start: int, count: int) -
 
 @handles("setVariable")
 def set_variable(call: Call) -> Body:
-    """Replace an incoming gradient of the node that runs next."""
+    """Replace an incoming gradient or a saved tensor of the node that runs next."""
     session, arguments = call.session, call.arguments
     session.program()
     referent = session.stops.references.get(arguments["variablesReference"])
     name = arguments["name"]
-    if not isinstance(referent, Entries) or referent.section != REPLACEABLE:
-        raise Refused(f"setVariable: {name} cannot be replaced; the entries of 'Gradients in' of the next node can")
+    if not isinstance(referent, Entries) or referent.section not in REPLACEABLE:
+        raise Refused(f"setVariable: {name} cannot be replaced; the entries of {_REPLACEABLE} of the next node can")
     names = [each["name"] for each in referent.entries]
     if name not in names:
-        raise Refused(f"setVariable: there is no {name!r} in 'Gradients in'; there are {', '.join(names)}")
-    output = int(name)
+        raise Refused(f"setVariable: there is no {name!r} in {referent.section!r}; there are {', '.join(names)}")
     _, link, stop = session.stops.threads.standing(referent.thread)
     if stop.get("node") != referent.node:
-        raise Refused(
-            f"setVariable: node {referent.node} does not run next; only gradients of the next node can change"
-        )
-
-    def answered(body: dict[str, Any], error: AgentRefused | None) -> None:
-        if error is not None:
-            call.fail_with(error)
-            return
-        value = body.get("value") or {}
-        call.ok({"value": value.get("summary", ""), "type": value.get("dtype", "")})
-        session.gradient_replaced(referent.thread)
-
-    asked = {"node": referent.node, "output": output, "expression": arguments["value"], "frame": None}
-    link.ask("set", answered, **asked)
+        raise Refused(f"setVariable: node {referent.node} does not run next; only values of the next node can change")
+    what = {"output": int(name)} if referent.section == GRADIENTS_IN else {"slot": name}
+    replace(call, link, referent.thread, referent.node, arguments["value"], what)
     return LATER

@@ -1,0 +1,143 @@
+"""Conditions and log messages of breakpoints: Python that is compiled once and evaluated on the thread that comes by."""
+
+import dis
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from agdbg.agent.evaluate import limited
+from agdbg.agent.variables import TEXT
+
+_FILE = "<breakpoint>"
+
+Names = Callable[[Collection[str]], dict[str, Any]]
+"""Gives the values of those of some names that a stop binds; only what is asked for is computed."""
+
+
+class Expression(NamedTuple):
+    """An expression that is compiled.
+
+    Attributes:
+        code: to be evaluated.
+        names: those that it reads, inside of its lambdas and comprehensions too.
+        is_simple: it has no function of its own, and calls none: it sees locals as they are, and ends soon.
+    """
+
+    code: CodeType
+    names: frozenset[str]
+    is_simple: bool
+
+
+class Part(NamedTuple):
+    """A part of a log message: text as it is, or an expression with the format of its value."""
+
+    text: str
+    code: Expression | None = None
+    format: str = ""
+
+
+def problem(what: str, expression: str) -> str:
+    """Why ``expression``, which is the ``what`` of a breakpoint, cannot be evaluated; empty when it can."""
+    try:
+        compiled(expression)
+    except (SyntaxError, ValueError) as error:
+        return f"{what} {expression!r} is no Python expression: {getattr(error, 'msg', None) or error}"
+    return ""
+
+
+def log_problem(message: str) -> str:
+    """Why a log message cannot be printed; empty when it can."""
+    try:
+        parts(message)
+    except (SyntaxError, ValueError) as error:
+        return f"logMessage {message!r}: {getattr(error, 'msg', None) or error}; write {{{{ for a brace"
+    return ""
+
+
+@cache
+def compiled(expression: str) -> Expression:
+    """The code of an expression; raises :class:`SyntaxError` or :class:`ValueError`."""
+    code = compile(expression.strip(), _FILE, "eval", dont_inherit=True)
+    has_functions = any(isinstance(each, CodeType) for each in code.co_consts)
+    calls = any("CALL" in step.opname for step in dis.get_instructions(code))
+    return Expression(code, frozenset(_names_in(code)), not has_functions and not calls)
+
+
+@cache
+def parts(message: str) -> tuple[Part, ...]:
+    """The parts of a log message; raises :class:`SyntaxError` or :class:`ValueError`."""
+    return tuple(_parts(message))
+
+
+def _parts(message: str) -> Iterator[Part]:
+    text, at = "", 0
+    while at < len(message):
+        here = message[at]
+        if here in "{}" and message[at : at + 2] == here * 2:
+            text, at = text + here, at + 2
+        elif here == "}":
+            raise ValueError(f"there is a '}}' at character {at + 1} that closes nothing")
+        elif here == "{":
+            if text:
+                yield Part(text)
+            part, at = _expression(message, at + 1)
+            text = ""
+            yield part
+        else:
+            text, at = text + here, at + 1
+    if text:
+        yield Part(text)
+
+
+def _expression(message: str, start: int) -> tuple[Part, int]:
+    """The expression that begins at ``start``, which ends at the first brace up to where it is Python, and what follows."""
+    error: Exception = ValueError(f"the '{{' at character {start} is not closed")
+    end = message.find("}", start)
+    while end >= 0:
+        inside = message[start:end]
+        for text, form in ((inside, ""), inside.rpartition(":")[::2]):
+            try:
+                if text.strip():
+                    return Part(text.strip(), compiled(text), form), end + 1
+            except (SyntaxError, ValueError) as found:
+                error = ValueError(f"{{{inside}}} is no Python expression: {getattr(found, 'msg', None) or found}")
+        end = message.find("}", end + 1)
+    raise error
+
+
+def _names_in(code: CodeType) -> set[str]:
+    inner = [_names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def value(expression: Expression, frame: FrameType | None, names: Names) -> Any:
+    """The value of an expression in ``frame``, for a limited time; what the stop binds comes first."""
+    code, bound = expression.code, names(expression.names)
+    known, own = (frame.f_globals, frame.f_locals) if frame is not None else ({}, {})
+    if expression.is_simple:  # most are: no need to copy the names of a module, or to watch the clock
+        return eval(code, known, bound if own is known else {**own, **bound})
+    scope = {**known, **own, **bound}
+    return limited(lambda: eval(code, scope))
+
+
+def holds(expression: str, frame: FrameType | None, names: Names) -> bool:
+    """Whether a condition is true."""
+    return bool(value(compiled(expression), frame, names))
+
+
+def filled(message: str, frame: FrameType | None, names: Names, describe: Callable[[Any], str]) -> str:
+    """A log message with the values of its expressions; one that fails is told in its place."""
+    return "".join(
+        part.text if part.code is None else _filled(part, part.code, frame, names, describe) for part in parts(message)
+    )
+
+
+def _filled(part: Part, code: Expression, frame: FrameType | None, names: Names, describe: Callable[[Any], str]) -> str:
+    try:
+        found = value(code, frame, names)
+        if part.format:
+            return format(found, part.format)[:TEXT]
+        return found[:TEXT] if isinstance(found, str) else describe(found)
+    except (Exception, SystemExit) as error:
+        return f"<{part.text}: {type(error).__name__}: {error}>"

@@ -1,0 +1,224 @@
+"""``--batch``: commands of the console in place of a person, on a program, on one that runs, or on a trace."""
+
+import json
+import sys
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agdbg import status
+from agdbg.commands.guard import guarded
+from agdbg.errors import InputError
+from agdbg.tell import tell
+
+if TYPE_CHECKING:
+    from agdbg.protocol.client import Client
+
+_SIGNAL_BASE = 128
+
+
+class _Commands(Action):
+    """Keeps ``-x`` and ``-X`` in the order in which they are written."""
+
+    def __call__(self, parser: ArgumentParser, options: Namespace, value: Any, option: str | None = None) -> None:
+        options.commands = [*(options.commands or []), (option or "-x", value)]
+
+
+def configure(parser: ArgumentParser, *, has_json: bool = False) -> None:
+    """Add the options to a command; ``has_json``: it has a ``--json`` already."""
+    group = parser.add_argument_group("scripted, without a person")
+    group.add_argument("--batch", action="store_true", help="do the commands of -x and -X; no user interface")
+    group.add_argument("-x", dest="commands", action=_Commands, metavar="COMMAND", help="a command, as -x 'break mul'")
+    group.add_argument(
+        "-X", dest="commands", action=_Commands, metavar="FILE", help="a file with a command on each line"
+    )
+    if not has_json:
+        group.add_argument("--json", action="store_true", help="with --batch: print one JSON object a command")
+
+
+def check(options: Namespace) -> None:
+    """Refuse options that make no sense without ``--batch``.
+
+    Raises:
+        InputError: there are some.
+    """
+    if not options.batch and options.commands:
+        raise InputError(f"{options.commands[0][0]} is for --batch, which is missing")
+
+
+def lines_of(options: Namespace) -> list[str]:
+    """The commands, those of files in their place.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    lines: list[str] = []
+    for option, value in options.commands or ():
+        lines += [value] if option == "-x" else _read(value)
+    return [line for line in map(str.strip, lines) if line and not line.startswith("#")]
+
+
+def _read(name: str) -> list[str]:
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"-X {name}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    return text.splitlines()
+
+
+@guarded
+def run(options: Namespace) -> int:
+    """Run a program; ``options.launch`` are the arguments of the protocol's ``launch``."""
+    from agdbg.commands import signals
+
+    lines = lines_of(options)
+    with signals.raised(), _connected(options.address) as client:
+        batch = Batch(client, options, launch=options.launch)
+        try:
+            batch.execute(lines)
+            return batch.finished()
+        except BaseException:
+            batch.end_program()
+            raise
+
+
+@guarded
+def look(options: Namespace) -> int:
+    """Do the commands on a trace (``options.trace``) or on what a hub runs, which is left as it is."""
+    lines = lines_of(options)
+    with _connected(options.address, getattr(options, "token", "")) as client:
+        if options.trace is not None:
+            client.request("attach", trace=str(Path(options.trace).absolute()))
+        else:
+            client.request("attach")
+        client.request("configurationDone")
+        batch = Batch(client, options)
+        batch.settle()
+        batch.execute(lines)
+        return batch.left()
+
+
+def _connected(address: str, token: str = "") -> "Client":
+    from agdbg.protocol.client import Client
+
+    client = Client.connect(address, token=token or None)
+    client.request("initialize", adapterID="agdbg", clientName="agdbg --batch")
+    return client
+
+
+class Batch:
+    """Does commands one after the other, and prints what comes of each.
+
+    Args:
+        client: has sent ``initialize``.
+        options: ``json`` and what stands on the command line.
+        launch: the arguments with which the program is to be started; None: it is there.
+    """
+
+    def __init__(self, client: "Client", options: Namespace, launch: dict[str, Any] | None = None) -> None:
+        from agdbg.commands.batch_pump import Pump
+        from agdbg.console import Console
+
+        self._client, self._as_json = client, options.json
+        reads_input = launch is not None and ("-X", "-") not in (options.commands or [])
+        self._pump: Pump = Pump(client, sys.stderr if self._as_json else sys.stdout, feeds=reads_input)
+        self._console: Console = Console(
+            client, launch=launch, on_output=self._pump.there_is_output, next_event=self._pump.next_event
+        )
+        self._pump.runs = lambda: not self._console.is_waiting and not self._console.state.is_over
+        self._refused = 0
+        self._is_temporary = bool(getattr(options, "no_trace", False))
+
+    def settle(self) -> None:
+        """Learn where all stands: what the hub tells a client that joins has come when it has answered once more."""
+        if self._client.request("agdbg/status")["state"] in ("trace", "ended"):
+            self._console.drain()
+            while not self._console.state.stops:
+                message = self._client.next_event()
+                if message is None:
+                    break
+                self._console.state.take(message)
+
+    def execute(self, lines: Sequence[str]) -> None:
+        """Do the commands, up to ``quit``; one that is refused is told, and the next one is done."""
+        from agdbg.console import CommandError
+
+        for line in lines:
+            try:
+                reply = self._console.execute(line)
+            except CommandError as error:
+                self._refused += 1
+                self._tell_refusal(line, str(error))
+                continue
+            self._pump.flush()
+            if self._console.wants_to_quit:
+                return
+            self._print(line, reply.text, reply.value)
+
+    def _print(self, line: str, text: str, value: Any) -> None:
+        if self._as_json:
+            self._pump.say_result(json.dumps({"command": line, "ok": True, "text": text, "value": value}))
+        elif text:
+            self._pump.say_result(text)
+
+    def _tell_refusal(self, line: str, why: str) -> None:
+        self._pump.flush()
+        if self._as_json:
+            self._pump.say_result(json.dumps({"command": line, "ok": False, "error": why}))
+        tell(f"error: {line}: {why}")
+
+    # ----- the end -----
+
+    def finished(self) -> int:
+        """Let the program run to its end; its exit status, unless a command was refused."""
+        state = self._console.state
+        if not state.is_over:
+            tell("the commands are done; breakpoints are dropped, and the program goes on to its end")
+            self._let_go()
+        self._pump.finish()
+        ended = state.ended or {}
+        if ended.get("trace") and not self._is_temporary:
+            from agdbg.commands import screen
+
+            screen.mention_trace(Path(ended["trace"]))
+        return status.REFUSED if self._refused else _status(ended)
+
+    def _let_go(self) -> None:
+        """Let the program run to its end, and start it first when no command has.
+
+        Raises:
+            InputError: it cannot be started.
+        """
+        from agdbg.protocol.client import RequestFailed
+
+        try:
+            self._console.let_go()
+        except RequestFailed as error:
+            raise InputError(str(error)) from None
+
+    def left(self) -> int:
+        """Leave a trace, or a program that goes on as it is."""
+        if not self._console.state.is_over and self._client.request("agdbg/status")["pid"] is not None:
+            tell("the commands are done; the program is left to its other clients, or goes on without breakpoints")
+        self._client.request("disconnect")
+        return status.REFUSED if self._refused else status.OK
+
+    def end_program(self) -> None:
+        """Let the program not outlive its script."""
+        from agdbg.protocol.client import Disconnected, RequestFailed
+
+        try:
+            self._client.request("disconnect", terminateDebuggee=True)
+        except (Disconnected, RequestFailed, TimeoutError):
+            return
+
+
+def _status(ended: dict[str, Any]) -> int:
+    """The exit status of the program, as a shell has it."""
+    if ended.get("signal"):
+        import signal
+
+        named = getattr(signal, str(ended["signal"]), None)
+        return _SIGNAL_BASE + int(named or 0)
+    return int(ended.get("exit") or 0)

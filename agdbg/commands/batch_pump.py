@@ -1,0 +1,137 @@
+"""What flows while a batch waits: the hub's events, the program's output to ours, and our input to the program's terminal."""
+
+import codecs
+import os
+import select
+import sys
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from agdbg.protocol.client import Client, Disconnected, RequestFailed
+
+_LOOK_S = 1.0
+_PIECE = 4096
+_PAGE = 1 << 16
+_END_OF_INPUT = "\x04"
+#: A terminal tells the end of its input once for each such character, a pipe for ever: so many reads see it.
+_ENDS = 64
+
+
+class Pump:
+    """Waits for events and carries text.
+
+    Args:
+        client: the connection.
+        output: where the program's output goes.
+        feeds: our standard input goes to the program.
+
+    Attributes:
+        runs: says whether there is a program that can be typed to.
+    """
+
+    def __init__(self, client: Client, output: TextIO, *, feeds: bool) -> None:
+        self.runs: Callable[[], bool] = lambda: False
+        self._client, self._output = client, output
+        self._position, self._has_output, self._held = 0, False, ""
+        self._is_seen = output.isatty()
+        self._input = _descriptor(sys.stdin) if feeds else -1
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._typed, self._ends_a_line = "", True
+
+    def next_event(self) -> dict[str, Any] | None:
+        """The next event; None when none came for a while."""
+        if self._client.events:
+            return self._client.events.popleft()
+        self.flush()
+        if self._client.events:
+            return self._client.events.popleft()
+        waits_for_input = self._input >= 0 and self.runs()
+        if self._typed and waits_for_input:
+            self._type()
+        watched: list[Any] = [self._client, *([self._input] if waits_for_input and not self._typed else [])]
+        ready = select.select(watched, [], [], _LOOK_S)[0]
+        if self._input in ready:
+            self._read()
+        return self._client.next_event(0) if self._client in ready else None
+
+    # ----- output -----
+
+    def there_is_output(self, text: str) -> None:
+        """The program has printed something: what, is read from the hub, which leaves nothing out."""
+        self._has_output = True
+
+    def flush(self) -> None:
+        """Print what the program has printed so far."""
+        while self._has_output:
+            self._has_output = False
+            while self._page():
+                pass
+        self._output.flush()
+
+    def _page(self) -> bool:
+        try:
+            page = self._client.request("agdbg/output", start=self._position, length=_PAGE)
+        except (Disconnected, RequestFailed):
+            return False
+        if page["end"] == self._position:
+            return False
+        self._position = page["end"]
+        self._print(page["text"])
+        return page["end"] < page["total"]  # type: ignore[no-any-return]  # both are integers
+
+    def _print(self, text: str) -> None:
+        """Print whole lines; on a terminal also the beginning of one, where a prompt may be waited for."""
+        text = self._held + text
+        whole = len(text) - text.endswith("\r") if self._is_seen else text.rfind("\n") + 1
+        self._held = text[whole:]
+        self._output.write(text[:whole].replace("\r\n", "\n"))
+
+    def finish(self) -> None:
+        """Print what is left: the program has ended."""
+        self._has_output = True
+        self.flush()
+        held, self._held = self._held, ""
+        self._output.write(held)
+        self._output.flush()
+
+    def say_result(self, line: str) -> None:
+        """Print what a command has found."""
+        from agdbg.commands import output
+
+        self.flush()
+        output.print_text(line)
+        output.flush()
+
+    # ----- input -----
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._input, _PIECE)
+        except OSError:
+            data = b""
+        text = self._decoder.decode(data, final=not data)
+        if text:
+            self._ends_a_line = text.endswith("\n")
+        if not data:
+            self._input = -1
+            self._typed += text + _END_OF_INPUT * (_ENDS + (not self._ends_a_line))
+            self._type()
+            return
+        self._typed += text
+        self._type()
+
+    def _type(self) -> None:
+        """Type what was read; what the hub does not take now is tried again."""
+        try:
+            self._client.request("agdbg/input", text=self._typed)
+        except RequestFailed:
+            return
+        self._typed = ""
+
+
+def _descriptor(stream: TextIO | None) -> int:
+    """The descriptor of our input, -1 when there is none."""
+    try:
+        return -1 if stream is None or stream.closed else stream.fileno()
+    except (OSError, ValueError):
+        return -1

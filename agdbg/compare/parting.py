@@ -1,0 +1,105 @@
+"""The first event in which two traces differ."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agdbg.compare.canonical import Canonical, canonical
+from agdbg.compare.layout import LAYOUT, ON_REQUEST
+from agdbg.compare.strings import Joined
+from agdbg.events import Kind
+from agdbg.record.reader import Trace
+
+#: Norms that differ by less than this part of the larger one are equal.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Where two traces part.
+
+    Attributes:
+        place: number of the first event that differs, from 0, thread by thread; None: all events are equal.
+        one, other: what was compared of each.
+        left_out: kinds that were not compared, since only one of the traces has them.
+        ending: how the programs ended, when all events are equal and the ends are not; empty otherwise.
+    """
+
+    place: int | None
+    one: Canonical
+    other: Canonical
+    left_out: tuple[Kind, ...] = ()
+    ending: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """True when no difference was found."""
+        return self.place is None and not self.ending
+
+
+def compare(
+    one: Trace, other: Trace, *, moved: bool = False, tolerance: float = TOLERANCE, without: Collection[Kind] = ()
+) -> Parting:
+    """Compare two traces.
+
+    Args:
+        one: a trace.
+        other: another.
+        moved: the lines of the scripts may have moved: see :class:`agdbg.compare.strings.Joined`.
+        tolerance: norms may differ by this part of the larger one.
+        without: kinds that are not to be compared.
+    """
+    strings = Joined(moved)
+    missing = tuple(kind for kind in ON_REQUEST if kind not in without and _has(one, kind) != _has(other, kind))
+    left_out = {*without, *missing}
+    first, second = canonical(one, strings, left_out), canonical(other, strings, left_out)
+    place = _first_difference(first, second, tolerance)
+    return Parting(place, first, second, missing, () if place is not None else _endings(one, other, strings))
+
+
+def kinds() -> list[str]:
+    """The names of the kinds that are compared."""
+    return [kind.name.lower() for kind in LAYOUT]
+
+
+def _has(trace: Trace, kind: Kind) -> bool:
+    return bool(np.any(trace.kinds == kind))
+
+
+def _first_difference(one: Canonical, other: Canonical, tolerance: float) -> int | None:
+    count = min(len(one.rows), len(other.rows))
+    differs = np.any(one.words[:count] != other.words[:count], axis=1)
+    differs |= ~np.all(_close(one.floats[:count], other.floats[:count], tolerance), axis=1)
+    if np.any(differs):
+        return int(np.argmax(differs))
+    return count if len(one.rows) != len(other.rows) else None
+
+
+def _close(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], tolerance: float) -> npt.NDArray[np.bool_]:
+    if np.array_equal(a, b):
+        return np.ones(a.shape, bool)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(a - b) <= tolerance * np.maximum(np.abs(a), np.abs(b))
+    found: npt.NDArray[np.bool_] = near | (a == b) | (np.isnan(a) & np.isnan(b))
+    return found
+
+
+def _endings(one: Trace, other: Trace, strings: Joined) -> tuple[str, ...]:
+    """How both programs ended, where that is known of both and differs."""
+    ends = [_ending(trace, strings) for trace in (one, other)]
+    return tuple(ends) if ends[0] != ends[1] and all(ends) else ()
+
+
+def _ending(trace: Trace, strings: Joined) -> str:
+    ended = trace.meta.get("exit")
+    if not isinstance(ended, dict) or "status" not in ended:
+        return ""
+    uncaught: Any = ended.get("uncaught")
+    error = ""
+    if isinstance(uncaught, dict):
+        first = (str(uncaught.get("message") or "").splitlines() or [""])[0]
+        error = strings.text(f" by {uncaught.get('type')}: {first}")
+    return f"exited with status {ended['status']}{error}"

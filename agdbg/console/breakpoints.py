@@ -1,0 +1,190 @@
+"""The breakpoints of a console: what is asked for, what the hub has made of it, and sending it all again when one changes."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from agdbg.console.table import CommandError
+
+if TYPE_CHECKING:
+    from agdbg.console.console import Console
+
+Body = dict[str, Any]
+#: Filters of errors that are on from the start.
+DEFAULT_FILTERS = ("backward-twice", "inplace-modified")
+
+
+@dataclass
+class Stop:
+    """A breakpoint of some sort.
+
+    Attributes:
+        kind: ``name``, ``line``, ``event``, ``watch`` or ``filter``.
+        what: the name, the event, the id of the tensor or the filter.
+        label: what people call it.
+        file, line: of a line.
+        options: fields of the protocol besides: ``condition``, ``hitCondition``, ``logMessage``, ``temporary``, ``when``.
+        number: that of the hub, or ours for a filter.
+        is_on: it is not switched off.
+        problem: why the hub cannot stop there.
+    """
+
+    kind: str
+    what: str
+    label: str
+    file: str = ""
+    line: int = 0
+    options: Body = field(default_factory=dict)
+    number: int = 0
+    is_on: bool = True
+    problem: str = ""
+
+    @property
+    def words(self) -> str:
+        """What it stops at, and when."""
+        told = {
+            "when": "in {}", "condition": "if {}", "hitCondition": "hits {}", "ignore": "ignores {}", "logMessage": "logs {!r}",
+            "temporary": "temporary",
+        }  # fmt: skip
+        more = [told[name].format(value) for name, value in self.options.items() if value]
+        state = [] if self.is_on else ["off"]
+        problem = [f"cannot stop: {self.problem}"] if self.problem else []
+        return "  ".join([self.label, *more, *state, *problem])
+
+    def as_json(self) -> Body:
+        """The same for programs."""
+        return {
+            "id": self.number, "kind": self.kind, "what": self.label, "enabled": self.is_on,
+            "verified": not self.problem, "message": self.problem, **self.options,
+        }  # fmt: skip
+
+
+class Table:
+    """All breakpoints that a console knows of."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        self.stops: list[Stop] = []
+
+    def begin(self) -> None:
+        """Switch the filters on that are on from the start."""
+        self.stops += [Stop("filter", name, f"errors: {name}") for name in DEFAULT_FILTERS]
+        self.send("filter")
+
+    def add(self, stop: Stop) -> Stop:
+        """Set one.
+
+        Raises:
+            CommandError: the hub cannot stop there.
+        """
+        same = [each for each in self.stops if (each.kind, each.what) == (stop.kind, stop.what)]
+        self.stops = [each for each in self.stops if each not in same] + [stop]
+        try:
+            self.send(stop.kind, stop.file)
+        except Exception:
+            self.stops = [each for each in self.stops if each is not stop] + same
+            raise
+        if stop.problem:
+            self.remove(stop)
+            raise CommandError(stop.problem)
+        return stop
+
+    def remove(self, stop: Stop) -> None:
+        """Take one away."""
+        self.stops = [each for each in self.stops if each is not stop]
+        self.send(stop.kind, stop.file)
+
+    def get(self, number: int) -> Stop:
+        """The one with a number.
+
+        Raises:
+            CommandError: there is none.
+        """
+        for each in self.stops:
+            if each.number == number:
+                return each
+        there = ", ".join(str(each.number) for each in self.stops) or "none"
+        raise CommandError(f"there is no breakpoint {number}; there are: {there}")
+
+    def let_go(self) -> None:
+        """Switch all off that stop; what only logs stays."""
+        for each in self.stops:
+            if each.is_on and not each.options.get("logMessage"):
+                each.is_on = False
+        for kind, file in dict.fromkeys((each.kind, each.file) for each in self.stops):
+            self.send(kind, file)
+
+    def sync(self) -> None:
+        """Take in what other clients have set, and which of ours are gone because they were temporary."""
+        news, self._console.state.breakpoints = self._console.state.breakpoints, []
+        for reason, body in news:
+            known = next((each for each in self.stops if each.number == body.get("id")), None)
+            if reason == "removed" and known is not None and known.is_on:
+                self.stops.remove(known)
+            elif reason != "removed" and known is None:
+                self.stops += [found] if (found := _read(body)) is not None else []
+
+    # ----- sending -----
+
+    def send(self, kind: str, file: str = "") -> None:
+        """Send all breakpoints of a kind, those of a line for one file."""
+        if kind == "filter":
+            self._send_filters()
+            return
+        chosen = [each for each in self.stops if (each.kind, each.file) == (kind, file) and each.is_on]
+        bodies = self._answered(kind, file, chosen)
+        for each, body in zip(chosen, bodies, strict=True):
+            each.number = body.get("id", each.number) or self._own_number()
+            each.problem = "" if body.get("verified") else str(body.get("message") or "it cannot be set")
+
+    def _answered(self, kind: str, file: str, stops: list[Stop]) -> list[Body]:
+        ask = self._console.ask
+        if kind == "name":
+            wanted = [{"name": each.what, **each.options} for each in stops]
+            return ask("setFunctionBreakpoints", breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
+        if kind == "line":
+            wanted = [{"line": each.line, **each.options} for each in stops]
+            return ask("setBreakpoints", source={"path": file}, breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
+        if kind == "event":
+            wanted = [{"kind": each.what, **each.options} for each in stops]
+            return ask("agdbg/setEventBreakpoints", kinds=wanted)["breakpoints"]  # type: ignore[no-any-return]
+        wanted = [{"dataId": each.what, **each.options} for each in stops]
+        return ask("setDataBreakpoints", breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
+
+    def _send_filters(self) -> None:
+        on = [each for each in self.stops if each.kind == "filter" and each.is_on]
+        plain = [each for each in on if not each.options]
+        more = [each for each in on if each.options]
+        arguments: Body = {"filters": [each.what for each in plain]}
+        if more:
+            arguments["filterOptions"] = [{"filterId": each.what, **each.options} for each in more]
+        bodies = self._console.ask("setExceptionBreakpoints", **arguments)["breakpoints"]
+        for each, body in zip([*plain, *more], bodies, strict=True):
+            each.number = each.number or body.get("id") or self._own_number()
+            each.problem = "" if body.get("verified") else str(body.get("message") or "it cannot be set")
+
+    def _own_number(self) -> int:
+        """A number for what the hub gives none."""
+        return 1001 + sum(1 for each in self.stops if each.number > 1000)
+
+
+_OPTIONS = ("condition", "hitCondition", "ignore", "logMessage", "temporary", "when")
+
+
+def _read(body: Body) -> Stop | None:
+    """A breakpoint that another client has set."""
+    problem = "" if body.get("verified") else str(body.get("message") or "")
+    options = {name: body[name] for name in _OPTIONS if body.get(name) and (name, body[name]) != ("when", "both")}
+    known: Body = {"options": options, "number": body["id"], "problem": problem}
+    if body.get("kind"):
+        return Stop("event", body["kind"], f"event: {body['kind']}", **known)
+    if body.get("dataId"):
+        return Stop("watch", body["dataId"], f"writes to {body['dataId']}", **known)
+    if body.get("name"):
+        return Stop("name", body["name"], body["name"], **known)
+    source = body.get("source")
+    if not source or not body.get("line"):
+        return None
+    from agdbg.console.places import short
+
+    path, line = source["path"], body["line"]
+    return Stop("line", f"{path}:{line}", f"{short(path)}:{line}", path, line, **known)

@@ -1,0 +1,166 @@
+"""Breakpoints of all sorts."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from agdbg.breakpoints import EVENTS, event_kind
+from agdbg.console.breakpoints import Stop
+from agdbg.console.places import file_and_line, short
+from agdbg.console.table import CommandError, Reply, command, nearest, number
+
+if TYPE_CHECKING:
+    from agdbg.console.console import Console
+
+_GROUP = "Breakpoints"
+_WHEN = ("forward", "backward", "both")
+_IF = re.compile(r"(?:^|\s)if\s")
+
+
+@command("break", "b", arguments="NAME | NODE | FILE:LINE [forward | backward] [if CONDITION]", group=_GROUP)
+def set_break(console: "Console", rest: str) -> Reply:
+    """Stop at nodes of an op, a parameter or a module (a pattern), at one node by its number, or at a line."""
+    return _told(console.table.add(_wanted(console, rest)))
+
+
+@command("tbreak", "tb", arguments="NAME | NODE | FILE:LINE [forward | backward] [if CONDITION]", group=_GROUP)
+def set_temporary(console: "Console", rest: str) -> Reply:
+    """Stop there once."""
+    stop = _wanted(console, rest)
+    stop.options["temporary"] = True
+    return _told(console.table.add(stop))
+
+
+@command("log", arguments="NAME | NODE | FILE:LINE MESSAGE", group=_GROUP)
+def set_log(console: "Console", rest: str) -> Reply:
+    """Print a message there and go on; {expressions} in braces are filled in."""
+    where, _, message = rest.partition(" ")
+    if not message.strip():
+        raise CommandError("log what? write log NAME MESSAGE, as log MulBackward0 gradient {grads[0]}")
+    stop = _wanted(console, where)
+    stop.options["logMessage"] = message.strip()
+    return _told(console.table.add(stop))
+
+
+@command("condition", "cond", arguments="NUMBER [CONDITION]", group=_GROUP)
+def set_condition(console: "Console", rest: str) -> Reply:
+    """Let a breakpoint stop only when a Python expression is true; without one, always again."""
+    word, _, condition = rest.partition(" ")
+    return _changed(console, number(word, "number of a breakpoint"), "condition", condition.strip())
+
+
+@command("ignore", arguments="NUMBER COUNT", group=_GROUP)
+def ignore(console: "Console", rest: str) -> Reply:
+    """Let a breakpoint pass so many times before it stops."""
+    word, _, count = rest.partition(" ")
+    passes = number(count, "count")
+    return _changed(console, number(word, "number of a breakpoint"), "ignore", passes)
+
+
+@command("watch", "w", arguments="EXPRESSION | NAME", group=_GROUP)
+def watch(console: "Console", rest: str) -> Reply:
+    """Stop at every write to the memory of a tensor."""
+    if not rest:
+        raise CommandError("watch what? write watch NAME, a parameter or an expression for a tensor")
+    arguments: dict[str, Any] = {"name": rest}
+    if console.state.stops:
+        arguments["frameId"] = console.frames()[console.frame]["id"]
+    found = console.ask("dataBreakpointInfo", **arguments)
+    if not found.get("dataId"):
+        raise CommandError(str(found.get("description") or f"{rest} cannot be watched"))
+    return _told(console.table.add(Stop("watch", str(found["dataId"]), f"writes to {rest}")))
+
+
+@command("catch", arguments="FILTER | EVENT [if CONDITION]", group=_GROUP)
+def catch(console: "Console", rest: str) -> Reply:
+    """Stop at a kind of error (backward-twice, nan, any, ...) or of event (save, hook-fired, accumulate, ...)."""
+    what, condition = _split_condition(rest)
+    if not what:
+        raise CommandError(f"catch what? an error, as nan or any, or an event: {', '.join(EVENTS)}")
+    options = {"condition": condition} if condition else {}
+    if event_kind(what) in EVENTS:
+        kind = event_kind(what)
+        return _told(console.table.add(Stop("event", kind, f"event: {kind}", options=options)))
+    try:
+        return _told(console.table.add(Stop("filter", what, f"errors: {what}", options=options)))
+    except CommandError as error:
+        raise CommandError(f"{error}{nearest(what, list(EVENTS))}; events: {', '.join(EVENTS)}") from None
+
+
+@command("delete", "d", arguments="[NUMBER ...]", group=_GROUP)
+def delete(console: "Console", rest: str) -> Reply:
+    """Take breakpoints away; without numbers all, and filters of errors too."""
+    chosen = [console.table.get(number(word, "number of a breakpoint")) for word in rest.split()]
+    for stop in chosen or list(console.table.stops):
+        console.table.remove(stop)
+    return _list(console)
+
+
+@command("disable", "dis", arguments="[NUMBER ...]", group=_GROUP)
+def disable(console: "Console", rest: str) -> Reply:
+    """Switch breakpoints off; without numbers all."""
+    return _switched(console, rest, on=False)
+
+
+@command("enable", "en", arguments="[NUMBER ...]", group=_GROUP)
+def enable(console: "Console", rest: str) -> Reply:
+    """Switch breakpoints on again; without numbers all."""
+    return _switched(console, rest, on=True)
+
+
+def _switched(console: "Console", rest: str, *, on: bool) -> Reply:
+    chosen = [console.table.get(number(word, "number of a breakpoint")) for word in rest.split()]
+    for stop in chosen or list(console.table.stops):
+        if stop.is_on != on:
+            stop.is_on = on
+            console.table.send(stop.kind, stop.file)
+    return _list(console)
+
+
+def _changed(console: "Console", which: int, option: str, value: str | int) -> Reply:
+    stop = console.table.get(which)
+    before = dict(stop.options)
+    stop.options = {**before, option: value} if value else {k: v for k, v in before.items() if k != option}
+    console.table.send(stop.kind, stop.file)
+    if stop.problem:
+        problem, stop.options = stop.problem, before
+        console.table.send(stop.kind, stop.file)
+        raise CommandError(problem)
+    return _told(stop)
+
+
+def _wanted(console: "Console", rest: str) -> Stop:
+    """The breakpoint that is asked for."""
+    what, condition = _split_condition(rest)
+    words = what.removeprefix("node ").split()
+    when = words.pop() if len(words) > 1 and words[-1] in _WHEN else ""
+    if len(words) != 1:
+        raise CommandError(f"break where? write NAME, NODE or FILE:LINE, and not {what!r}")
+    options = {key: value for key, value in (("condition", condition), ("when", when)) if value}
+    place = file_and_line(console, words[0])
+    if place is not None:
+        file, line = place
+        return Stop("line", f"{file}:{line}", f"{short(file)}:{line}", file, line, options)
+    if when:
+        raise CommandError(f"{when} can be said of a FILE:LINE only, and not of {words[0]}")
+    word = words[0].removeprefix("#")
+    name = f"#{word}" if word.isascii() and word.isdecimal() else words[0]
+    return Stop("name", name, f"node {word}" if name[0] == "#" else name, options=options)
+
+
+def _split_condition(rest: str) -> tuple[str, str]:
+    found = _IF.search(rest)
+    return (rest[: found.start()].strip(), rest[found.end() :].strip()) if found else (rest.strip(), "")
+
+
+def _told(stop: Stop) -> Reply:
+    return Reply(f"{stop.number}  {stop.words}", {"breakpoint": stop.as_json()})
+
+
+def _list(console: "Console") -> Reply:
+    console.settle()
+    stops = console.table.stops
+    text = "\n".join(f"{stop.number}  {stop.words}" for stop in stops) or "no breakpoints"
+    return Reply(text, {"breakpoints": [stop.as_json() for stop in stops]})
+
+
+list_all = _list

@@ -1,0 +1,1 @@
+"""The debug adapter: thin ways by which editors reach a hub, which does the work."""

@@ -1,0 +1,139 @@
+"""The passes that went wrong by a NaN or an infinity, and the node that made the first one.
+
+A node is the producer when what came in was finite and what went out is not. Once an update has carried a bad gradient into what is
+trained, all that follows is a consequence, and no story of its own.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.given import given_bad
+from agdbg.diagnose.measured import PassValues
+from agdbg.diagnose.spoiled import escaped, spoiled_at
+from agdbg.diagnose.walk import Mask
+from agdbg.events import Summarized
+from agdbg.record.deep_facts import SummaryFact
+from agdbg.record.facts import NodeFact, PassFact
+
+#: Passes that are looked at one by one, and other producers that are named.
+PASSES, OTHERS = 50, 3
+
+
+@dataclass(frozen=True)
+class Story:
+    """A pass that went wrong.
+
+    Attributes:
+        call: the pass.
+        producer: the node that made the first bad value.
+        seen: what was measured of it.
+        forward: whether it made the value in forward.
+        others: more nodes that made bad values on their own.
+        leaves: the places of the leaves whose gradient is bad.
+        reach: the nodes of the pass.
+    """
+
+    call: PassFact
+    producer: NodeFact
+    seen: SummaryFact
+    forward: bool
+    others: tuple[NodeFact, ...]
+    leaves: tuple[int, ...]
+    reach: Mask
+
+
+def stories(case: Case) -> list[Story]:
+    """The passes that went wrong, in trace order, until an update has carried a bad gradient into what is trained."""
+    walk = case.walk
+    found: list[Story] = []
+    for call in _bad_passes(case)[:PASSES]:
+        story = _story(case, call)
+        if story is None:
+            continue
+        if found and walk.leaves[walk.place(story.producer.id)]:
+            break  # what went wrong before has come into a parameter
+        found.append(story)
+        if spoiled_at(case, call, story.leaves):
+            break
+    return found
+
+
+def _bad_passes(case: Case) -> list[PassFact]:
+    """The passes that start from a bad value or send on a bad gradient."""
+    measured, walk = case.measured, case.walk
+    if not measured.bad.any():
+        return []
+    bad = set(measured.bad_passes)
+    starts = set(walk.ids[measured.bad_output].tolist())
+    return [each for each in case.facts.passes if each.id in bad or any(root in starts for root, _ in each.roots)]
+
+
+def _story(case: Case, call: PassFact) -> Story | None:
+    walk, measured = case.walk, case.measured
+    roots = walk.mask(root for root, _ in call.roots)
+    values = measured.in_pass(call.id)
+    if (roots & measured.bad_output).any():
+        reach = walk.below(roots)
+        feeding = walk.below(roots & measured.bad_output, measured.bad_output)
+        makers = np.flatnonzero(feeding & measured.made_bad)
+        leaves = escaped(case, call, values, values.bad)
+        return _told(case, call, makers[np.argsort(walk.born[makers])], True, leaves, reach)
+    if not values.bad.any():
+        return None
+    reach = walk.below(roots)
+    leaves = escaped(case, call, values, values.bad)
+    makers = np.flatnonzero(values.went_bad & ~values.came_bad)
+    order = [place for place in _in_order(case, call, makers.tolist()) if _does_harm(case, place, values, leaves)]
+    if not order:
+        came = given_bad(case, values)
+        return _given(case, call, [place for place in came if _does_harm(case, place, values, leaves)], leaves, reach)
+    return _told(case, call, np.array(order, np.intp), False, leaves, reach)
+
+
+def _given(case: Case, call: PassFact, places: list[int], leaves: tuple[int, ...], reach: Mask) -> Story | None:
+    """The story of a gradient that was bad when it came to a node, and that no node had sent."""
+    node = case.facts.node(int(case.walk.ids[places[0]])) if places else None
+    told = case.facts.summaries(node.id) if node is not None else []
+    seen = next(
+        (each for each in told if (each.nans or each.infs) and each.what == "gradient in" and each.pass_id == call.id),
+        None,
+    )
+    return Story(call, node, seen, False, (), leaves, reach) if node is not None and seen is not None else None
+
+
+def _told(
+    case: Case, call: PassFact, makers: "np.ndarray", forward: bool, leaves: tuple[int, ...], reach: Mask
+) -> Story | None:
+    nodes = [node for place in makers[: OTHERS + 1].tolist() if (node := case.facts.node(int(case.walk.ids[place])))]
+    seen = _seen(case, nodes[0], call, forward) if nodes else None
+    if seen is None:
+        return None
+    return Story(call, nodes[0], seen, forward, tuple(nodes[1:]), leaves, reach)
+
+
+def _seen(case: Case, node: NodeFact, call: PassFact, forward: bool) -> SummaryFact | None:
+    what, number = ("output", 0) if forward else ("gradient out", call.id)
+    told = case.facts.summaries(node.id)
+    return next(
+        (each for each in told if (each.nans or each.infs) and each.what == what and each.pass_id == number), None
+    )
+
+
+def _in_order(case: Case, call: PassFact, places: list[int]) -> list[int]:
+    """Places in the order in which a pass ran them."""
+    measured = case.measured
+    at = measured.of_pass(call.id)
+    at = at[(measured.what[at] == Summarized.GRADIENT_OUT) & np.isin(measured.place[at], places)]
+    return list(dict.fromkeys(measured.place[at].tolist()))
+
+
+def _does_harm(case: Case, place: int, values: PassValues, leaves: tuple[int, ...]) -> bool:
+    """Whether what a producer gave reaches a leaf, and no node between leaves it out."""
+    walk = case.walk
+    within = values.bad.copy()
+    within[list(leaves)] = True
+    start = np.zeros(len(within), bool)
+    start[place] = True
+    return bool(walk.below(start, within)[list(leaves)].any())

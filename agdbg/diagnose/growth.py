@@ -1,0 +1,222 @@
+"""graph-growth, gradient-cycle: memory that grows from iteration to iteration, since graphs are held that nobody needs.
+
+Needs: HELD, for graphs whose pass is over; births and edges for a sum that links them; PASS_STARTED with the number of
+planned nodes, and RAN, for state that is carried over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.chains import Chain, chains
+from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.history import carried
+from agdbg.diagnose.holders import Holder, collected_in
+from agdbg.diagnose.meeting import Entry, meet
+from agdbg.diagnose.naming import detach, entry_words
+from agdbg.diagnose.source import assigned, call_text, expression
+from agdbg.diagnose.words import Lines, capital, count, listed, op_words
+from agdbg.record.facts import PassFact
+from agdbg.record.hooked import HeldFact, held
+from agdbg.record.lookup import Site
+
+GROWTH, CYCLE = "graph-growth", "gradient-cycle"
+#: How many graphs must be held, and of how many passes of one line, before it is called growth.
+HELD, PASSES = 4, 5
+#: The share of its passes that must have left their graph behind.
+SHARE = 0.8
+#: Nodes of a pass whose names are looked for in collections.
+NAMED = 200
+
+
+def findings(case: Case) -> list[Found]:
+    """One finding for each line that makes memory grow."""
+    linked = [_chain_found(case, chain) for chain in chains(case)]
+    held_by = [] if linked else list(_roots(case))
+    return [*linked, *held_by, *_carried(case), *_cycles(case)]
+
+
+def _of_lines(case: Case) -> list[list[PassFact]]:
+    """The passes by the line that called them, inner ones left out."""
+    found: dict[Site, list[PassFact]] = {}
+    for each in case.facts.passes:
+        if each.site.line and not each.parent:
+            found.setdefault(each.site, []).append(each)
+    return list(found.values())
+
+
+# ----- sums that link the graphs of all iterations -----
+
+
+def _chain_found(case: Case, chain: Chain) -> Found:
+    site, last = chain.site, chain.last
+    name = assigned(site) or "the sum"
+    loss = chain.added or "loss"
+    lines = Lines(site)
+    ran = (Evidence("call", chain.call.site, "had run those graphs already"),) if chain.call is not None else ()
+    certainty: Certainty = "certain" if chain.call is not None else "likely"
+    return Found(
+        last.row,
+        Finding(
+            kind=GROWTH,
+            cause=(
+                f"`{name}`{lines.at(site)} is a sum of tensors with their graphs: it keeps the graphs of "
+                f"{count(chain.links + 1, 'iteration')} in memory, and nothing ever differentiates it."
+            ),
+            evidence=(
+                *ran,
+                Evidence("holds", site, f"{op_words(last)} links the graph of each iteration to all before it"),
+            ),
+            nodes=(last.id,),
+            certainty=certainty,
+            fix=f"Add the number: `{name} += {loss}.item()`, or `{loss}.detach()` for a tensor.",
+        ),
+    )
+
+
+# ----- graphs that live on when their pass is over -----
+
+
+def _roots(case: Case) -> Iterator[Found]:
+    by_pass = {each.pass_id: each for each in held(case.facts) if each.what == "somebody" and each.pass_id}
+    for passes in _of_lines(case) if by_pass else []:
+        if len(passes) < PASSES or not _made_in_turn(case, passes):
+            continue
+        told = [by_pass[each.id] for each in passes if each.id in by_pass]
+        counts = [each.count for each in told]
+        grown = bool(counts) and counts[-1] - counts[0] >= SHARE * (len(passes) - 2)
+        if grown and counts[-1] >= HELD and all(b >= a for a, b in pairwise(counts)):
+            yield Found(told[-1].row, _roots_finding(case, passes, told[-1]))
+
+
+def _made_in_turn(case: Case, passes: list[PassFact]) -> bool:
+    """Whether most graphs were built when the pass before was over: those built before are held for what is to come."""
+    roots = [case.facts.node(each.roots[0][0]) if each.roots else None for each in passes]
+    fresh = [node is not None and node.row > before.row for node, before in zip(roots[1:], passes, strict=False)]
+    return sum(fresh) >= SHARE * len(fresh)
+
+
+def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Finding:
+    root = case.facts.node(passes[-1].roots[0][0]) if passes[-1].roots else None
+    call = passes[-1]
+    name = assigned(root.site) if root is not None else ""
+    lines = Lines(call.site)
+    held_as = next(
+        (each for each in dict.fromkeys((name, *_names(case, call))) if each and collected_in(call.site, each)), ""
+    )
+    holder = collected_in(call.site, held_as) if held_as else _consumer(case, told.node)
+    where = f": `{holder.text}`{lines.at(holder.site)} keeps them" if holder is not None else ""
+    made = (Evidence("created", root.site, f"{op_words(root)}: the root of each graph"),) if root is not None else ()
+    keeps = (Evidence("holds", holder.site, "keeps each of them"),) if holder is not None else ()
+    kept = held_as or name or "loss"
+    number = f"`{kept}.item()`, or " if kept == name else ""
+    return Finding(
+        kind=GROWTH,
+        cause=(
+            f"{count(told.count, 'graph')} of earlier iterations were still in memory when `{call_text(call.site, call.call)}`"
+            f"{lines.at(call.site)} was called the last time, one more with each call{where}."
+        ),
+        evidence=(*made, *keeps, Evidence("call", call.site, f"called {count(len(passes), 'time')}")),
+        nodes=tuple(node for node in (told.node, root.id if root is not None else 0) if node),
+        certainty="certain" if holder is not None else "likely",
+        fix=(
+            f"Keep it without its graph: {number}`{kept}.detach()`. A tensor with a graph holds all that it was computed from."
+        ),
+    )
+
+
+# ----- state that is carried over, with the graphs kept for it -----
+
+
+def _names(case: Case, call: PassFact) -> list[str]:
+    """What the results of the nodes that a pass ran are called on their lines, of the last ones first."""
+    ran = case.facts.ran(call.id)[:NAMED].tolist()
+    nodes = [node for each in ran if (node := case.facts.node(each)) is not None]
+    return list(dict.fromkeys(filter(None, (assigned(node.site) for node in nodes))))
+
+
+def _consumer(case: Case, number: int) -> Holder | None:
+    """The line of a node outside of the passes' graphs that was computed from what is held: it holds that in turn."""
+    walk = case.walk
+    place = walk.place(number)
+    above = walk.edges.source[walk.edges.target == place] if place >= 0 else []
+    for each in walk.ids[above].tolist():
+        node = case.facts.node(each)
+        if node is not None and node.site.line and not case.facts.passes_of(each):
+            return Holder(expression(node.site) or op_words(node), node.site)
+    return None
+
+
+def _carried(case: Case) -> Iterator[Found]:
+    for passes in _of_lines(case):
+        if len(passes) < PASSES or passes[-1].outcome != "ok":
+            continue
+        planned = [each.planned for each in passes[-PASSES:]]
+        if not planned[0] or not all(b > a for a, b in pairwise(planned)):
+            continue
+        meeting = meet(case, passes[-2], passes[-1], passes[-1].roots[0][0] if passes[-1].roots else 0)
+        entries = carried(case, meeting, passes[-1].end_row)
+        if entries and meeting.shared:
+            yield Found(passes[-1].row, _carried_finding(case, passes, entries))
+
+
+def _carried_finding(case: Case, passes: list[PassFact], entries: list[Entry]) -> Finding:
+    first, last = passes[0], passes[-1]
+    entry, lines = entries[0], Lines(last.site)
+    names = listed(list(dict.fromkeys(entry_words(case, each) for each in entries))[:3])
+    return Finding(
+        kind=GROWTH,
+        cause=(
+            f"`{call_text(last.site, last.call)}`{lines.at(last.site)} goes back through all earlier iterations, through {names}: "
+            f"{count(first.planned, 'node')} in the first call, {count(last.planned, 'node')} in the last."
+        ),
+        evidence=(
+            Evidence("entry", entry.node.site, f"{op_words(entry.node)}: made in the iteration before"),
+            Evidence("call", last.site, f"called {count(len(passes), 'time')}"),
+        ),
+        nodes=(entry.node.id,),
+        certainty="certain",
+        fix=(
+            f"{capital(detach(case, entries, lines))}. Where more of the past is to be trained, detach every few iterations: "
+            "what is kept then is bounded."
+        ),
+    )
+
+
+# ----- gradients with a graph -----
+
+
+def _cycles(case: Case) -> list[Found]:
+    found: dict[Site, list[HeldFact]] = {}
+    for each in held(case.facts):
+        call = case.facts.pass_of(each.pass_id) if each.what == "gradient" else None
+        if call is not None:
+            found.setdefault(call.site, []).append(each)
+    return [Found(each[0].row, _cycle_finding(case, site, each)) for site, each in found.items()]
+
+
+def _cycle_finding(case: Case, site: Site, told: list[HeldFact]) -> Finding:
+    call = case.facts.pass_of(told[0].pass_id)
+    leaves = dict.fromkeys(each.node for each in told)
+    names = [case.facts.name_of_leaf(each.node) or next(iter(case.facts.names(each.storage)), "") for each in told]
+    known = [f"`{name}.grad`" for name in dict.fromkeys(filter(None, names))]
+    what = listed(known) if known else "the `.grad` of its leaves"
+    times = len({each.pass_id for each in told})
+    made = call_text(site, call.call if call is not None else "backward")
+    again = f", {count(times, 'time')}" if times > 1 else ""
+    return Finding(
+        kind=CYCLE,
+        cause=(
+            f"`{made}`{Lines(site).at(site)} with create_graph=True gives {what} a graph{again}, which reaches back to "
+            "the leaf that has it: such a circle is not freed when its variables are gone."
+        ),
+        evidence=(Evidence("call", site, "create_graph=True: the gradient has a graph"),),
+        nodes=tuple(leaves),
+        certainty="certain",
+        fix=(
+            "Use `autograd.grad(loss, parameters, create_graph=True)`, which leaves `.grad` alone; or set `.grad = None` "
+            "when it was used."
+        ),
+    )

@@ -1,0 +1,164 @@
+"""Of every leaf whether a gradient reached it and, if none did, why not."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.layers import ran_paths
+from agdbg.diagnose.leaves import Leaf, Leaves
+from agdbg.diagnose.walk import Mask
+from agdbg.events import Kind, Summarized, unpack_edge
+from agdbg.record.facts import CutFact, NodeFact
+
+#: ``gradient``: it has one; ``zeros``: one of zeros throughout; ``frozen``: it requires none; ``cut``: the path ended;
+#: ``refused``: a node on the way sent none; ``loose``: no call started from what it went into; ``unused``: nothing used it;
+#: ``idle``: its layer never ran.
+How = Literal["gradient", "zeros", "frozen", "cut", "refused", "loose", "unused", "idle"]
+
+#: Cuts that are followed through the graph.
+CUTS = 1000
+_RANK = {"integer": 1, "item": 2}
+
+
+@dataclass(frozen=True)
+class LeafFate:
+    """What became of a leaf.
+
+    Attributes:
+        cut: where its path ended.
+        node: the node that sent no gradient, or the last that was computed from it.
+        user: the node that used it first.
+    """
+
+    leaf: Leaf
+    how: How
+    cut: CutFact | None = None
+    node: NodeFact | None = None
+    user: NodeFact | None = None
+
+
+def fates(case: Case, leaves: Leaves) -> list[LeafFate]:
+    """The fates of all leaves that a pass came after, in the order in which they were told."""
+    last = max((each.row for each in case.facts.passes), default=-1)
+    mine = [leaf for leaf in leaves.all if leaf.row < last]
+    dead = [leaf for leaf in mine if not leaves.has_gradient(leaf)]
+    without = {each.leaf.storage: each for each in _without(case, leaves, dead)}
+    zeros = _zeros(case)
+    return [without.get(leaf.storage) or _with(case, leaf, zeros) for leaf in sorted(mine, key=lambda leaf: leaf.row)]
+
+
+def _with(case: Case, leaf: Leaf, zeros: Mask) -> LeafFate:
+    if not leaf.places or not bool(zeros[leaf.places].all()):
+        return LeafFate(leaf, "gradient")
+    user = _users(case, leaf.places).get(leaf.places[0], -1)
+    return LeafFate(leaf, "zeros", user=case.facts.node(int(case.walk.ids[user])) if user >= 0 else None)
+
+
+def _zeros(case: Case) -> Mask:
+    """The places whose gradient was measured, and was zero throughout whenever it was."""
+    measured = case.measured
+    came = measured.what == Summarized.GRADIENT_IN
+    known, other = np.zeros(len(case.walk.ids), bool), np.zeros(len(case.walk.ids), bool)
+    known[measured.place[came]] = True
+    other[measured.place[came & ((measured.largest > 0) | measured.bad)]] = True
+    zeros: Mask = known & ~other
+    return zeros
+
+
+# ----- no gradient -----
+
+
+def _without(case: Case, leaves: Leaves, dead: list[Leaf]) -> Iterator[LeafFate]:
+    if not dead:
+        return
+    walk = case.walk
+    places = [place for leaf in dead for place in leaf.places]
+    start = np.zeros(len(walk.ids), bool)
+    start[places] = True
+    region = walk.above(start, ~leaves.reached | start)
+    cuts = _cuts_by_leaf(case, dead, region)
+    users = _users(case, places)
+    ran = ran_paths(case)
+    for leaf in dead:
+        user = next((case.facts.node(int(walk.ids[users[place]])) for place in leaf.places if place in users), None)
+        cut = cuts.get(leaf.storage)
+        if leaf.requires_grad is False:
+            yield LeafFate(leaf, "frozen", user=user)
+        elif leaf.places and leaves.refused[leaf.places].any():
+            yield LeafFate(leaf, "refused", node=_refusing(case, leaves, leaf), user=user)
+        elif cut is not None:
+            yield LeafFate(leaf, "cut", cut, user=user)
+        elif user is not None:
+            yield LeafFate(leaf, "loose", node=_last(case, leaf, region), user=user)
+        else:
+            yield LeafFate(leaf, "idle" if leaf.name and ran is not None and leaf.layer not in ran else "unused")
+
+
+def _users(case: Case, places: list[int]) -> dict[int, int]:
+    """The first place that used each of these places."""
+    edges = case.walk.edges
+    at = np.flatnonzero(np.isin(edges.target, places))
+    order = at[np.argsort(edges.source[at], kind="stable")][::-1]
+    return dict(zip(edges.target[order].tolist(), edges.source[order].tolist(), strict=True))
+
+
+def _last(case: Case, leaf: Leaf, region: Mask) -> NodeFact | None:
+    """The last node that was computed from a leaf."""
+    walk = case.walk
+    start = np.zeros(len(region), bool)
+    start[leaf.places] = True
+    above = walk.above(start, region) & ~start
+    return case.facts.node(int(walk.ids[np.flatnonzero(above)[-1]])) if above.any() else None
+
+
+def _refusing(case: Case, leaves: Leaves, leaf: Leaf) -> NodeFact | None:
+    """The node that sent no gradient on the way to a leaf: the nearest above it that was given one."""
+    walk = case.walk
+    wanted = leaves.given & leaves.reached
+    everything = np.ones(len(wanted), bool)
+    for place in leaf.places:
+        found = walk.nearest_above(place, everything, lambda at: bool(wanted[at]), CUTS)
+        if found >= 0:
+            return case.facts.node(int(walk.ids[found]))
+    return None
+
+
+# ----- cuts -----
+
+
+def _cuts_by_leaf(case: Case, dead: list[Leaf], region: Mask) -> dict[int, CutFact]:
+    """The cut that ended the path of each leaf, by its storage."""
+    walk = case.walk
+    by_storage = {leaf.storage: leaf for leaf in dead}
+    of_place = {place: leaf.storage for leaf in dead for place in leaf.places}
+    found: dict[int, list[tuple[int, int, CutFact]]] = {}
+    for cut in _cuts(case)[:CUTS]:
+        place = walk.place(cut.producer) if cut.producer else -1
+        rank = _RANK.get(cut.op.name, 0)
+        if place >= 0 and region[place]:
+            start = np.zeros(len(region), bool)
+            start[place] = True
+            below = np.flatnonzero(walk.below(start, region) & walk.leaves).tolist()
+            for storage in {of_place[each] for each in below if each in of_place}:
+                found.setdefault(storage, []).append((rank, -place, cut))
+        elif cut.storage in by_storage:
+            found.setdefault(cut.storage, []).append((rank, 0, cut))
+    return {storage: min(cuts, key=lambda each: (each[0], each[1], each[2].row))[2] for storage, cuts in found.items()}
+
+
+def _cuts(case: Case) -> list[CutFact]:
+    """Every cut that was told, those of one line and one producer once."""
+    facts = case.facts
+    rows = facts.rows(Kind.CUT)
+    words = facts.trace.records[rows]
+    _, first = np.unique(words[:, [2, 3, 1]], axis=0, return_index=True) if len(rows) else (None, np.zeros(0, int))
+    return [_cut(case, row) for row in rows[np.sort(first)].tolist()]
+
+
+def _cut(case: Case, row: int) -> CutFact:
+    _, storage, where, producer, count, *_ = case.facts.words(row)
+    site, op = case.facts.site_and_op(where)
+    return CutFact(op, site, *unpack_edge(producer), storage, count, row)

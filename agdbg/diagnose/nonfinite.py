@@ -1,0 +1,249 @@
+"""nan, inf: which node made the first NaN or infinity, in forward or in backward, and whether it did any harm.
+
+A node is the producer when what came in was finite and what went out is not. What a later node leaves out (``where``,
+``nan_to_num``, an index) before it reaches a loss or the gradient of a leaf does no harm, and is not accused;
+``remarks`` tells of it on request.
+
+Needs: SUMMARY records (the extra ``values``), edges, PASS_STARTED; for names TENSOR; for the place of the element SHAPE; BUMP (when
+the parameters were spoiled, from where on everything is a consequence).
+"""
+
+import numpy as np
+
+from agdbg.diagnose.absorbed import absorbed
+from agdbg.diagnose.bad_values import OTHERS, Story, stories
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.given import given_finding, hook_at
+from agdbg.diagnose.loss_scale import Overflow, overflow
+from agdbg.diagnose.masked import choice_above, rewrite
+from agdbg.diagnose.naming import made_by
+from agdbg.diagnose.singular import only_passes_on, singular
+from agdbg.diagnose.source import call_text, expression, operand
+from agdbg.diagnose.spoiled import elements_words, leaf_words
+from agdbg.diagnose.words import Lines, capital, count, listed, op_words
+from agdbg.record.facts import NodeFact
+
+#: Leaves that are asked for their names.
+LEAVES = 20
+
+
+def findings(case: Case) -> list[Found]:
+    """One finding for each line that made a bad value which did harm, until the parameters themselves are spoiled."""
+    found, seen = [], set()
+    for story in stories(case):
+        where = (story.forward, int(case.walk.made_at[case.walk.place(story.producer.id)]))
+        if where in seen:
+            continue
+        seen.add(where)
+        expected = _overflow(case, story)
+        if expected is None or not expected.harmless:
+            found.append(Found(story.call.row, _finding(case, story, expected)))
+    return found
+
+
+def _overflow(case: Case, story: Story) -> Overflow | None:
+    """The scaling of the loss that made the value overflow; what overflows before the loss is scaled is not its work."""
+    found = overflow(case, story.call, story.producer, story.reach)
+    return None if found is not None and story.forward and story.producer.id != found.node else found
+
+
+# ----- on request -----
+
+
+def remarks(case: Case) -> list[Found]:
+    """Bad values that did no harm: those that a later node leaves out, and the expected overflow of a scaled loss."""
+    told, found = stories(case), []
+    harm = {each.producer.id for each in told} | {other.id for each in told for other in each.others}
+    for each in told:
+        expected = _overflow(case, each)
+        if expected is not None and expected.harmless:
+            found.append(Found(each.call.row, _expected(case, each, expected)))
+            break
+    before = told[0].call.row if told else len(case.facts.trace.records)
+    return [*found, *absorbed(case, harm, before)]
+
+
+def _expected(case: Case, story: Story, expected: Overflow) -> Finding:
+    lines, call = Lines(story.call.site), story.call
+    return Finding(
+        kind="overflow",
+        cause=(
+            f"The gradient of the scaled loss overflowed in `{call_text(call.site, call.call)}`{lines.at(call.site)}, and no step "
+            "was taken: that is expected now and then."
+        ),
+        evidence=_evidence(case, story, None, expected),
+        nodes=(story.producer.id,),
+        certainty="likely",
+        fix="Nothing. If it happens at every step, the scale is too large, or the loss is not finite by itself.",
+    )
+
+
+# ----- the finding -----
+
+
+def _finding(case: Case, story: Story, expected: Overflow | None) -> Finding:
+    kind = "nan" if _has_nan(case, story) else "inf"
+    if story.seen.what == "gradient in":
+        return given_finding(case, story.call, story.producer, story.seen, kind)
+    choice = None if story.forward else choice_above(case, case.walk.place(story.producer.id), story.reach)
+    nodes = dict.fromkeys([story.producer.id, *([choice.id] if choice else []), *(each.id for each in story.others)])
+    return Finding(
+        kind=kind,
+        cause=_cause(case, story, choice, kind),
+        evidence=_evidence(case, story, choice, expected),
+        nodes=tuple(nodes),
+        certainty=_certainty(case, story, choice),
+        fix=expected.fix if expected is not None else _fix(case, story, choice),
+    )
+
+
+def _has_nan(case: Case, story: Story) -> bool:
+    """Whether there is a NaN, in what the producer made or in the gradient of a leaf."""
+    measured = case.measured
+    at = measured.of_pass(story.call.id)
+    in_leaf = np.isin(measured.place[at], story.leaves) & (measured.nans[at] > 0)
+    return bool(story.seen.nans or in_leaf.any())
+
+
+def _cause(case: Case, story: Story, choice: NodeFact | None, kind: str) -> str:
+    lines, node, seen = Lines(story.call.site), story.producer, story.seen
+    call = f"`{call_text(story.call.site, story.call.call)}`{lines.at(story.call.site)}"
+    made = f"{made_by(node)}{lines.at(node.site)}"
+    what = "infinity" if seen.infs else "NaN"
+    hit = _hit(case, story)
+    if story.forward:
+        start = (
+            f"{what} came in with data at {made}"
+            if _from_outside(story)
+            else f"{capital(made)} made the first {what} in forward"
+        )
+        if _is_leaf(story):
+            start = f"{capital(leaf_words(case, case.walk.place(node.id)) or 'a leaf')} itself holds {what} when it is first used"
+        return f"{start}, and what {call} starts from has it too{hit}."
+    if choice is not None and _hidden(case, story):
+        chosen = f"{made_by(choice)}{lines.at(choice.site)}"
+        return (
+            f"{capital(chosen)} leaves out the bad values of {made} in forward, but in {call} their gradient of zero met an "
+            f"infinite derivative there: 0 * inf is NaN{hit}."
+        )
+    hook = hook_at(case, story.call, node)
+    if hook is not None:
+        made += f", where the hook{lines.at(hook)} fires before the node runs"
+    if kind == "inf" or not seen.nans:
+        after = ", which became NaN further down" if kind == "nan" else ""
+        return f"In {call} the gradient became infinite at {made}{after}: what came in was finite{hit}."
+    return f"In {call} the gradient became NaN at {made}: what came in was finite{hit}."
+
+
+def _is_leaf(story: Story) -> bool:
+    return story.producer.op.name.endswith("AccumulateGrad")
+
+
+def _hit(case: Case, story: Story) -> str:
+    named = list(dict.fromkeys(name for place in story.leaves[:LEAVES] if (name := leaf_words(case, place))))
+    return f"; the gradient of {listed(named)} has it" if named else ""
+
+
+def _hidden(case: Case, story: Story) -> bool:
+    """Whether the producer's own value was bad, or the gradient that came in was zero throughout."""
+    place = case.walk.place(story.producer.id)
+    if case.measured.bad_output[place]:
+        return True
+    came = [
+        each
+        for each in case.facts.summaries(story.producer.id)
+        if each.what == "gradient in" and each.pass_id == story.call.id
+    ]
+    return bool(story.seen.nans) and all(each.infs == each.nans == 0 for each in came)
+
+
+def _from_outside(story: Story) -> bool:
+    """Whether the op cannot make a NaN of its own, so that it came in with a tensor that has no history."""
+    return bool(story.seen.nans) and not story.seen.infs and only_passes_on(story.producer.op.name)
+
+
+def _certainty(case: Case, story: Story, choice: NodeFact | None) -> Certainty:
+    if story.forward:
+        return "likely" if _from_outside(story) else "certain"
+    if hook_at(case, story.call, story.producer) is not None:
+        return "likely"
+    if choice is not None and _hidden(case, story) and not case.measured.bad_output[case.walk.place(story.producer.id)]:
+        return "likely"
+    return "certain"
+
+
+def _evidence(case: Case, story: Story, choice: NodeFact | None, expected: Overflow | None) -> tuple[Evidence, ...]:
+    node, call = story.producer, story.call
+    found: list[tuple[int, Evidence]] = [(node.row, Evidence("produced", node.site, _produced(case, story)))]
+    for other in story.others[:OTHERS]:
+        found.append((other.row, Evidence("produced", other.site, f"{op_words(other)} made some of its own")))
+    if choice is not None and not story.forward:
+        note = f"{op_words(choice)} leaves them out in forward; in backward it sends zeros to where they were"
+        found.append((choice.row, Evidence("masked", choice.site, note)))
+    hook = None if story.forward else hook_at(case, call, node)
+    if hook is not None:
+        found.append(
+            (
+                node.row + 1,
+                Evidence("hook", hook, "fired at this node, and may have changed the gradient before it ran"),
+            )
+        )
+    if expected is not None:
+        found.append((expected.row, Evidence("scaled", expected.site, expected.note)))
+    found.append((call.row, Evidence("needed", call.site, _needed(case, story))))
+    return tuple(evidence for _, evidence in sorted(found, key=lambda each: each[0]))
+
+
+def _produced(case: Case, story: Story) -> str:
+    node, seen = story.producer, story.seen
+    where = elements_words(case, seen)
+    known = singular(node.op.name)
+    if _is_leaf(story):
+        return f"its first use: {where}"
+    if story.forward:
+        came = f"what came in on the graph was finite{_in_layer(case, node)}"
+        why = f"\n{known.forward}" if known is not None and known.forward else ""
+        shape = case.facts.shape(node.id, seen.index)
+        if seen.infs and shape is not None and shape.dtype == "float16":
+            why += "\nfloat16 ends at 65,504: compute this part in float32, or keep the numbers smaller"
+        return f"{op_words(node)}: {where}; {came}{why}"
+    given = operand(node.site, node, seen.index) if expression(node.site) else ""
+    to = f"`{given}`" if given else f"input {seen.index}"
+    bad = bool(case.measured.bad_output[case.walk.place(node.id)])
+    why = "" if known is None else known.forward if bad else known.backward
+    reason = f"\n{why}" + ("; its derivative there is no better" if bad else "") if why else ""
+    layer = _in_layer(case, node)
+    return f"{op_words(node)}: in the gradient that it sends to {to} {where}; what came in was finite{layer}{reason}"
+
+
+def _in_layer(case: Case, node: NodeFact) -> str:
+    """In which layer of the model a node was built; empty for none, or the model itself."""
+    module = case.facts.module_of(node.id)
+    return f"; in layer `{module.path}` ({module.class_name})" if module is not None and module.path else ""
+
+
+def _needed(case: Case, story: Story) -> str:
+    names = list(dict.fromkeys(name for place in story.leaves[:LEAVES] if (name := leaf_words(case, place))))
+    if names:
+        return f"pass {story.call.id}: left it in the gradient of {listed(names)}"
+    if story.leaves:
+        return f"pass {story.call.id}: left it in the gradient of {count(len(story.leaves), 'leaf').replace('leafs', 'leaves')}"
+    return f"pass {story.call.id}: started from it" if story.forward else f"pass {story.call.id}: ran it"
+
+
+def _fix(case: Case, story: Story, choice: NodeFact | None) -> str:
+    node = story.producer
+    known = singular(node.op.name)
+    if _is_leaf(story):
+        return "Look at what wrote to it last: an initialisation, empty(), a file that was loaded, a step with a bad gradient."
+    if choice is not None and _hidden(case, story):
+        return rewrite(node, choice)
+    if story.forward and _from_outside(story):
+        return (
+            "Look at the data that goes in there, with isnan(): this op gives NaN only where NaN or infinity goes in, and what "
+            "came from the graph was finite."
+        )
+    if known is not None and known.keep:
+        return f"Look at what goes in there, with isnan(), min() and max(); {known.keep}."
+    return "Look at what goes in there, with isfinite(), min() and max(), and keep it in the range in which the op is finite."

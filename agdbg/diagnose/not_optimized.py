@@ -1,0 +1,198 @@
+"""not-optimized: parameters get gradients, and the optimizer that should train them has others.
+
+It is built with the parameters that a model has at that moment. One that is replaced later is not among them, nor is one of a
+module that a list or a dictionary hides. Left out on purpose looks much the same, so only what cannot be meant is told:
+an optimizer with tensors that the program no longer uses beside a parameter that takes their place, and a module without
+a parent that runs inside of another one.
+
+Needs: OPTIMIZER, TENSOR, RAN, MODULE, for the places in its models SHAPE.
+"""
+
+from dataclasses import dataclass
+
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.layers import enclosing_modules, root_of
+from agdbg.diagnose.leaves import Leaf, Leaves
+from agdbg.diagnose.walk import Mask
+from agdbg.diagnose.words import Lines, count, listed
+from agdbg.record.deep_facts import ModuleFact, OptimizerFact
+from agdbg.record.facts import NodeFact, PassFact
+
+KIND = "not-optimized"
+#: Parameters that are named in a sentence.
+NAMED = 4
+
+
+@dataclass(frozen=True)
+class _Left:
+    """Parameters that get gradients and that no optimizer has."""
+
+    leaves: list[Leaf]
+    user: NodeFact
+    call: PassFact
+
+
+def findings(case: Case) -> list[Found]:
+    """One finding for what was replaced, and one for each module that is hidden from the optimizer."""
+    leaves = Leaves(case)
+    if not leaves.built or not leaves.stepped:
+        return []
+    left = [leaf for leaf in leaves.all if leaf.name and _gets_gradients(leaves, leaf) and not leaves.is_trained(leaf)]
+    replaced = _replaced(case, leaves, left)
+    found = [replaced] if replaced is not None else []
+    if replaced is None:
+        found += _hidden(case, leaves, left)
+    return found
+
+
+def _gets_gradients(leaves: Leaves, leaf: Leaf) -> bool:
+    return bool(leaf.places) and bool(leaves.given[leaf.places].any())
+
+
+def last_run(case: Case, leaf: Leaf) -> int:
+    """The row of the last birth of a leaf's node, -1 when it has none."""
+    return max((int(case.walk.born[place]) for place in leaf.places), default=-1)
+
+
+# ----- replaced -----
+
+
+def predecessor(case: Case, leaves: Leaves, leaf: Leaf) -> Leaf | None:
+    """The leaf of the same name that an optimizer has and that was not used any more when this one was first told."""
+    for old in leaves.all:
+        same = old.name == leaf.name and old.storage in leaves.built and old is not leaf
+        if same and old.row < leaf.row and last_run(case, old) < leaf.row:
+            return old
+    return None
+
+
+def replaced(case: Case, leaves: Leaves) -> set[int]:
+    """The storages of the parameters that an optimizer has and that others took the place of, which get gradients."""
+    left = [leaf for leaf in leaves.all if leaf.name and _gets_gradients(leaves, leaf) and not leaves.is_trained(leaf)]
+    return {old.storage for leaf in left if (old := predecessor(case, leaves, leaf)) is not None}
+
+
+def _replaced(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
+    """The parameters that took the place of those that the optimizer has."""
+    known = {leaf.storage: leaf for leaf in leaves.all}
+    pairs: list[tuple[Leaf, OptimizerFact]] = []
+    certain: Certainty = "certain"
+    for leaf in left:
+        old = predecessor(case, leaves, leaf)
+        if old is not None:
+            pairs.append((leaf, leaves.built[old.storage]))
+    if not pairs:
+        never = [fact for storage, fact in leaves.built.items() if storage not in known or not known[storage].places]
+        never = [fact for fact in never if fact.storage not in known or not known[fact.storage].name]
+        pairs = (
+            [(leaf, never[0]) for leaf in left]
+            if len(never) >= len(left) > 0 and never[0].row < min(leaf.row for leaf in left)
+            else []
+        )
+        certain = "likely"
+    if not pairs:
+        return None
+    return _found(case, [leaf for leaf, _ in pairs], pairs[0][1], certain)
+
+
+def _found(case: Case, left: list[Leaf], holder: OptimizerFact, certainty: Certainty) -> Found | None:
+    story = _left(case, left)
+    if story is None:
+        return None
+    lines = Lines(holder.site)
+    names, several = _names(left)
+    has = f"{holder.op.name}{lines.at(holder.site)} was built with what had {'their places' if several else 'its place'} before"
+    return Found(
+        story.call.row,
+        Finding(
+            kind=KIND,
+            cause=f"{names} {'get' if several else 'gets'} gradients and no optimizer has {'them' if several else 'it'}: {has}.",
+            evidence=(
+                Evidence(
+                    "optimizer",
+                    holder.site,
+                    f"{holder.op.name} is built; it goes on with tensors that nothing uses any more",
+                ),
+                Evidence(
+                    "used",
+                    story.user.site,
+                    f"what is used now is {'others' if several else 'another'}, made or moved since",
+                ),
+                Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
+            ),
+            nodes=(story.user.id,),
+            certainty=certainty,
+            fix=(
+                "Build the optimizer after the last change of the model (new layers, to() of another dtype or device, "
+                "load of other parameters), or give it the new ones with add_param_group()."
+            ),
+        ),
+    )
+
+
+def _names(left: list[Leaf]) -> tuple[str, bool]:
+    names = list(dict.fromkeys(f"`{leaf.name}`" for leaf in left))
+    several = len(names) > 1
+    return f"Parameter{'s' if several else ''} {listed(names, NAMED)}", several
+
+
+def _left(case: Case, left: list[Leaf]) -> _Left | None:
+    """The first use of these leaves, and the first pass that left a gradient in one."""
+    walk = case.walk
+    places = {place for leaf in left for place in leaf.places}
+    mask: Mask = walk.mask(walk.ids[sorted(places)])
+    edges = walk.edges
+    at = mask[edges.target].nonzero()[0]
+    users = [case.facts.node(int(walk.ids[edges.source[each]])) for each in at[:1].tolist()]
+    user = users[0] if users else None
+    ran = [number for place in sorted(places) for number in case.facts.passes_of(int(walk.ids[place]))[:1]]
+    call = case.facts.pass_of(min(ran)) if ran else None
+    return _Left(left, user, call) if user is not None and call is not None else None
+
+
+# ----- hidden in a list -----
+
+
+def _hidden(case: Case, leaves: Leaves, left: list[Leaf]) -> list[Found]:
+    found: dict[tuple[int, ...], tuple[ModuleFact, list[Leaf], _Left]] = {}
+    for leaf in left:
+        story = _left(case, [leaf])
+        around = enclosing_modules(case, story.user) if story is not None else []
+        if story is None or len(around) < 2:
+            continue
+        outer = next((each for each in around[1:] if root_of(case, each).id != root_of(case, around[0]).id), None)
+        if outer is not None:
+            found.setdefault((outer.id, around[0].id), (outer, [], story))[1].append(leaf)
+    by_outer: dict[int, list[tuple[ModuleFact, list[Leaf], _Left]]] = {}
+    for (number, _), each in found.items():
+        by_outer.setdefault(number, []).append(each)
+    return [_hidden_found(case, leaves, group) for group in by_outer.values()]
+
+
+def _hidden_found(case: Case, leaves: Leaves, group: list[tuple[ModuleFact, list[Leaf], _Left]]) -> Found:
+    outer, mine, story = group[0]
+    holder = next(iter(leaves.built.values()))
+    what = f"`{outer.class_name}.forward`"
+    number = count(len(group), "module")
+    return Found(
+        story.call.row,
+        Finding(
+            kind=KIND,
+            cause=(
+                f"{what} calls {number} that {'is' if len(group) == 1 else 'are'} no part of it, so no optimizer has "
+                f"{listed([f'`{leaf.name}`' for leaf in mine], NAMED)} of {'it' if len(group) == 1 else 'each'}."
+            ),
+            evidence=(
+                Evidence("optimizer", holder.site, f"{holder.op.name} is built; parameters() gave it none of these"),
+                Evidence("used", story.user.site, f"runs inside of {what} and belongs to no model"),
+                Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
+            ),
+            nodes=(story.user.id,),
+            certainty="likely",
+            fix=(
+                "Keep it as an attribute of the module, or a list or dictionary of such in nn.ModuleList or nn.ModuleDict, so that "
+                "parameters() finds it. If it is not meant to be trained, requires_grad_(False) says so."
+            ),
+        ),
+    )

@@ -1,0 +1,179 @@
+"""recomputation: a checkpointed function did not compute the same again, and nothing was raised.
+
+Needs: RECOMPUTED with the text of a difference and its flag; births and saves of both runs, BUMP for state that was
+written; SUMMARY, where values are recorded, for all else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.rebuilt import differs, runs
+from agdbg.diagnose.recomputed_reason import difference, likely_reason
+from agdbg.diagnose.source import call_text
+from agdbg.diagnose.twin_runs import Twins, rewritten, twins
+from agdbg.diagnose.words import Lines, op_words, slot_words
+from agdbg.events import REDRAWN, flags_of
+from agdbg.record.facts import BumpFact, NodeFact, PassFact
+from agdbg.record.rare import RecomputeFact
+
+KIND = "recomputation"
+#: Recomputations that are looked into, and the tolerance for norms of the same values.
+LIMIT, TOLERANCE = 60, 1e-6
+
+
+class _Stateful(NamedTuple):
+    """A tensor that both runs saved in the same place, at different versions."""
+
+    first: NodeFact
+    again: NodeFact
+    slot: str
+    storage: int
+    since: list[BumpFact]
+
+
+def findings(case: Case) -> list[Found]:
+    """One finding for each line whose recomputation was not the same, of those for which no error was raised."""
+    failed = {error.pass_id for error in case.facts.errors if error.kind == "checkpoint"}
+    found: dict[tuple[object, ...], Found] = {}
+    for told in case.facts.recomputations[:LIMIT]:
+        call = case.facts.pass_of(told.pass_id)
+        if call is None or call.id in failed:
+            continue
+        made = _finding(case, told, call)
+        if made is not None:
+            found.setdefault((made.evidence[0].site, made.cause.partition(":")[2]), Found(told.row, made))
+    return list(found.values())
+
+
+def _finding(case: Case, told: RecomputeFact, call: PassFact) -> Finding | None:
+    redrawn = bool(flags_of(case.facts.words(told.row)[0]) & REDRAWN)
+    found = difference(told.difference) if told.difference else None
+    lines = Lines(call.site)
+    if found is not None:
+        why = likely_reason(found, redrawn)
+        what = f"{differs(found, lines)}{f'; {why}' if why else ''}"
+        return _made(told, call, what, runs(found), "certain")
+    if redrawn:
+        return _made(
+            told,
+            call,
+            "it drew other random numbers, since preserve_rng_state=False keeps none",
+            _first(case, told),
+            "certain",
+        )
+    pairs = twins(case, told)
+    state = _state(case, pairs)
+    if state is not None:
+        return _made(told, call, _state_words(case, state, lines), _state_evidence(state), "certain")
+    written = rewritten(case, told) if not pairs else []
+    if written:
+        node, bump, save = written[0]
+        again = case.facts.node(node)
+        if again is not None:
+            state = _Stateful(again, again, save.slot, save.storage, [bump])
+            words = f"{_state_words(case, state, lines)}, and by each run"
+            return _made(told, call, words, _state_evidence(state)[1:], "certain")
+    other = _other_values(case, pairs)
+    if other is not None:
+        what = f"the first op with another result is {op_words(other)}{lines.at(other.site)}: it reads something that changed since"
+        return _made(
+            told, call, what, (Evidence("second run", other.site, "gave another result than before"),), "likely"
+        )
+    return None
+
+
+def _made(told: RecomputeFact, call: PassFact, what: str, lines: tuple[Evidence, ...], how: Certainty) -> Finding:
+    silent = "" if call.outcome == "error" else " Nothing was raised, and the gradients are of another function."
+    return Finding(
+        kind=KIND,
+        cause=(
+            f"A checkpointed function did not compute the same when `{call_text(call.site, call.call)}`"
+            f"{Lines(call.site).at(call.site)} ran it again: {what}.{silent}"
+        ),
+        evidence=(*lines, Evidence("needed", call.site, "ran the function again")),
+        nodes=(told.node,) if told.node else (),
+        certainty=how,
+        fix=_fix(what),
+    )
+
+
+def _fix(what: str) -> str:
+    if "random numbers" in what:
+        return (
+            "Leave preserve_rng_state=True, which is the default; draw what does not come from the engine's generator before the "
+            "call, and pass it as an argument."
+        )
+    return (
+        "Make the function depend on its arguments alone: pass the state as an argument, and change it outside of the function, "
+        "after backward()."
+    )
+
+
+def _first(case: Case, told: RecomputeFact) -> tuple[Evidence, ...]:
+    node = case.facts.node(told.node)
+    return (
+        (Evidence("first run", node.site, f"{op_words(node)}, whose saved tensors were computed again"),)
+        if node is not None
+        else ()
+    )
+
+
+# ----- state that was written in place between the two runs -----
+
+
+def _state(case: Case, pairs: Twins) -> _Stateful | None:
+    for one, other in pairs:
+        first, again = case.facts.node(one), case.facts.node(other)
+        if first is None or again is None:
+            continue
+        versions = {save.slot: save for save in first.saves}
+        for save in again.saves:
+            before = versions.get(save.slot)
+            if (
+                before is not None
+                and save.storage
+                and before.storage == save.storage
+                and before.version != save.version
+            ):
+                bumps = case.facts.bumps(save.storage)
+                since = [each for each in bumps if before.version < each.new <= save.version]
+                return _Stateful(first, again, save.slot, save.storage, since)
+    return None
+
+
+def _state_words(case: Case, state: _Stateful, lines: Lines) -> str:
+    names = case.facts.names(state.storage)
+    what = f"`{names[0]}`" if names else slot_words(state.slot)
+    wrote = state.since[-1] if state.since else None
+    by = f" by {wrote.op.name or 'a write'}{lines.at(wrote.site)}" if wrote is not None else ""
+    return (
+        f"{what} of {op_words(state.again)}{lines.at(state.again.site)} was changed in place{by} between the two runs"
+    )
+
+
+def _state_evidence(state: _Stateful) -> tuple[Evidence, ...]:
+    wrote = [
+        Evidence("wrote", each.site, f"version {each.old} to {each.new}, by {each.op.name}")
+        for each in state.since[-3:]
+    ]
+    return (Evidence("first run", state.first.site, op_words(state.first)), *wrote)
+
+
+def _other_values(case: Case, pairs: Twins) -> NodeFact | None:
+    """The first op whose result is not what it was."""
+    for one, other in pairs:
+        before = {each.index: each for each in case.facts.summaries(one) if each.what == "output"}
+        for each in case.facts.summaries(other):
+            was = before.get(each.index) if each.what == "output" else None
+            if was is not None and not _close(was.norm, each.norm, was.largest, each.largest):
+                return case.facts.node(other)
+    return None
+
+
+def _close(norm: float, norm_again: float, largest: float, largest_again: float) -> bool:
+    return all(
+        abs(a - b) <= TOLERANCE * max(abs(a), abs(b), 1e-30) for a, b in ((norm, norm_again), (largest, largest_again))
+    )

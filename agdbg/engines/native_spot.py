@@ -1,0 +1,197 @@
+"""What the condition of a breakpoint may name where a thread of the engine has come by, computed only when it is named."""
+
+import os
+from collections.abc import Callable, Collection
+from types import CodeType, FrameType, SimpleNamespace, TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agdbg.agent.frames import dead_frames, innermost
+from agdbg.engines.native_saved import SavedValues
+from agdbg.engines.native_scene import NativeScene
+from agdbg_engine.backward import QUIET
+from agdbg_engine.grad_mode import mode
+from agdbg_engine.journal import runs_user_code
+from agdbg_engine.node import AccumulateGrad, Node
+from agdbg_engine.saved import Freed, Packed, saved_slots
+from agdbg_engine.sites import where
+from agdbg_engine.tensor import Tensor, wrap
+
+if TYPE_CHECKING:
+    from agdbg.engines.native_driver import Driver
+    from agdbg.engines.native_walk import Walk
+
+
+class NativeSpot:
+    """One place that a thread has come to.
+
+    Args:
+        driver: the driver of the program.
+        node: the node that it is about, if it is about one.
+        walk: the pass that runs, if one does.
+        kind: of the event, as ``before`` or ``version-bump``.
+        facts: what is known of the event; an expression reads them off ``event``.
+        site: the line, where it is not that of the node.
+        trace: of an error that nobody caught: the program has no frame any more but those.
+    """
+
+    def __init__(
+        self,
+        driver: "Driver",
+        node: Node | None,
+        walk: "Walk | None",
+        kind: str,
+        facts: dict[str, Any] | None = None,
+        site: tuple[CodeType, int] | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        self._driver, self._node, self._walk = driver, node, walk
+        self._kind, self._facts, self._site, self._trace = kind, facts or {}, site, trace
+
+    def names(self, wanted: Collection[str]) -> dict[str, Any]:
+        """The values of those names that mean something here."""
+        return {name: value(self) for name, value in _KNOWN.items() if name in wanted}
+
+    def frame(self) -> FrameType | None:
+        """The innermost frame of the program."""
+        internal = self._driver.agent.internal
+        return innermost(internal) if self._trace is None else next(iter(dead_frames(self._trace, internal)), None)
+
+    def describe(self, value: Any) -> str | None:
+        """Text for a tensor."""
+        if isinstance(value, NodeView):
+            return repr(value)
+        return NativeScene(self._driver, {}).describe(value)
+
+    def watched(self, function: Callable[[], Any]) -> tuple[Any, list[str]]:
+        """Call ``function`` without stopping in it, and without recording gradients; the notes tell of writes."""
+
+        def quietly() -> Any:
+            before = mode.grad, mode.op_log, mode.born
+            mode.grad, mode.op_log, mode.born = (
+                False,
+                None,
+                None,
+            )  # a checkpoint or a write in progress is not to see it
+            try:
+                return function()
+            finally:
+                mode.grad, mode.op_log, mode.born = before
+
+        return self._driver.watched(quietly)
+
+    def place(self) -> dict[str, Any]:
+        """File and line of the event, or of the node, and the number of the node."""
+        node = self._node
+        site = self._site or (None if node is None else (node.code, node.lasti))
+        found = None if site is None else where(*site)
+        number = 0 if node is None else getattr(node, "tag", 0)
+        return {"file": found.file if found else "", "line": found.line if found else 0, "node": number}
+
+    # ----- the names -----
+
+    def _node_view(self) -> "NodeView | None":
+        return None if self._node is None else NodeView(self._node, self._driver)
+
+    def _event(self) -> SimpleNamespace:
+        return SimpleNamespace(kind=self._kind, **self._facts)
+
+    def _step(self) -> int:
+        return self._driver.passes_over
+
+    def _rank(self) -> int:
+        return int(os.environ.get("RANK", "0") or 0)
+
+    def _gradients_in(self) -> list[Any]:
+        node, walk = self._node, self._walk
+        if node is None or walk is None:
+            return []
+        return [copied(g) for g in gradients_in(walk, node)]
+
+    def _gradients_out(self) -> list[Any]:
+        node, walk = self._node, self._walk
+        if node is None or walk is None or isinstance(node, AccumulateGrad):
+            return []
+        return [copied(g) for g in gradients_out(walk, node)]
+
+    def _saved(self) -> SavedValues | None:
+        node, journal = self._node, self._walk.journal if self._walk is not None else None
+        if node is None:
+            return None
+        kept = {} if journal is None else journal.saved(node)
+        values = {s.slot: kept.get(s.slot) if s.freed else s.value for s in saved_slots(node)}
+        return SavedValues(node, lambda slot: copied(values[slot]))
+
+
+_KNOWN: dict[str, Callable[[NativeSpot], Any]] = {
+    "node": NativeSpot._node_view,
+    "grads_in": NativeSpot._gradients_in,
+    "grads_out": NativeSpot._gradients_out,
+    "saved": NativeSpot._saved,
+    "event": NativeSpot._event,
+    "step": NativeSpot._step,
+    "rank": NativeSpot._rank,
+}
+
+
+class NodeView:
+    """The node of the engine with what agdbg knows of it: all other attributes are the node's own."""
+
+    def __init__(self, node: Node, driver: "Driver") -> None:
+        self._node = node
+        names = driver.names.of_node(node)
+        place = where(node.code, node.lasti)
+        self.op: str = node.op_name
+        self.id: int = driver.sink.number(node)
+        self.parameter: str = names[0] if node.leaf and names else ""
+        self.module: str = names[0] if not node.leaf and names else ""
+        self.file: str = place.file
+        self.line: int = place.line
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+    def __repr__(self) -> str:
+        return f"{self.op} #{self.id}"
+
+
+def keys_of(node: Node) -> list[Any]:
+    """Under what the gradients of the outputs of ``node`` wait."""
+    return [node, *((node, nr) for nr in range(1, getattr(node, "n_outputs", 1)))] if node.multi else [node]
+
+
+def gradients_in(walk: "Walk", node: Node) -> list[Any]:
+    """The gradients that have come in at a node that runs next or has just run; ``None`` where none came."""
+    keys = keys_of(node)
+    if walk.next_node() is node and any(key in walk.bp.buffers for key in keys):
+        return [walk.bp.buffers.get(key) for key in keys]
+    found = walk.journal.gradients_in(node) if walk.journal is not None else None
+    return list(found) if found else [None for _ in keys]
+
+
+def gradients_out(walk: "Walk", node: Node) -> list[Any]:
+    """What a node sends to its producers: of one that has not run yet what it would send, without hooks."""
+    unknown = [None] * len(node.next_nodes())
+    with np.errstate(**QUIET):
+        try:
+            if walk.next_node() is not node:
+                return list((walk.journal and walk.journal.gradients_out(node)) or unknown)
+            gs = [buffer(g) for g in gradients_in(walk, node)]
+            if runs_user_code(node) or all(g is None for g in gs):
+                return unknown
+            return list(node.grads(gs if node.multi else gs[0]))
+        except Exception:  # what it saved was freed or modified
+            return unknown
+
+
+def buffer(value: Any) -> Any:
+    """The array of a tensor; any other value is one."""
+    return value._a if isinstance(value, Tensor) else value
+
+
+def copied(value: Any) -> Any:
+    """A tensor of its own with the same elements; ``None`` for what is not there or kept by hooks of the program."""
+    if value is None or isinstance(value, Freed | Packed):
+        return None
+    return wrap(buffer(value).copy())

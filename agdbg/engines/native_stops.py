@@ -1,0 +1,232 @@
+"""Where the agent's settings stop a thread of the engine: at births, between the nodes of a pass, at events, at errors."""
+
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from agdbg.agent.control import FilterStop, Settings
+from agdbg.agent.hits import NOTHING, Hits, Verdict
+from agdbg.agent.reason import Reason
+from agdbg.engines.native_events import AT_BIRTH, IN_PASSES, EventStops, Happening, at_birth, in_pass
+from agdbg.engines.native_finite import FILTERS, Finite
+from agdbg.engines.native_match import Matcher
+from agdbg.engines.native_names import Names, models
+from agdbg.engines.native_spot import NativeSpot
+from agdbg.engines.native_watch import Watches
+from agdbg_engine.nn.module import Module
+from agdbg_engine.node import AccumulateGrad, Node
+from agdbg_engine.sites import where
+from agdbg_engine.tensor import Tensor
+
+if TYPE_CHECKING:
+    from agdbg.engines.native_driver import Driver
+    from agdbg.engines.native_walk import Walk
+
+_WATCH = "data breakpoint"
+
+
+class _Found:
+    """What a thread is to stop for, gathered from all that may stop it here."""
+
+    def __init__(self) -> None:
+        self.name = "breakpoint"
+        self.numbers: list[int] = []
+        self.notes: list[str] = []
+        self.error: dict[str, Any] | None = None
+
+    def add(self, verdict: Verdict, text: str = "", name: str = "") -> None:
+        """The breakpoints of a verdict, if it has any, and what there is to say about them."""
+        if verdict.stops:
+            self.numbers += [number for number in verdict.stops if number not in self.numbers]
+            self.notes += [note for note in (text, verdict.note) if note]
+            self.name = name or self.name
+
+    def fail(self, error: dict[str, Any] | None, verdict: Verdict | None) -> None:
+        """An error, which its filter lets through if there is a verdict."""
+        if error is not None and verdict is not None and self.error is None:
+            self.error = error
+            self.notes += [note for note in (verdict.note,) if note]
+
+    def reason(self) -> Reason | None:
+        """Why to stop; ``None`` for no reason."""
+        note = "; ".join(self.notes)
+        if self.error is not None:
+            text = "; ".join(part for part in (str(self.error["text"]), note) if part)
+            return Reason("exception", self.numbers, self.error, text)
+        return Reason(self.name, self.numbers, note=note) if self.numbers else None
+
+
+class Stops:
+    """All that may stop a thread, and the hits of it so far.
+
+    Attributes:
+        matcher: the breakpoints on names and lines that hold now.
+        names: what things are called.
+        watches: the watched memory.
+        every: whether the nodes of a pass must run one by one, with a look at what happened between them.
+        at_births: whether a look at every node that is built is wanted.
+    """
+
+    def __init__(self, driver: "Driver") -> None:
+        self._driver = driver
+        self.names = Names(driver.sink)
+        self.watches = Watches(driver.sink, self.names)
+        self.matcher = Matcher(Settings(), self.names.of_node, driver.sink.number)
+        self.every = self.at_births = self._looks_at_births = False
+        self._events = EventStops(driver.sink, self.names, self._happened)
+        self._hits = Hits()
+        self._finite: Finite | None = None
+        self._filters: dict[str, FilterStop] = {}
+        self._wanted: frozenset[str] = frozenset()
+        self._without_grad: weakref.WeakKeyDictionary[Module, set[str]] = weakref.WeakKeyDictionary()
+
+    def take(self, settings: Settings) -> None:
+        """These are the settings now."""
+        self._hits.take(settings)
+        self.matcher = Matcher(settings, self.names.of_node, self._driver.sink.number)
+        self.names.forget_recorded()
+        self.watches.take(settings.watches)
+        self._events.take(settings.events, bool(self.watches))
+        self._filters = {each.name: each for each in settings.filters}
+        self._wanted = frozenset(settings.exceptions)
+        looked_for = FILTERS & self._wanted
+        self._finite = Finite(looked_for) if looked_for else None
+        looks = self._finite is not None or bool(self.watches)
+        self.every = looks or self._events.any_of(IN_PASSES)
+        self._looks_at_births = looks or self._events.any_of(AT_BIRTH)
+        self.at_births = self._looks_at_births or bool(self.matcher)
+
+    # ----- judging -----
+
+    def _judge(self, numbers: Iterable[int], spot: NativeSpot) -> Verdict:
+        numbers = list(numbers)
+        return self._hits.judge(numbers, spot, self._tell) if numbers else NOTHING
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        self._driver.agent.tell(message, self._driver.sink.ordinal.number)
+
+    def lets_through(self, name: str, spot: NativeSpot) -> Verdict | None:
+        """What the conditions of a filter say, if it is on; ``None`` when they say no."""
+        rule = self._filters.get(name)
+        if rule is None:
+            return NOTHING
+        verdict = self._judge([rule.id], spot)
+        return verdict if verdict.stops else None
+
+    def would_stop(self, walk: "Walk", numbers: Iterable[int]) -> bool:
+        """Whether going back ends before the next node of a pass: nothing is counted or told."""
+        return self._hits.would_stop(numbers, NativeSpot(self._driver, walk.next_node(), walk, "before"))
+
+    # ----- at a birth -----
+
+    def born(self, node: Node, out: Tensor, lines: list[int]) -> Reason | None:
+        """Why to stop where forward code has just built ``node``, which has come to the breakpoints ``lines``."""
+        driver, numbers = self._driver, lines
+        if self.matcher.has_names:
+            self.names.born(node)
+            numbers = [*self.matcher.functions(node), *lines]
+        if not numbers and not self._looks_at_births:
+            return None
+        found = _Found()
+        found.add(self._judge(numbers, NativeSpot(driver, node, None, "born")))
+        if self._events.any_of(AT_BIRTH):
+            for each in at_birth(node, out):
+                found.add(self._judged(each, None), _in_words(each))
+        if self._finite is not None:
+            error = self._finite.born(node, out)
+            if error is not None:
+                found.fail(error, self.lets_through(error["kind"], NativeSpot(driver, node, None, error["kind"])))
+        self._look_at_memory(found, None, node)
+        return found.reason()
+
+    # ----- between the nodes of a pass -----
+
+    def look(self, walk: "Walk", numbers: Iterable[int]) -> Reason | None:
+        """Why to stop before the next node of a pass, or at its end; ``numbers`` are the breakpoints on that node.
+
+        Asked again at the same place it says nothing: a hit is counted once.
+        """
+        if walk.judged == walk.bp.position:
+            return None
+        walk.judged = walk.bp.position
+        found, node = _Found(), walk.next_node()
+        if self._finite is not None:
+            self._look_at_gradients(self._finite, found, walk, node)
+        self._look_at_memory(found, walk, node)
+        if self._events.any_of(IN_PASSES):
+            for each in in_pass(walk):
+                found.add(self._judged(each, walk), _in_words(each))
+        found.add(self._judge(numbers, NativeSpot(self._driver, node, walk, "before")))
+        if node is None and "none-grad" in self._wanted:
+            error = self._missing(walk)
+            if error is not None:
+                found.fail(error, self.lets_through("none-grad", NativeSpot(self._driver, None, walk, "none-grad")))
+        return found.reason()
+
+    def _look_at_gradients(self, finite: Finite, found: _Found, walk: "Walk", following: Node | None) -> None:
+        ran = walk.bp.order[walk.bp.position - 1] if walk.bp.position else None
+        error = finite.ran(walk, ran) if ran is not None else None
+        finite.next(following)
+        if error is not None:
+            found.fail(error, self.lets_through(error["kind"], NativeSpot(self._driver, ran, walk, error["kind"])))
+
+    def _look_at_memory(self, found: _Found, walk: "Walk | None", node: Node | None) -> None:
+        if not self.watches:
+            return
+        here = "the end of the pass" if node is None else f"{node.op_name} of line {where(node.code, node.lasti).line}"
+        for numbers, text in self.watches.look(here if walk is None else f"the run of {here}"):
+            spot = NativeSpot(self._driver, node, walk, "silent-change", {"silent": True})
+            found.add(self._judge(numbers, spot), text, _WATCH)
+
+    def _missing(self, walk: "Walk") -> dict[str, Any] | None:
+        """Parameters without a gradient at the end of a ``backward``, of models of which others got one; each is told once."""
+        if walk.bp.call != "backward" or walk.bp.parent is not None:
+            return None
+        got = {id(node.variable) for node in walk.bp.order if isinstance(node, AccumulateGrad)}
+        new: list[str] = []
+        for model in models():
+            named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+            missing = {name for name, p in named if p._grad is None}
+            if missing and any(id(p) in got for _, p in named):
+                known = self._without_grad.setdefault(model, set())
+                new += sorted(missing - known)
+                known |= missing
+        if not new:
+            return None
+        more = f" and {len(new) - 3:,} more" if len(new) > 3 else ""
+        text = f"{', '.join(new[:3])}{more} got no gradient, though others of the model did"
+        return {"kind": "none-grad", "text": text, "predicted": False, "node": 0}
+
+    # ----- at an event -----
+
+    def _judged(self, each: Happening, walk: "Walk | None") -> Verdict:
+        return self._judge(self._events.of(each.kind), self._spot(each, walk))
+
+    def _spot(self, each: Happening, walk: "Walk | None") -> NativeSpot:
+        return NativeSpot(self._driver, each.node, walk, each.kind, dict(each.facts), each.site)
+
+    def _happened(self, each: Happening) -> None:
+        """The engine has told of something that is wanted."""
+        driver, thread = self._driver, self._driver.thread
+        walk = thread.walks[-1] if thread.walks else None
+        found = _Found()
+        try:
+            if each.kind == "version-bump":
+                self.watches.follow()
+            if thread.suppressed or driver.agent.gone:
+                return
+            found.add(self._judged(each, walk), _in_words(each))
+            if each.kind == "version-bump" and self.watches:
+                watched = self.watches.written(each.facts["storage"])
+                spot = NativeSpot(driver, each.node, walk, each.kind, {**each.facts, "silent": False}, each.site)
+                found.add(self._judge(watched, spot), each.text, _WATCH)
+        except Exception as error:
+            driver.agent.fail(error)
+            return
+        reason = found.reason()
+        if reason is not None:
+            driver.stop_at_event(reason, each, walk)
+
+
+def _in_words(each: Happening) -> str:
+    return f"{each.kind}: {each.text}"

@@ -1,0 +1,99 @@
+"""Watched memory: what can be watched, and what is."""
+
+from typing import Any
+
+from agdbg.breakpoints import storage_number
+from agdbg.hub import frames
+from agdbg.hub.agents import AgentLink, AgentRefused
+from agdbg.hub.call import LATER, Body, Call, handles
+from agdbg.hub.handlers.breaking import answered
+from agdbg.hub.references import Children, Elements, Entries, Locals
+
+_WRITE = ["write"]
+_NO_ADDRESS = "memory has no addresses here: name a tensor, or storage NUMBER"
+_NO_STORAGE = (
+    "has no storage that could be watched: parameters, buffers, saved tensors and other tensors of the program have"
+)
+_ON_ITS_WAY = "is a gradient on its way, which has no storage of its own: break on the node that it goes to"
+
+
+@handles("setDataBreakpoints")
+def set_data_breakpoints(call: Call) -> Body:
+    """Take the memory that is to be watched."""
+    made = call.session.breakpoints.set_data(call.arguments["breakpoints"])
+    return answered(call, [each.as_body() for each in made])
+
+
+@handles("dataBreakpointInfo")
+def data_breakpoint_info(call: Call) -> Body:
+    """Say by what something can be watched."""
+    arguments, name = call.arguments, call.arguments["name"].strip()
+    if arguments.get("asAddress"):
+        return _cannot(_NO_ADDRESS)
+    if arguments.get("variablesReference"):
+        return _of_variable(call, arguments["variablesReference"], arguments["name"])
+    if storage_number(name):
+        return _storage(storage_number(name), f"storage {storage_number(name)}")
+    if arguments.get("frameId") is not None:
+        return _of_expression(call, arguments["frameId"], name)
+    current = call.session.stops.threads.current()
+    if current is None or current.link is None:
+        return _named(name)
+    return _ask(call, current.link, name, {"expression": name, "frame": None}, otherwise=_named(name))
+
+
+def _of_variable(call: Call, reference: int, name: str) -> Body:
+    """An entry of what has a reference."""
+    found = call.session.stops.references.get(reference)
+    if isinstance(found, Elements):
+        return _cannot(f"{name} is an element: watch the tensor that it is in")
+    _, link, _ = call.session.stops.threads.standing(found.thread)
+    if isinstance(found, Locals):
+        return _ask(call, link, name, {"local": found.frame, "name": name})
+    if isinstance(found, Children):
+        return _ask(call, link, name, {"reference": found.reference, "name": name})
+    return _of_entry(call, link, found, name)
+
+
+def _of_entry(call: Call, link: AgentLink, entries: Entries, name: str) -> Body:
+    if entries.section == "Saved tensors":
+        return _ask(call, link, name, {"node": entries.node, "what": "saved", "which": name})
+    if entries.section == "Node" and name == "grad":
+        return _ask(call, link, name, {"node": entries.node, "what": "grad", "which": 0})
+    return _cannot(f"{name} {_ON_ITS_WAY if entries.section.startswith('Gradients') else _NO_STORAGE}")
+
+
+def _of_expression(call: Call, frame_id: int, name: str) -> Body:
+    number, _ = frames.thread_and_place(frame_id)
+    _, link, stop = call.session.stops.threads.standing(number)
+    frame = frames.pick(frames.frames_of(stop), frame_id)
+    asked = {"expression": name, "frame": frame.user if frame.kind == "user" else None}
+    return _ask(call, link, name, asked, otherwise=_named(name))
+
+
+def _ask(
+    call: Call, link: AgentLink, name: str, asked: dict[str, Any], otherwise: dict[str, Any] | None = None
+) -> Body:
+    """Ask the thread which storage it is; ``otherwise`` is the answer when it has none."""
+
+    def told(body: dict[str, Any], error: AgentRefused | None) -> None:
+        number = 0 if error is not None else int(body.get("storage") or 0)
+        call.ok(
+            _storage(number, str(body.get("text") or name)) if number else otherwise or _cannot(f"{name} {_NO_STORAGE}")
+        )
+
+    link.ask("watch", told, **asked)
+    return LATER
+
+
+def _storage(number: int, text: str) -> dict[str, Any]:
+    return {"dataId": f"storage:{number}", "description": text, "accessTypes": _WRITE, "canPersist": False}
+
+
+def _named(name: str) -> dict[str, Any]:
+    text = f"parameters and buffers called {name}"
+    return {"dataId": f"name:{name}", "description": text, "accessTypes": _WRITE, "canPersist": True}
+
+
+def _cannot(why: str) -> dict[str, Any]:
+    return {"dataId": None, "description": why}

@@ -1,0 +1,105 @@
+"""The nodes around one, laid out for a screen of characters: boxes in layers, and lines between them."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from agdbg.graph.layout import Layout, layout
+from agdbg.graph.model import Graph
+from agdbg.graph.model import GraphEdge as Edge
+from agdbg.graph.model import GraphNode as Node
+from agdbg.protocol.looks import Box, Line, NeighbourhoodBody, Port
+from agdbg.protocol.vendor import GraphBody, GraphEdge, GraphNode
+
+#: Nodes that are laid out at most; those that are further away are left out.
+MOST = 240
+#: What the layout takes for a cell, and for a layer.
+_CELL, _LAYER = 8.0, 48.0
+_LEAST_CELLS, _MOST_CELLS = 12, 30
+
+
+def laid_out(
+    drawn: Callable[[int], GraphBody], shapes: Callable[[int], str], node: int, hops: int
+) -> NeighbourhoodBody:
+    """The neighbourhood of a node, with fewer hops where it has too many nodes.
+
+    Args:
+        drawn: the nodes within so many hops, at most :data:`MOST` of them, and their edges.
+        shapes: the shape of what a node gave, or "".
+        node: that which stands in the middle.
+        hops: how far from it.
+    """
+    reached = hops
+    if drawn(hops)["total"] > MOST:
+        reached = bisect_right(range(hops), MOST, key=lambda within: drawn(within)["total"]) - 1
+    body = drawn(max(reached, 0))
+    nodes = body["nodes"]
+    there = {each["id"] for each in nodes}
+    edges = [each for each in body["edges"] if each["consumer"] in there and each["producer"] in there]
+    words = {each["id"]: _words(each, shapes(each["id"])) for each in nodes}
+    graph = Graph(
+        nodes=[Node(each["id"], each["op"]) for each in nodes],
+        edges=[Edge(each["consumer"], each["producer"], each["output"], each["input"]) for each in edges],
+    )
+    placed = layout(graph, lambda at, to, of: (_CELL * _width(words[nodes[at]["id"]]), _LAYER))
+    boxes = [_box(each, words[each["id"]], placed, at) for at, each in enumerate(nodes)]
+    return {
+        "node": node,
+        "hops": reached,
+        "total": len(nodes),
+        "cut": reached < hops or body["total"] > len(nodes),
+        "width": max((box["x"] + box["width"] for box in boxes), default=0),
+        "layers": max((box["layer"] for box in boxes), default=-1) + 1,
+        "boxes": boxes,
+        "lines": [_line(route.edge, edges, placed, at) for at, route in enumerate(placed.routes)],
+        "ports": [_port(edges[edge]) for ports in placed.ports_to.values() for edge in ports],
+    }
+
+
+def _words(node: GraphNode, shape: str) -> list[str]:
+    badges = " ".join(f"[{badge['text']}]" for badge in node["badges"])
+    place = f"{node['file'].rsplit('/', 1)[-1]}:{node['line']}" if node["file"] else ""
+    return [f"{node['op']} #{node['id']}", badges or shape or place]
+
+
+def _width(words: Sequence[str]) -> int:
+    """Cells of a box, its borders among them."""
+    return min(max(*(len(each) + 4 for each in words), _LEAST_CELLS), _MOST_CELLS)
+
+
+def _box(node: GraphNode, words: list[str], placed: Layout, at: int) -> Box:
+    return {
+        "node": node["id"],
+        "op": node["op"],
+        "words": words,
+        "x": round(placed.boxes[at].x / _CELL),
+        "width": _width(words),
+        "layer": _layer_of(placed, at),
+        "state": node["state"],
+        "file": node["file"],
+        "line": node["line"],
+    }
+
+
+def _layer_of(placed: Layout, at: int) -> int:
+    """Layers of parts that stand below one another do not overlap: which of the tops of boxes it is, from above."""
+    tops = _tops(placed)
+    return tops[placed.boxes[at].y]
+
+
+def _tops(placed: Layout) -> dict[float, int]:
+    return {top: at for at, top in enumerate(sorted({box.y for box in placed.boxes}))}
+
+
+def _line(edge: int, edges: list[GraphEdge], placed: Layout, at: int) -> Line:
+    route = placed.routes[at]
+    xs = [route.start[0], *(x for x, _, _ in route.bends), route.end[0]]
+    return {**_port(edges[edge]), "xs": [round(x / _CELL) for x in xs]}
+
+
+def _port(edge: GraphEdge) -> Port:
+    return {
+        "consumer": edge["consumer"],
+        "producer": edge["producer"],
+        "output": edge["output"],
+        "input": edge["input"],
+    }

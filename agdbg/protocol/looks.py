@@ -1,0 +1,105 @@
+"""Requests of agdbg's own by which panes look at a recording from another side: in time, around a node, by modules."""
+
+from typing import Literal, NotRequired, TypedDict
+
+from agdbg.protocol.vendor import Count, Start, _MaybePass, _Pass
+
+# ----- the timeline -----
+
+
+class TimelineArguments(_MaybePass):
+    """A page of the runs of a pass; without one that in which the thread stands, or else the last."""
+
+    start: Start
+    count: Count
+    threadId: NotRequired[int]
+
+
+class Run(TypedDict):
+    """A run of a node; ``name`` is that of a leaf, ``record`` is for ``agdbg/goto``.
+
+    ``gradient`` is the norm of what arrived, null where that was not recorded, and ``hooks`` how many calls of hooks it made.
+    """
+
+    node: int
+    op: str
+    name: str
+    file: str
+    line: int
+    order: int
+    startNs: int
+    durationNs: int
+    outcome: Literal["ok", "error", "skipped"]
+    hooks: int
+    gradient: float | None
+    record: int
+
+
+class TimelineBody(_Pass):
+    """A page; ``pass`` is 0 when there is none, ``at`` the run at which the thread stands, or ``total`` behind all that ran."""
+
+    before: int | None
+    after: int | None
+    call: str
+    file: str
+    line: int
+    outcome: Literal["ok", "error", "unfinished"]
+    total: int
+    start: int
+    runs: list[Run]
+    longestNs: int
+    wholeNs: int
+    at: int | None
+
+
+# ----- the neighbourhood -----
+
+
+class NeighbourhoodArguments(TypedDict):
+    """A node, and how many edges away others may be."""
+
+    node: int
+    hops: Start
+
+
+class Box(TypedDict):
+    """A node, in cells of a screen; layer 0 is above, and has the nodes that were built first."""
+
+    node: int
+    op: str
+    words: list[str]
+    x: int
+    width: int
+    layer: int
+    state: str
+    file: str
+    line: int
+
+
+class Port(TypedDict):
+    """An edge that is too long for a line."""
+
+    consumer: int
+    producer: int
+    output: int
+    input: int
+
+
+class Line(Port):
+    """An edge; ``xs`` are its places from the top of the consumer, layer by layer, up to the bottom of the producer."""
+
+    xs: list[int]
+
+
+class NeighbourhoodBody(TypedDict):
+    """The boxes and the lines between them; ``cut``: fewer hops, or fewer nodes, than were asked for."""
+
+    node: int
+    hops: int
+    total: int
+    cut: bool
+    width: int
+    layers: int
+    boxes: list[Box]
+    lines: list[Line]
+    ports: list[Port]

@@ -1,0 +1,138 @@
+"""Which memory saved tensors hold, from when to when: arrays over a whole trace, so that a million nodes take seconds."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from agdbg.events import ACCUMULATE_SEQUENCE, RETAIN_GRAPH, Kind, Outcome
+from agdbg.record import Facts
+from agdbg.record.index import Rows
+
+Words = npt.NDArray[np.uint64]
+Sizes = npt.NDArray[np.int64]
+_STORAGE, _SLOT = np.uint64((1 << 36) - 1), np.uint64(56)
+_FLAGS, _LEAF = np.uint64(8), np.uint64(ACCUMULATE_SEQUENCE)
+UNKNOWN = -1
+
+
+class SavedBytes:
+    """Every storage that some node saved, each once.
+
+    Attributes:
+        storages: their ids, ascending.
+        saver: the node that saved each first, and ``row`` its birth.
+        nbytes: the size of each, :data:`UNKNOWN` where that was not recorded.
+        permanent: which of them belong to leaves, as parameters do: they are there anyway.
+        freed: the row at which the last node that held it let it go; where that is not known the last row at which it was used.
+        run: which of them some pass used; of others it is not known when they were dropped.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self._records = facts.trace.records
+        node, storage = self._saves()
+        self.storages, first, group = np.unique(storage, return_index=True, return_inverse=True)
+        self.saver: Words = node[first]
+        ids, rows = self._births
+        at = ids.searchsorted(node)
+        born = rows[np.minimum(at, max(0, len(rows) - 1))] if len(rows) else np.zeros(0, np.int64)
+        self.row: Rows = np.full(len(self.storages), len(self._records), np.int64)
+        np.minimum.at(self.row, group, born)
+        self.nbytes = self._sizes()
+        self.permanent = np.isin(self.storages, self._leaves())
+        end, used = self._ends(node)
+        self.freed: Rows = np.full(len(self.storages), -1, np.int64)
+        np.maximum.at(self.freed, group, end)
+        self.run = np.zeros(len(self.storages), bool)
+        np.logical_or.at(self.run, group, used)
+
+    @cached_property
+    def _births(self) -> tuple[Words, Rows]:
+        """The nodes, ascending, and the row of each birth."""
+        rows = self.facts.rows(Kind.BORN)
+        ids, first = np.unique(self._records[rows, 1], return_index=True)
+        return ids, rows[first]
+
+    def _saves(self) -> tuple[Words, Words]:
+        """Pairs of a node and a storage that it saved; what pack hooks took instead is not held."""
+        born = self._records[self.facts.rows(Kind.BORN)]
+        told = self._records[self.facts.rows(Kind.SAVED)]
+        node = np.concatenate([born[:, 1], born[:, 1], told[:, 1]])
+        storage = np.concatenate([born[:, 6] & _STORAGE, born[:, 7] & _STORAGE, told[:, 3]])
+        slot = np.concatenate([born[:, 6] >> _SLOT, born[:, 7] >> _SLOT, told[:, 2]])
+        good = (storage > 0) & np.isin(node, self._births[0])
+        packed = self._records[self.facts.rows(Kind.PACKED)]
+        if len(packed):
+            keys = node * np.uint64(256) + slot
+            good &= ~np.isin(keys, packed[:, 1] * np.uint64(256) + packed[:, 2])
+        return node[good], storage[good]
+
+    def _sizes(self) -> Sizes:
+        told = self._records[self.facts.rows(Kind.SHAPE)]
+        ids, last = np.unique(told[::-1, 4], return_index=True)
+        sizes = told[::-1][last, 5].astype(np.int64)
+        return _looked_up(self.storages, ids, sizes, UNKNOWN)
+
+    def _leaves(self) -> Words:
+        """The storages of leaves: those that have names, and those of AccumulateGrad nodes."""
+        born = self._records[self.facts.rows(Kind.BORN)]
+        leaves = born[born[:, 2] == _LEAF, 1]
+        told = self._records[self.facts.rows(Kind.SHAPE)]
+        named = [each.storage for each in self.facts.tensors if each.kind in ("parameter", "buffer")]
+        return np.concatenate([told[np.isin(told[:, 1], leaves), 4], np.array(named, np.uint64)])
+
+    def _ends(self, node: Words) -> tuple[Rows, npt.NDArray[np.bool_]]:
+        """For each of these nodes the row at which it was freed, else the row of its last run or birth; and whether it ran."""
+        rows = self.facts.run_rows
+        ran = self._records[rows]
+        well = ran[:, 6] == Outcome.OK
+        started = self._records[self.facts.rows(Kind.PASS_STARTED)]
+        kept = started[(started[:, 0] >> _FLAGS & np.uint64(RETAIN_GRAPH)) > 0, 1]
+        freeing = well & ~np.isin(ran[:, 2], kept)
+        ids, last = _last(ran[:, 1], rows)
+        freed_ids, freed_at = _first(ran[freeing, 1], rows[freeing])
+        births, born = self._births
+        freed = _looked_up(node, freed_ids, freed_at, -1)
+        used = _looked_up(node, ids, last, -1)
+        end = np.where(freed >= 0, freed, np.where(used >= 0, used, _looked_up(node, births, born, -1)))
+        return end, used >= 0
+
+    # ----- over time -----
+
+    def peak(self) -> tuple[int, npt.NDArray[np.bool_]]:
+        """The row at which most bytes were held, and which storages were; those of leaves are left out."""
+        counted = ~self.permanent & (self.run if self.run.any() else True)
+        sizes = np.where(counted & (self.nbytes > 0), self.nbytes, 0)
+        if not len(sizes) or not counted.any():
+            return 0, np.zeros(len(self.storages), bool)
+        rows = np.concatenate([self.row, self.freed + 1])
+        change = np.concatenate([sizes, -sizes])
+        # with no sizes the number of storages stands for them
+        if not sizes.any():
+            change = np.concatenate([counted.astype(np.int64), -counted.astype(np.int64)])
+        order = np.lexsort((change, rows))
+        held = np.cumsum(change[order])
+        at = int(rows[order][int(held.argmax())])
+        return at, counted & (self.row <= at) & (self.freed >= at)
+
+
+def _looked_up(keys: Words, ids: Words, values: npt.NDArray[np.int64], default: int) -> npt.NDArray[np.int64]:
+    """The value of each key; ``ids`` are ascending."""
+    if not len(ids):
+        return np.full(len(keys), default, np.int64)
+    at = np.minimum(ids.searchsorted(keys), len(ids) - 1)
+    found: npt.NDArray[np.int64] = np.where(ids[at] == keys, values[at], default)
+    return found
+
+
+def _first(ids: Words, rows: Rows) -> tuple[Words, Rows]:
+    found, at = np.unique(ids, return_index=True)
+    return found, rows[at]
+
+
+def _last(ids: Words, rows: Rows) -> tuple[Words, Rows]:
+    found, at = np.unique(ids[::-1], return_index=True)
+    return found, rows[::-1][at]

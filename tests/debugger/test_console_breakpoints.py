@@ -1,0 +1,133 @@
+"""Breakpoints of the console on a real program."""
+
+import pytest
+from agdbg_tests_console_stage import SMALL
+
+from agdbg.console import CommandError
+
+DEFAULTS = ["errors: backward-twice", "errors: inplace-modified"]
+
+
+def labels(console):
+    return [each["what"] for each in console.value("info breakpoints")["breakpoints"]]
+
+
+def stops(console):
+    """Where all the stops are, from the start to the end."""
+    found, text = [], console.do("run")
+    while "has ended" not in text:
+        found.append(text.splitlines()[0])
+        text = console.do("c")
+    return found
+
+
+def test_names_nodes_and_lines(console_stage):
+    console = console_stage.console(SMALL)
+    assert console.do("break Exp*") == "1  Exp*"
+    assert console.do("b #2") == "2  node 2"
+    assert console.do("break script.py:7 backward").endswith("script.py:7  in backward")
+    assert stops(console) == [
+        "breakpoint 1: forward, line 6 built ExpBackward0",
+        "breakpoint 3: before SumBackward0, node 1 of 5 of backward()",
+        "breakpoint 1: before ExpBackward0, node 2 of 5 of backward()",
+        "breakpoint 2: before AccumulateGrad, node 5 of 5 of backward()",
+    ]
+
+
+def test_conditions_and_ignore_counts(console_stage):
+    loop = SMALL.replace("loss.backward()", "for i in range(5):\n    loss.backward(retain_graph=True)")
+    console = console_stage.console(loop)
+    console.do("break script.py:7 backward if i == 3")
+    console.do("run")
+    assert console.do("p i") == "3"
+    assert console.do("condition 1").endswith("script.py:7  in backward")
+    console.do("restart")
+    assert console.do("p i") == "0"
+    assert console.do("ignore 1 2").endswith("in backward  ignores 2")
+    console.do("restart")
+    assert console.do("p i") == "2"
+    with pytest.raises(CommandError, match="is no Python expression"):
+        console.do("condition 1 i ==")
+    assert console.do("info breakpoints").splitlines()[-1].endswith("in backward  ignores 2")
+
+
+def test_a_temporary_one_stops_once(console_stage):
+    console = console_stage.console(SMALL)
+    assert console.do("tbreak mul") == "1  mul  temporary"
+    assert stops(console) == ["breakpoint 1: forward, line 5 built MulBackward0"]
+    assert labels(console) == DEFAULTS
+
+
+def test_log_prints_and_goes_on(console_stage):
+    console = console_stage.console(SMALL)
+    assert console.do("log script.py:5 at {node.op_name}").endswith("logs 'at {node.op_name}'")
+    text = console.do("run")
+    assert text.splitlines()[-1] == "the program has ended with exit status 0; its recording is here"
+    assert "at MulBackward0" in text
+
+
+def test_delete_disable_and_enable(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("break mul", "break exp", "break script.py:7")
+    assert "2  exp  off" in console.do("disable 2").splitlines()
+    console.do("delete 3")
+    assert [line.split(":")[0] for line in stops(console)] == ["breakpoint 1"] * 2
+    assert "  off" not in console.do("enable")
+    assert console.do("delete") == "no breakpoints"
+    with pytest.raises(CommandError, match="there is no breakpoint 9; there are: none"):
+        console.do("delete 9")
+    with pytest.raises(CommandError, match="'x' is no number of a breakpoint"):
+        console.do("disable x")
+
+
+def test_catch_errors_and_events(console_stage):
+    leaf = SMALL.replace("loss.backward()", "loss.backward()\ntry:\n    x.add_(1)\nexcept RuntimeError:\n    pass")
+    console = console_stage.console(leaf)
+    console.do("catch leaf-inplace", "catch backward-started", "catch accumulate")
+    found = stops(console)
+    assert sum("backward()" in line for line in found) >= 3
+    assert any(line.startswith("error: ") and "leaf-inplace" in line for line in found)
+    with pytest.raises(CommandError, match="did you mean version-bump"):
+        console.do("catch version-bumb")
+    with pytest.raises(CommandError, match="catch what"):
+        console.do("catch")
+
+
+def test_watch_stops_at_writes(console_stage):
+    console = console_stage.console(
+        SMALL.replace("loss.backward()", "loss.backward()\nwith torch.no_grad():\n    w.mul_(2)")
+    )
+    console.do("start")
+    assert console.do("watch w").split("  ")[1] == "writes to w"
+    assert "mul_" in console.do("c")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("break", "break where"),
+        ("break a b", "break where"),
+        ("break mul forward", "forward can be said of a FILE:LINE only"),
+        ("break script.py:99", "line 99 is not in"),
+        ("break nowhere.py:3", "there is no file 'nowhere.py'"),
+        ("break mul if )", "is no Python expression"),
+        ("log mul", "log what"),
+        ("watch", "watch what"),
+        ("ignore 1 x", "'x' is no count"),
+    ],
+)
+def test_what_is_refused_changes_nothing(console_stage, line, words):
+    console = console_stage.console(SMALL)
+    with pytest.raises(CommandError, match=words):
+        console.do(line)
+    assert labels(console) == DEFAULTS
+
+
+def test_breakpoints_of_another_client_are_seen_and_kept(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("start", "break mul")
+    other = console_stage.joined(console.client._address)
+    assert labels(other) == ["mul"]
+    other.do("break exp", "catch accumulate", "log script.py:6 here")
+    assert labels(console)[2:5] == ["mul", "exp", "event: accumulate"]
+    assert console.do("info breakpoints").splitlines()[-1].endswith("script.py:6  logs 'here'")

@@ -1,0 +1,130 @@
+"""The runs of a pass in time, and the boxes around a node, as the hub tells them."""
+
+import numpy as np
+import pytest
+
+import agdbg_engine as ag
+from agdbg.engines import native
+from agdbg.hub.history import History
+from agdbg.hub.neighbourhood import MOST, laid_out
+from agdbg.protocol import looks
+from agdbg.protocol.checkers import checker
+from agdbg.record import Recorder
+
+
+@pytest.fixture
+def recording(tmp_path):
+    recorder = Recorder(tmp_path / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+    native.attach(recorder)
+    yield recorder
+    native.detach()
+    recorder.close()
+
+
+def history_of(recorder):
+    recorder.flush()
+    return History(recorder.path)
+
+
+def around(history, node, hops):
+    body = laid_out(lambda within: history.graph(0, MOST, node=node, hops=within), lambda _: "", node, hops)
+    assert checker(looks.NeighbourhoodBody, closed=True).problem(body) is None
+    return body
+
+
+def test_the_runs_of_each_pass_in_order(recording):
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    x.register_hook(lambda grad: grad)
+    (x * x).exp().sum().backward()
+    (x * 3).sum().backward()
+    history = history_of(recording)
+    last = history.timeline(0, 100)
+    assert checker(looks.TimelineBody, closed=True).problem(last) is None
+    assert (last["pass"], last["before"], last["after"], last["outcome"]) == (2, 1, None, "ok")
+    assert [run["op"] for run in last["runs"]] == ["SumBackward0", "MulBackward0", "AccumulateGrad"]
+    first = history.timeline(0, 100, 1)
+    ops = ["SumBackward0", "ExpBackward0", "MulBackward0", "AccumulateGrad"]
+    assert [run["op"] for run in first["runs"]] == ops
+    assert [run["order"] for run in first["runs"]] == [0, 1, 2, 3]
+    assert first["wholeNs"] == sum(run["durationNs"] for run in first["runs"])
+    assert first["longestNs"] == max(run["durationNs"] for run in first["runs"])
+    assert [run["hooks"] for run in first["runs"]] == [0, 0, 0, 1]
+    assert [run["hooks"] for run in last["runs"]] == [0, 0, 1]
+    assert (first["after"], first["before"], first["total"]) == (2, None, 4)
+    assert [run["op"] for run in history.timeline(1, 2, 1)["runs"]] == ops[1:3]
+    assert history.timeline(9, 2, 1)["runs"] == []
+    with pytest.raises(ValueError, match="no pass 7"):
+        history.timeline(0, 1, 7)
+
+
+def test_where_somebody_stands_in_the_pass(recording):
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).exp().sum().backward()
+    history = history_of(recording)
+    nodes = [run["node"] for run in history.timeline(0, 9)["runs"]]
+    assert [history.timeline(0, 0, near=node)["at"] for node in nodes] == [0, 1, 2, 3]
+    assert history.timeline(0, 0)["at"] is None
+    assert history.timeline(0, 0, near=10**6)["at"] == 4
+
+
+def test_without_a_pass_there_is_nothing(recording):
+    ag.tensor([1.0], requires_grad=True).exp()
+    body = history_of(recording).timeline(0, 10)
+    assert checker(looks.TimelineBody, closed=True).problem(body) is None
+    assert (body["pass"], body["total"], body["runs"]) == (0, 0, [])
+
+
+def test_a_pass_that_grows_costs_what_is_new(recording):
+    x = ag.tensor([1.0], requires_grad=True)
+    x.exp().sum().backward()
+    history = history_of(recording)
+    assert history.timeline(0, 10)["total"] == 3
+    x.exp().sum().backward()
+    recording.flush()
+    history.poll()
+    assert history.timeline(0, 10, 1)["total"] == 3
+    assert history.timeline(0, 10)["total"] == 3
+
+
+def test_boxes_do_not_overlap_and_lines_lead_from_box_to_box(recording):
+    x = ag.randn(3, requires_grad=True)
+    y = x
+    for _ in range(6):
+        y = (y * y).exp() + y.sin() * x
+    y.sum().backward()
+    history = history_of(recording)
+    middle = history.rows(8, 1)["rows"][0]["node"]
+    for hops in range(5):
+        body = around(history, middle, hops)
+        assert body["total"] == len(body["boxes"]) == history.graph(0, 0, node=middle, hops=hops)["total"]
+        boxes = {box["node"]: box for box in body["boxes"]}
+        assert middle in boxes
+        taken = [(box["layer"], at) for box in body["boxes"] for at in range(box["x"], box["x"] + box["width"] + 1)]
+        assert len(taken) == len(set(taken))
+        for line in body["lines"]:
+            consumer, producer = boxes[line["consumer"]], boxes[line["producer"]]
+            assert len(line["xs"]) == consumer["layer"] - producer["layer"] + 1
+            assert consumer["x"] <= line["xs"][0] < consumer["x"] + consumer["width"]
+            assert producer["x"] <= line["xs"][-1] < producer["x"] + producer["width"]
+
+
+def test_a_neighbourhood_that_is_too_big_is_cut(recording):
+    x = ag.randn(2, requires_grad=True)
+    parts = [x.exp() for _ in range(MOST + 20)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    history = history_of(recording)
+    body = around(history, int(history.rows(0, 1)["rows"][0]["node"]), 500)
+    assert body["cut"]
+    assert len(body["boxes"]) <= MOST
+
+
+def test_gradient_norms_where_values_were_recorded(tmp_path):
+    import agdbg
+
+    with agdbg.record(tmp_path / "trace", also=frozenset({"values"})):
+        x = ag.tensor([3.0, 4.0], requires_grad=True)
+        (x * 2).sum().backward()
+    runs = History(tmp_path / "trace").timeline(0, 10)["runs"]
+    assert np.allclose([run["gradient"] for run in runs], [1.0, 2**0.5, 8**0.5])

@@ -1,0 +1,227 @@
+"""Custom Functions that are wrong: what they write, what they keep on ctx, what their backward returns, what they have not."""
+
+import textwrap
+
+import pytest
+
+
+def function(forward, backward="return g", arguments="x", name="F"):
+    """The source of a Function whose forward begins behind two lines, from the line where it stands on."""
+    body = textwrap.indent(textwrap.dedent(forward).strip("\n"), " " * 8)
+    back = textwrap.indent(textwrap.dedent(backward).strip("\n"), " " * 8)
+    return (
+        f"class {name}(Function):\n    @staticmethod\n    def forward(ctx, {arguments}):\n{body}\n"
+        f"    @staticmethod\n    def backward(ctx, g):\n{back}\n"
+    )
+
+
+# ----- arguments that are written (case 40) -----
+
+
+def test_an_argument_that_is_written_without_mark_dirty(lint_script, roles):
+    found = lint_script(function("x.mul_(2)\nreturn x", "return 2 * g") + "F.apply(x * 1).sum().backward()").only(
+        "unmarked-write"
+    )
+    assert found.certainty == "certain" and "ctx.mark_dirty(x)" in found.fix
+    assert "forward() of `F`, applied at line 13, changes its argument `x` in place at line 8" in found.cause
+    assert roles(found) == [("applied", 13), ("forward", 7), ("wrote", 8)]
+
+
+@pytest.mark.parametrize(
+    ("forward", "call"),
+    [
+        ("x.mul_(2)\nctx.mark_dirty(x)\nreturn x", "F.apply(x * 1)"),
+        ("y = x.clone()\ny.mul_(2)\nreturn y", "F.apply(x * 1)"),
+        ("x.mul_(2)\nreturn x * 1", "F.apply((x * 1).detach())"),
+    ],
+    ids=["marked", "a copy", "needs no gradient"],
+)
+def test_writing_that_is_right(lint_script, forward, call):
+    assert lint_script(function(forward, "return 2 * g") + call).kinds() == []
+
+
+# ----- tensors on the context (case 39) -----
+
+TWICE = "g, = grad(F.apply(x).sum(), x, create_graph=True)\ng.sum().backward()"
+INTERMEDIATE = function(
+    "t = 2 * x\nKEEP\nctx.save_for_backward(x)\nreturn x * t", "return g * (t_of(ctx) + 2 * ctx.saved_tensors[0])"
+)
+
+
+@pytest.mark.parametrize("keep", ["ctx.t = t", "ctx.some = [1, t]", "ctx.named = {'t': t}"])
+def test_an_intermediate_that_a_second_derivative_misses(lint_script, keep):
+    of = {"ctx.t = t": "ctx.t", "ctx.some = [1, t]": "ctx.some[1]", "ctx.named = {'t': t}": "ctx.named['t']"}[keep]
+    found = lint_script(INTERMEDIATE.replace("KEEP", keep).replace("t_of(ctx)", of) + TWICE).only("intermediate-kept")
+    assert f"`{of}` of `F`" in found.cause and found.certainty == "likely" and "once_differentiable" in found.fix
+    assert [each.role for each in found.evidence] == ["applied", "forward", "backward", "first call", "second call"]
+
+
+def test_an_intermediate_that_is_saved_is_no_better(lint_script):
+    source = INTERMEDIATE.replace("KEEP\n        ctx.save_for_backward(x)", "ctx.save_for_backward(x, t)")
+    found = lint_script(source.replace("t_of(ctx)", "ctx.saved_tensors[1]") + TWICE).only("intermediate-kept")
+    assert "`ctx.saved_tensors[1]`" in found.cause
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        INTERMEDIATE.replace("KEEP", "ctx.t = t").replace("t_of(ctx)", "ctx.t") + "F.apply(x).sum().backward()",
+        function("ctx.mask = x > 1\nreturn x * ctx.mask", "return g * ctx.mask")
+        + TWICE.replace("F.apply(x)", "(F.apply(x) * x)"),
+        function("y = x.exp()\nctx.save_for_backward(y)\nreturn y", "return g * ctx.saved_tensors[0]") + TWICE,
+        function("ctx.save_for_backward(x)\nreturn x * x", "return 2 * g * ctx.saved_tensors[0]") + TWICE,
+        function("ctx.x, ctx.n = x, 3\nreturn x * x", "return 2 * g * ctx.x") + TWICE,
+    ],
+    ids=["no second derivative", "a mask", "an output", "an argument", "an argument on ctx"],
+)
+def test_what_may_be_kept(lint_script, source):
+    assert lint_script(source).kinds() == []
+
+
+def test_an_output_on_the_context_is_a_cycle(lint_script, roles):
+    source = function("y = x.exp()\nctx.y = y\nreturn y", "return g * ctx.y") + "F.apply(x).sum().backward()"
+    found = lint_script(source).only("context-cycle")
+    assert "`ctx.y` of `F`, applied at line 14" in found.cause and "save_for_backward" in found.fix
+    assert roles(found) == [("applied", 14), ("forward", 7)]
+
+
+def test_a_write_to_what_the_context_holds_goes_unnoticed(lint_script, roles):
+    source = function("ctx.x = x\nreturn x * x", "return 2 * g * ctx.x")
+    found = lint_script(
+        source + "h = x * 1\ny = F.apply(h)\nwith ag.no_grad():\n    h.add_(1)\ny.sum().backward()"
+    ).only("context-written")
+    assert "`ctx.x` of `F`, applied at line 14, was changed in place at line 16 (add_)" in found.cause
+    assert roles(found) == [("applied", 14), ("wrote", 16), ("needed", 17)]
+
+
+def test_a_write_after_backward_is_harmless(lint_script):
+    source = function("ctx.x = x\nreturn x * x", "return 2 * g * ctx.x")
+    assert (
+        lint_script(
+            source + "for turn in range(3):\n    F.apply(x).sum().backward()\n    with ag.no_grad(): x.sub_(0.1)"
+        ).kinds()
+        == []
+    )
+
+
+# ----- backward that leaves the graph -----
+
+SAVING = "ctx.save_for_backward(x)\nreturn x * x * x"
+
+
+@pytest.mark.parametrize("cut", ["ctx.saved_tensors[0].detach()", "ctx.saved_tensors[0].data"])
+def test_a_cut_in_backward(lint_script, cut):
+    found = lint_script(function(SAVING, f"x, = ctx.saved_tensors\nt = {cut}\nreturn 3 * g * t * x") + TWICE).only(
+        "backward-cut"
+    )
+    assert "backward() of `F` leaves the graph at line 13" in found.cause and "second derivative" in found.cause
+
+
+def test_one_that_says_so_is_right(lint_script):
+    source = function(SAVING, "return 3 * g * ctx.saved_tensors[0].detach() ** 2")
+    source = source.replace("    @staticmethod\n    def backward", "    @staticmethod\n    @once\n    def backward")
+    run = lint_script(
+        "from agdbg_engine.function import once_differentiable as once\n"
+        + source
+        + TWICE.replace("F.apply(x)", "(F.apply(x) * x)"),
+        error=RuntimeError,
+    )
+    assert run.kinds() == [] and [each.kind for each in run.findings] == ["once-differentiable"]
+
+
+# ----- what backward returns (case 41) -----
+
+SIX = function("return a + b + c + d + e + f", "return RETURNED", "a, b, c, d, e, f")
+
+
+@pytest.mark.parametrize(
+    ("returned", "cause"),
+    [
+        ("g, g, g, g, g, g[:1].expand(3)", "a gradient of shape [3] for its argument `f`, which has shape [2]"),
+        ("g, g, g", "3 of the 6 gradients"),
+        ("g, g, g, g, 1.0, g", "a float as the gradient for its argument `e`, which is no tensor"),
+        ("g, g * 1j, g, g, g, g", "a complex gradient for its argument `b`, which is float32"),
+    ],
+)
+def test_a_wrong_gradient_names_the_argument(lint_script, roles, returned, cause):
+    run = lint_script(
+        SIX.replace("RETURNED", returned) + "F.apply(*[x * i for i in range(6)]).sum().backward()", error=RuntimeError
+    )
+    (found,) = [each for each in run.findings if each.kind == "invalid-gradient"]
+    assert found.cause == f"The backward() of FBackward at line 12 returned {cause}."
+    assert roles(found) == [("applied", 12), ("backward", 10), ("needed", 12)]
+
+
+def test_a_gradient_for_what_is_no_tensor(lint_script):
+    source = function("return a * n", "return g, g", "a, n") + "F.apply(x, 3).sum().backward()"
+    (found,) = lint_script(source, error=RuntimeError).findings
+    assert "a gradient for its argument `n`, which is no tensor" in found.cause and "None at position 2" in found.fix
+
+
+# ----- functions that are missing -----
+
+
+def test_no_jvp(lint_script, roles):
+    source = function("return x * 2", "return g * 2")
+    run = lint_script(
+        "import agdbg_engine.forward_ad as fw\n"
+        + source
+        + "with fw.dual_level():\n    F.apply(fw.make_dual(x, ag.ones(2)))",
+        error=NotImplementedError,
+    )
+    (found,) = run.findings
+    assert (
+        found.kind == "not-implemented"
+        and "The custom Function `F` has no jvp(), and forward mode at line 14" in found.cause
+    )
+    assert roles(found) == [("forward", 8), ("needed", 14)]
+
+
+def test_no_backward(lint_script):
+    source = "class F(Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\nF.apply(x).sum().backward()"
+    (found,) = lint_script(source, error=NotImplementedError).findings
+    assert "The custom Function `F` has no backward(), and a backward pass at line 9 needs it" in found.cause
+
+
+# ----- gradcheck, explained -----
+
+CHECK = """
+a = ag.tensor([1., 2.], requires_grad=True, dtype=ag.float64)
+gradcheck(CALL, (a,))
+"""
+
+
+@pytest.mark.parametrize(
+    ("backward", "fix"),
+    [
+        ("return g * ctx.saved_tensors[0]", "Look for the factor"),
+        ("return -2 * g * ctx.saved_tensors[0]", "Change the sign"),
+        ("return 2 * ctx.saved_tensors[0] + 0 * g", "incoming gradient"),
+    ],
+)
+def test_gradcheck_names_the_function(lint_script, roles, backward, fix):
+    source = function("ctx.save_for_backward(x)\nreturn x * x", backward) + CHECK.replace(
+        "CALL", "lambda t: F.apply(t) * 3"
+    )
+    (found,) = lint_script(source, error=RuntimeError).findings
+    assert found.kind == "gradcheck" and "look at backward() of `F` at line 11" in found.cause and fix in found.fix
+    assert "the derivative is" in found.cause and roles(found)[-2:] == [("backward", 11), ("refused", 15)]
+
+
+def test_gradcheck_without_a_function(lint_script):
+    (found,) = lint_script(CHECK.replace("CALL", "lambda t: (t * t.detach()).sum()"), error=RuntimeError).findings
+    assert "no custom Function took part" in found.cause
+
+
+def test_gradcheck_at_a_kink(lint_script):
+    source = CHECK.replace("[1., 2.]", "[0., 1.]").replace("CALL", "lambda t: ag.nn.functional.relu(t) * 2")
+    (found,) = lint_script(source, error=RuntimeError).findings
+    assert "not differentiable here" in found.cause and "another point" in found.fix
+
+
+def test_a_second_derivative_that_gradgradcheck_refuses(lint_script):
+    source = INTERMEDIATE.replace("KEEP", "ctx.t = t").replace("t_of(ctx)", "ctx.t")
+    check = CHECK.replace("gradcheck(CALL", "gradgradcheck(F.apply").strip("\n")
+    run = lint_script("from agdbg_engine.autograd import gradgradcheck\n" + source + check, error=RuntimeError)
+    (found,) = run.findings
+    assert found.kind == "gradcheck" and "which uses `ctx.t`, through which no second derivative flows" in found.cause

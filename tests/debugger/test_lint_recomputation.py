@@ -1,0 +1,163 @@
+"""Checkpointed functions that do something else when they run again: the first op that differs, and why."""
+
+import pytest
+
+HEAD = """
+import random
+from agdbg_engine.utils.checkpoint import checkpoint
+state = {"scale": 1.0}
+calls = [0]
+"""  # lines 5 to 8
+
+
+def differs(lint_script, source, **how):
+    return lint_script(HEAD + source, **how).only("recomputation")
+
+
+def test_a_number_that_changed(lint_script, roles):
+    source = "def f(t):\n    state['scale'] += 1\n    return (t * state['scale']).exp()\ncheckpoint(f, x, use_reentrant=False).sum().backward()"
+    found = differs(lint_script, source)
+    assert "the first op that differs was `mul with 2.0` at line 11 and became `mul with 3.0`" in found.cause
+    assert "`state['scale']`" in found.cause and found.certainty == "certain"
+    assert roles(found) == [("first run", 11), ("second run", 11), ("needed", 12)]
+
+
+def test_a_branch(lint_script, roles):
+    source = """
+def f(t):
+    calls[0] += 1
+    if calls[0] > 1:
+        return t.exp().sin()
+    return t.exp().cos()
+checkpoint(f, x, use_reentrant=False).sum().backward()
+"""
+    found = differs(lint_script, source)
+    assert "the first op that differs was cos at line 14 and became sin at line 13" in found.cause
+    assert "`calls[0] > 1` depends on something that changed between the two runs" in found.cause
+
+
+def test_a_coin(lint_script):
+    source = """
+coins = iter([0.1, 0.9])
+random.random = lambda: next(coins)
+def f(t):
+    if random.random() < 0.5:
+        u = t.tanh()
+    else:
+        u = t.exp()
+    return u
+checkpoint(f, x, use_reentrant=False).sum().backward()
+"""
+    original = "saved = random.random\n" + source + "random.random = saved"
+    assert "`random.random() < 0.5` draws random numbers that are not repeated" in differs(lint_script, original).cause
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+@pytest.mark.parametrize("drawing", ["ag.rand(2)", "ag.nn.functional.dropout(ag.ones(2), 0.5)"])
+def test_random_numbers_that_nobody_keeps(lint_script, reentrant, drawing):
+    source = f"def f(t): return (t * {drawing}).exp()\ncheckpoint(f, x, use_reentrant={reentrant}, preserve_rng_state=False).sum().backward()"
+    found = differs(lint_script, source)
+    assert (
+        "drew other random numbers, since preserve_rng_state=False" in found.cause
+        and "preserve_rng_state=True" in found.fix
+    )
+
+
+def test_a_parameter_that_was_stepped_in_between(lint_script, roles):
+    source = """
+m = nn.Linear(2, 2)
+y = checkpoint(lambda t: m(t).exp().sin(), x, use_reentrant=False).sum()
+with ag.no_grad():
+    m.weight.mul_(3)
+try: y.backward()
+except RuntimeError: pass
+"""
+    found = differs(lint_script, source)
+    assert (
+        "`weight` of AddmmBackward0 at line 11 was changed in place by mul_ at line 13 between the two runs"
+        in found.cause
+    )
+    assert roles(found) == [("first run", 11), ("wrote", 13), ("needed", 14)]
+
+
+def test_state_that_a_re_entrant_checkpoint_writes(lint_script, roles):
+    source = """
+count = ag.zeros(1)
+def f(t):
+    count.add_(1)
+    return (t * count).exp()
+checkpoint(f, x, use_reentrant=True).sum().backward()
+"""
+    found = differs(lint_script, source)
+    assert "its argument `other` of MulBackward0 at line 13 was changed in place by add_ at line 12" in found.cause
+    assert roles(found) == [("wrote", 12), ("needed", 14)]
+
+
+def test_values_that_no_op_tells(lint_script):
+    """A new tensor in a global: the same ops on the same line, on other numbers."""
+    source = """
+held = [ag.tensor([1., 1.])]
+def f(t):
+    held[0] = held[0] * 2
+    return (t * held[0]).exp().sin()
+checkpoint(f, x, use_reentrant=False).sum().backward()
+"""
+    found = differs(lint_script, source)
+    assert found.certainty == "likely" and "the first op with another result is MulBackward0 at line 13" in found.cause
+    assert "recomputation" not in lint_script(HEAD + source, also=()).kinds(), "without values nobody can know"
+
+
+RIGHT = {
+    "statistics of a batch": (
+        "m = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 1))\nb = ag.randn(6, 2, requires_grad=True)\n"
+        "for how in (True, False): checkpoint(m, b, use_reentrant=how).sum().backward()"
+    ),
+    "the same": "checkpoint(lambda t: (t * 2).exp(), x, use_reentrant=False).sum().backward()",
+    "random numbers that are kept": "checkpoint(lambda t: (t * ag.rand(2)).exp(), x, use_reentrant=False).sum().backward()",
+    "seeded by itself": (
+        "def f(t):\n    ag.manual_seed(3)\n    return (t * ag.rand(2)).exp().sin()\n"
+        "checkpoint(f, x, use_reentrant=False, preserve_rng_state=False).sum().backward()"
+    ),
+    "nothing random": "checkpoint(lambda t: t.exp(), x, use_reentrant=False, preserve_rng_state=False).sum().backward()",
+    "a layer, trained": """
+m = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5), nn.Tanh())
+opt = ag.optim.SGD(m.parameters(), lr=0.1)
+for turn in range(4):
+    opt.zero_grad()
+    checkpoint(m, x, use_reentrant=False).sum().backward()
+    opt.step()
+""",
+    "re-entrant": "m = nn.Linear(2, 2)\nfor turn in range(3): checkpoint(m, x, use_reentrant=True).sum().backward()",
+    "two in a row": (
+        "m = nn.Linear(2, 2)\ny = checkpoint(m, checkpoint(m, x, use_reentrant=False), use_reentrant=False)\ny.exp().sum().backward()"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", RIGHT.values(), ids=RIGHT)
+def test_what_computes_the_same_is_right(lint_script, source):
+    assert lint_script(HEAD + source).kinds() == []
+
+
+# ----- where an error is raised (case 44) -----
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        (
+            "if len(calls) > 1: return t.sum().tanh()\n    return t.exp().tanh()",
+            "`len(calls) > 1` depends on something that changed",
+        ),
+        (
+            "return t.exp() if len(calls) > 1 else t.exp().tanh() * t",
+            "it did less, tanh at line 12 was left out; `len(calls) > 1`",
+        ),
+    ],
+)
+def test_an_error_names_the_branch(lint_script, body, cause):
+    source = f"calls.clear()\ndef f(t):\n    calls.append(1)\n    {body}\ncheckpoint(f, x, use_reentrant=False).sum().backward()"
+    run = lint_script(HEAD + source, error=RuntimeError)
+    (found,) = run.findings
+    assert found.kind == "checkpoint" and cause in found.cause
+    assert "recomputation" not in run.kinds(), "told once"

@@ -1,0 +1,195 @@
+"""Watched tensors: every write to their memory stops, and so does a change that no version tells of."""
+
+import pytest
+
+SCRIPT = """\
+import agdbg_engine as ag
+from agdbg_engine import nn
+model = nn.Linear(2, 1)
+w = model.weight
+opt = ag.optim.SGD(model.parameters(), lr=0.1)
+x = ag.ones(3, 2)
+for i in range(2):
+    loss = model(x).exp().sum()
+    loss.backward()
+    opt.step()
+    opt.zero_grad()
+with ag.no_grad():
+    row = w[0]
+    row.mul_(2)
+w.data.fill_(5)
+w.detach().numpy()[0] = 7
+(w * 1).sum().backward()
+print("done", w.tolist())
+"""
+
+
+@pytest.fixture
+def program(stopping):
+    return stopping(SCRIPT)
+
+
+def told(program):
+    """What the stops say of the watched memory, to the end."""
+    return [text.split("; ")[-1] for text in program.all_stops()]
+
+
+def test_a_parameter_by_its_name(program):
+    (made,) = program.watch("name:weight")
+    assert made["verified"] and made["dataId"] == "name:weight"
+    stops = told(program)
+    writes = [each for each in stops if "version" in each and "without" not in each]
+    steps, view = writes[:-1], writes[-1]
+    assert len(steps) >= 2
+    assert f"line {program.line('opt.step()')}: " in steps[0] and "wrote to weight: version 0 to 1" in steps[0]
+    assert view.startswith(f"line {program.line('row.mul_(2)')}: mul_ wrote to weight: version")
+    silent = [each for each in stops if "without" in each]
+    assert len(silent) == 1
+    assert silent[0].startswith("weight changed without a version bump (version ")
+    assert silent[0].endswith(f"before MulBackward0 of line {program.line('(w * 1)')}")
+    assert "done" in program.printed()
+
+
+def test_the_reason_the_ids_and_the_line(program):
+    (made,) = program.watch({"dataId": "name:weight", "accessType": "write"})
+    stop = program.run()
+    assert (stop["reason"], stop["hitBreakpointIds"]) == ("data breakpoint", [made["id"]])
+    frames = program.request("stackTrace", threadId=1)["stackFrames"]
+    assert next(each["line"] for each in frames if each.get("source")) == program.line("opt.step()")
+
+
+def test_conditions_hits_and_log_messages(program):
+    program.watch(
+        {"dataId": "name:weight", "condition": "event.silent"},
+        {"dataId": "name:bias", "logMessage": "{event.op} {event.old} {event.new}", "hitCondition": "1"},
+    )
+    stops = told(program)
+    assert len(stops) == 1 and "without a version bump" in stops[0]
+    assert [each.split()[1:] for each in program.said() if each.endswith("0 1")] == [["0", "1"]]
+
+
+@pytest.mark.parametrize(
+    ("asked", "description"),
+    [
+        ({"name": "w"}, "of weight"),
+        ({"name": "model.weight", "frameId": 10_002}, "of weight"),
+        ({"name": "row_of(w)"}, None),
+        ({"name": "no.such.name"}, "parameters and buffers called no.such.name"),
+        ({"name": "storage 12"}, "storage 12"),
+    ],
+)
+def test_what_can_be_watched_at_a_stop(program, asked, description):
+    program.on_lines({"line": program.line("loss.backward()")})
+    program.run()
+    program.on_lines()
+    body = program.request("dataBreakpointInfo", **asked)
+    if description is None:
+        assert body["dataId"] == f"name:{asked['name']}"
+        return
+    assert description in body["description"]
+    assert body["accessTypes"] == ["write"]
+    if "of weight" in description:
+        assert body["dataId"].startswith("storage:")
+        assert program.watch(body["dataId"])[0]["verified"]
+        assert "wrote to weight: version 0 to 1" in program.go()["description"]
+
+
+def scope(program, name):
+    scopes = program.request("scopes", frameId=10_000)["scopes"]
+    return next(each["variablesReference"] for each in scopes if each["name"] == name)
+
+
+def test_a_saved_tensor_a_local_and_an_item(stopping):
+    program = stopping(
+        "import agdbg_engine as ag\n"
+        "x = ag.tensor([1.0, 2.0], requires_grad=True)\n"
+        "held = {'t': ag.zeros(2)}\n"
+        "y = (x * 2).exp()\n"
+        "y.sum().backward(retain_graph=True)\n"
+        "held['t'].add_(1)\n"
+        "y.detach().add_(1)\n"
+        "print('done')\n"
+    )
+    program.on_names("Exp*")
+    program.run()
+    program.go()
+    program.on_names()
+    saved = program.request("dataBreakpointInfo", variablesReference=scope(program, "Saved tensors"), name="result")
+    assert saved["dataId"].startswith("storage:")
+    gradient = program.request("dataBreakpointInfo", variablesReference=scope(program, "Gradients in"), name="0")
+    assert gradient["dataId"] is None
+    assert "on its way" in gradient["description"]
+    frames = program.request("stackTrace", threadId=1)["stackFrames"]
+    module = next(each["id"] for each in frames if each["name"] == "<module>")
+    local = program.request("scopes", frameId=module)["scopes"][0]["variablesReference"]
+    leaf = program.request("dataBreakpointInfo", variablesReference=local, name="x")
+    assert leaf["dataId"].startswith("storage:")
+    assert program.request("dataBreakpointInfo", variablesReference=local, name="held")["dataId"] is None
+    variables = program.request("variables", variablesReference=local)["variables"]
+    inside = next(each["variablesReference"] for each in variables if each["name"] == "held")
+    item = program.request("dataBreakpointInfo", variablesReference=inside, name="'t'")
+    assert item["dataId"].startswith("storage:")
+    program.watch(saved["dataId"], item["dataId"], leaf["dataId"])
+    lines = []
+    while (stop := program.go()) is not None:
+        lines.append(stop["description"].split(":")[0])
+    assert lines == ["line 6", "line 7"]
+
+
+def test_a_silent_change_in_backward_is_found_between_its_nodes(stopping):
+    program = stopping(
+        "import agdbg_engine as ag\n"
+        "x = ag.tensor([1.0, 2.0], requires_grad=True)\n"
+        "buffer = ag.zeros(2)\n"
+        "y = x * 2\n"
+        "def hook(g):\n"
+        "    buffer.numpy()[0] = 9\n"
+        "y.register_hook(hook)\n"
+        "y.exp().sum().backward()\n"
+        "print('done')\n"
+    )
+    program.on_names("Mul*")
+    program.run()
+    program.on_names()
+    program.watch(program.request("dataBreakpointInfo", name="buffer")["dataId"])
+    stop = program.go()
+    assert stop["reason"] == "data breakpoint"
+    assert "changed without a version bump (version 0 stays)" in stop["description"]
+    assert "after the run of MulBackward0 of line 4 and before the run of AccumulateGrad" in stop["description"]
+    assert program.go() is None
+
+
+def test_memory_that_is_exchanged(stopping):
+    program = stopping(SCRIPT.replace("w.data.fill_(5)", "w.data = ag.ones(1, 2) * 3"))
+    program.watch({"dataId": "name:weight", "condition": "event.silent"})
+    assert "weight was given other memory, without a version bump" in program.run()["description"]
+
+
+def test_what_an_evaluation_writes_stops_nothing(program):
+    program.watch("name:weight")
+    program.run()
+    program.value("w.detach().add_(0)")
+    assert program.none_of_event("stopped")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ({"dataId": "weight"}, "is none that dataBreakpointInfo gives"),
+        ({"dataId": "name: "}, "is none that dataBreakpointInfo gives"),
+        ({"dataId": "storage:x"}, "is none that dataBreakpointInfo gives"),
+        ({"dataId": "name:weight", "accessType": "read"}, "accessType is 'read'"),
+        ({"dataId": "name:weight", "condition": "("}, "no Python expression"),
+        ({"dataId": "name:weight", "hitCondition": "-1"}, "no number of hits"),
+    ],
+)
+def test_what_cannot_be_watched_is_not_verified(program, wanted, told):
+    (made,) = program.watch(wanted)
+    assert not made["verified"]
+    assert told in made["message"]
+
+
+def test_what_can_be_watched_before_the_program_runs(program):
+    body = program.request("dataBreakpointInfo", name="weight")
+    assert (body["dataId"], body["canPersist"]) == ("name:weight", True)
+    assert program.request("dataBreakpointInfo", name="0x7f", asAddress=True)["dataId"] is None
