@@ -24,6 +24,7 @@ class Requests:
         self._answers = {
             "values": self._values,
             "elements": self._elements,
+            "tensor": self._tensor,
             "locals": self._locals,
             "children": self._children,
             "evaluate": self._evaluate,
@@ -64,6 +65,15 @@ class Requests:
         if array is None:
             raise Refused("there is no value there")
         return {"elements": elements(array, int(request["start"]), _count(request)), "total": int(array.size)}
+
+    def _tensor(self, request: dict[str, Any]) -> dict[str, Any]:
+        from agdbg.agent.tensors import page
+
+        array = self.scene.array(int(request["node"]), str(request["what"]), request["which"])
+        if array is None:
+            raise Refused("there is no value there")
+        window = {name: int(request[name]) for name in ("row", "column", "rows", "columns", "step")}
+        return page(array, [int(at) for at in request["index"]], **window)
 
     def _locals(self, request: dict[str, Any]) -> dict[str, Any]:
         frame = self._frame(request)

@@ -73,7 +73,7 @@ def run(options: Namespace) -> int:
     from agdbg.commands import signals
 
     lines = lines_of(options)
-    with signals.raised(), _connected(options.address) as client:
+    with signals.raised(), _connected(options) as client:
         batch = Batch(client, options, launch=options.launch)
         try:
             batch.execute(lines)
@@ -87,24 +87,43 @@ def run(options: Namespace) -> int:
 def look(options: Namespace) -> int:
     """Do the commands on a trace (``options.trace``) or on what a hub runs, which is left as it is."""
     lines = lines_of(options)
-    with _connected(options.address, getattr(options, "token", "")) as client:
-        if options.trace is not None:
-            client.request("attach", trace=str(Path(options.trace).absolute()))
-        else:
-            client.request("attach")
-        client.request("configurationDone")
+    with _connected(options) as client:
+        _attach(client, options.trace)
         batch = Batch(client, options)
         batch.settle()
         batch.execute(lines)
         return batch.left()
 
 
-def _connected(address: str, token: str = "") -> "Client":
-    from agdbg.protocol.client import Client
+def _connected(options: Namespace) -> "Client":
+    """A connection to the hub at ``options.address``, with ``options.token`` where that is at a port.
 
-    client = Client.connect(address, token=token or None)
+    Raises:
+        InputError: nothing answers there.
+    """
+    from agdbg.protocol.client import Client, Disconnected
+
+    try:
+        client = Client.connect(options.address, getattr(options, "token", "") or None)
+    except Disconnected as error:
+        raise InputError(str(error)) from None
     client.request("initialize", adapterID="agdbg", clientName="agdbg --batch")
     return client
+
+
+def _attach(client: "Client", trace: str | None) -> None:
+    """Join what the hub runs, or show a trace.
+
+    Raises:
+        InputError: the hub refuses.
+    """
+    from agdbg.protocol.client import Disconnected, RequestFailed
+
+    try:
+        client.request("attach", **({} if trace is None else {"trace": str(Path(trace).absolute())}))
+        client.request("configurationDone")
+    except (RequestFailed, Disconnected) as error:
+        raise InputError(str(error)) from None
 
 
 class Batch:

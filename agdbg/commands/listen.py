@@ -40,6 +40,10 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     traces = parser.add_mutually_exclusive_group()
     traces.add_argument("--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)")
     traces.add_argument("--no-trace", action="store_true", help="explain, and keep no trace")
+    parser.add_argument(
+        "--also", default="", metavar="WHAT",
+        help="record more: shapes, values, checksums, separated by commas, or all (default: none)",
+    )  # fmt: skip
     parser.add_argument("-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m")
     parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
     hint = "what is for the script goes behind its name; a script whose name begins with a dash goes behind --"
@@ -49,6 +53,7 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
 def execute(options: Namespace) -> int:
     """Run the program; whatever it raises is its own and passes through."""
     from agdbg.commands.run import wanted
+    from agdbg.extras import extras_of
     from agdbg.launch import listening, place
     from agdbg.launch.program import run
     from agdbg.launch.recording import Recording
@@ -59,7 +64,7 @@ def execute(options: Namespace) -> int:
         program = wanted(options)
         token = token_from(options.token_file)
         directory = place.named(options.trace) if options.trace is not None else None
-        recording = Recording(program.name, directory, keep=not options.no_trace)
+        recording = Recording(program.name, directory, keep=not options.no_trace, also=extras_of(options.also))
         found = listening.start(
             recording, options.host, options.port, path=options.path, token=token,
             argv=[program.target, *program.args], on_orphan=options.on_orphan,

@@ -17,7 +17,8 @@ Words = npt.NDArray[np.uint64]
 _NODE = np.uint64((1 << 48) - 1)
 _STORAGE = np.uint64((1 << 36) - 1)
 _LOW, _HIGH = np.uint64((1 << 32) - 1), np.uint64(32)
-_BYTE, _FLAGS = np.uint64(255), np.uint64(8)
+#: Of the records of one cut the first counts: when others follow is an adapter's business (see ``parting``).
+_COUNT_OF_CUT = 4
 #: Which bits of a word are the number of an entity.
 _BITS: dict[Holds, tuple[Holds, np.uint64]] = {
     Holds.EDGE: (Holds.NODE, _NODE),
@@ -46,6 +47,7 @@ def canonical(trace: Trace, strings: Joined, left_out: Collection[Kind]) -> Cano
     rows = np.flatnonzero(np.isin(trace.kinds, np.array(kinds, np.uint8)))
     threads = trace.records[rows, 0] >> _HIGH
     rows = rows[np.argsort(threads, kind="stable")]
+    rows = rows[(trace.kinds[rows] != Kind.CUT) | (trace.records[rows, _COUNT_OF_CUT] == 1)]
     records = trace.records[rows]
     words = np.zeros_like(records)
     words[:, 0] = records[:, 0] & _LOW | _ranked(records[:, 0] >> _HIGH) << _HIGH

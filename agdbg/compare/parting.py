@@ -11,10 +11,12 @@ from agdbg.compare.canonical import Canonical, canonical
 from agdbg.compare.layout import LAYOUT, ON_REQUEST
 from agdbg.compare.strings import Joined
 from agdbg.events import Kind
+from agdbg.record import Facts
 from agdbg.record.reader import Trace
 
 #: Norms that differ by less than this part of the larger one are equal.
 TOLERANCE = 1e-6
+_LOW, _HIGH = np.uint64((1 << 32) - 1), np.uint64(32)
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Parting:
         place: number of the first event that differs, from 0, thread by thread; None: all events are equal.
         one, other: what was compared of each.
         left_out: kinds that were not compared, since only one of the traces has them.
-        ending: how the programs ended, when all events are equal and the ends are not; empty otherwise.
+        ending: for each program what only its end tells, when all events are equal and that is not; empty otherwise.
     """
 
     place: int | None
@@ -88,9 +90,24 @@ def _close(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], tolerance: fl
 
 
 def _endings(one: Trace, other: Trace, strings: Joined) -> tuple[str, ...]:
-    """How both programs ended, where that is known of both and differs."""
+    """What only the end tells: how often paths were cut, and how both programs ended, where that is known of both."""
+    counts = [_cuts(trace, strings) for trace in (one, other)]
+    for place in counts[0].keys() & counts[1].keys():
+        (first, says), (second, _) = counts[0][place], counts[1][place]
+        if first != second:
+            return f"{says} {first:,} times", f"{says} {second:,} times"
     ends = [_ending(trace, strings) for trace in (one, other)]
     return tuple(ends) if ends[0] != ends[1] and all(ends) else ()
+
+
+def _cuts(trace: Trace, strings: Joined) -> dict[int, tuple[int, str]]:
+    """How often paths were cut at each place, and the place in words."""
+    cuts = Facts(trace).cuts
+    where = trace.records[[cut.row for cut in cuts], 2] if cuts else np.zeros(0, np.uint64)
+    sites, ops = strings.sites(trace, where & _LOW), strings.ops(trace, where >> _HIGH)
+    says = [f"cut a path by {cut.op.name} at {cut.site.file.rpartition('/')[2]}:{cut.site.line}" for cut in cuts]
+    places = (sites | ops << _HIGH).tolist()
+    return {place: (cut.count, said) for place, cut, said in zip(places, cuts, says, strict=True)}
 
 
 def _ending(trace: Trace, strings: Joined) -> str:

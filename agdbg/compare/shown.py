@@ -119,7 +119,7 @@ def _same(shown: Shown, count: int) -> list[str]:
         return [f"the runs did the same: {count:,} events compared"]
     endings = zip(shown.traces, shown.parting.ending, strict=True)
     return [
-        f"the runs did the same in all {count:,} events, and ended differently:",
+        f"the runs did the same in {count:,} events, and differ at their end:",
         *(printable(f"  {trace.path}: {ending}") for trace, ending in endings),
     ]
 

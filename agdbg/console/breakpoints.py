@@ -26,6 +26,7 @@ class Stop:
         number: that of the hub, or ours for a filter.
         is_on: it is not switched off.
         problem: why the hub cannot stop there.
+        commands: those that are done when it has stopped.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Stop:
     number: int = 0
     is_on: bool = True
     problem: str = ""
+    commands: list[str] = field(default_factory=list)
 
     @property
     def words(self) -> str:
@@ -48,13 +50,14 @@ class Stop:
         more = [told[name].format(value) for name, value in self.options.items() if value]
         state = [] if self.is_on else ["off"]
         problem = [f"cannot stop: {self.problem}"] if self.problem else []
-        return "  ".join([self.label, *more, *state, *problem])
+        does = [f"does {' ; '.join(self.commands)}"] if self.commands else []
+        return "  ".join([self.label, *more, *does, *state, *problem])
 
     def as_json(self) -> Body:
         """The same for programs."""
         return {
             "id": self.number, "kind": self.kind, "what": self.label, "enabled": self.is_on,
-            "verified": not self.problem, "message": self.problem, **self.options,
+            "verified": not self.problem, "message": self.problem, "commands": self.commands, **self.options,
         }  # fmt: skip
 
 
@@ -64,6 +67,7 @@ class Table:
     def __init__(self, console: "Console") -> None:
         self._console = console
         self.stops: list[Stop] = []
+        self._gone: list[Stop] = []
 
     def begin(self) -> None:
         """Switch the filters on that are on from the start."""
@@ -105,6 +109,13 @@ class Table:
         there = ", ".join(str(each.number) for each in self.stops) or "none"
         raise CommandError(f"there is no breakpoint {number}; there are: {there}")
 
+    def commands_at(self, value: Any) -> list[str]:
+        """The commands of the breakpoints that the program has stopped at, when ``value`` is that of such a reply."""
+        stop = value.get("stop") if isinstance(value, dict) else None
+        hit = stop.get("hitBreakpointIds", ()) if isinstance(stop, dict) else ()
+        gone, self._gone = self._gone, []
+        return [line for each in (*gone, *self.stops) if each.number in hit for line in each.commands]
+
     def let_go(self) -> None:
         """Switch all off that stop; what only logs stays."""
         for each in self.stops:
@@ -120,6 +131,7 @@ class Table:
             known = next((each for each in self.stops if each.number == body.get("id")), None)
             if reason == "removed" and known is not None and known.is_on:
                 self.stops.remove(known)
+                self._gone.append(known)
             elif reason != "removed" and known is None:
                 self.stops += [found] if (found := _read(body)) is not None else []
 

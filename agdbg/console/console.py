@@ -70,6 +70,21 @@ class Console:
         Raises:
             CommandError: it cannot be done; nothing has changed.
         """
+        reply = self._one(line)
+        attached, done = self.table.commands_at(reply.value), []
+        while attached:
+            following = attached.pop(0)
+            try:
+                more = self._one(following)
+            except CommandError as error:
+                done.append((following, Reply(f"error: {following}: {error}")))
+                break
+            done.append((following, more))
+            if isinstance(more.value, dict) and ("stop" in more.value or "ended" in more.value):
+                attached = self.table.commands_at(more.value)  # the rest was for the place before
+        return _together(reply, done)
+
+    def _one(self, line: str) -> Reply:
         words = line.strip()
         if not words or words.startswith("#"):
             return Reply("")
@@ -249,6 +264,15 @@ class Console:
                 content = ""
             self._sources[file] = content.splitlines()
         return self._sources[file]
+
+
+def _together(reply: Reply, done: list[tuple[str, Reply]]) -> Reply:
+    """A reply with those of the commands that a breakpoint has."""
+    if not done:
+        return reply
+    told = [{"command": line, "text": more.text, "value": more.value} for line, more in done]
+    text = "\n".join(each for each in (reply.text, *(more.text for _, more in done)) if each)
+    return Reply(text, {**reply.value, "commands": told})
 
 
 def told_end(ended: Body | None) -> Reply:

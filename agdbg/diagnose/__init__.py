@@ -90,6 +90,7 @@ REMARKS: tuple[Diagnosis, ...] = (
     harmless_write.remarks,
     nonfinite.remarks,
     no_gradient.remarks,
+    not_optimized.remarks,
     higher.remarks,
 )
 

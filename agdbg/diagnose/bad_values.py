@@ -61,13 +61,15 @@ def stories(case: Case) -> list[Story]:
 
 
 def _bad_passes(case: Case) -> list[PassFact]:
-    """The passes that start from a bad value or send on a bad gradient."""
+    """The passes that start from a bad value or send on a bad gradient, without those that anomaly mode ended."""
     measured, walk = case.measured, case.walk
     if not measured.bad.any():
         return []
     bad = set(measured.bad_passes)
+    told = {each.pass_id for each in case.facts.errors if each.kind == "nan"}
     starts = set(walk.ids[measured.bad_output].tolist())
-    return [each for each in case.facts.passes if each.id in bad or any(root in starts for root, _ in each.roots)]
+    found = [each for each in case.facts.passes if each.id in bad or any(root in starts for root, _ in each.roots)]
+    return [each for each in found if each.id not in told]
 
 
 def _story(case: Case, call: PassFact) -> Story | None:

@@ -194,7 +194,17 @@ def _cycles(case: Case) -> list[Found]:
         call = case.facts.pass_of(each.pass_id) if each.what == "gradient" else None
         if call is not None:
             found.setdefault(call.site, []).append(each)
-    return [Found(each[0].row, _cycle_finding(case, site, each)) for site, each in found.items()]
+    return [
+        Found(each[0].row, _cycle_finding(case, site, each))
+        for site, each in found.items()
+        if not _is_broken(case, site, each)
+    ]
+
+
+def _is_broken(case: Case, site: Site, told: list[HeldFact]) -> bool:
+    """Whether each turn of a loop took away the gradients of the turn before, so that only those of the last are there."""
+    passes = [each.id for each in case.facts.passes if each.site == site and each.create_graph]
+    return len(passes) > 1 and {each.pass_id for each in told} == {passes[-1]}
 
 
 def _cycle_finding(case: Case, site: Site, told: list[HeldFact]) -> Finding:

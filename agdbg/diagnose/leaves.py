@@ -90,6 +90,11 @@ class Leaves:
 
     # ----- optimizers -----
 
+    @property
+    def held(self) -> list[OptimizerFact]:
+        """What is told of optimizers."""
+        return self._case.facts.optimized
+
     @cached_property
     def built(self) -> dict[int, OptimizerFact]:
         """What optimizers hold, by storage."""

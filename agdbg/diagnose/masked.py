@@ -39,9 +39,9 @@ def _chooses(case: Case, place: int) -> bool:
 def rewrite(producer: NodeFact, choice: NodeFact) -> str:
     """The fix as a sentence or two."""
     known = singular(producer.op.name)
-    exact = _exact(producer, choice, known.safe if known is not None else "")
-    if exact:
-        return exact
+    written = exact(producer, choice)
+    if written:
+        return written
     if stem(choice.op.name) == "NanToNum":
         how = known.keep if known is not None and known.keep else "keep its input away from there"
         return f"nan_to_num() mends the value and not the gradient. Before the op, {how}."
@@ -52,8 +52,10 @@ def rewrite(producer: NodeFact, choice: NodeFact) -> str:
     )
 
 
-def _exact(producer: NodeFact, choice: NodeFact, safe: str) -> str:
+def exact(producer: NodeFact, choice: NodeFact) -> str:
     """The rewrite in the words of the source; empty where it cannot be read."""
+    known = singular(producer.op.name)
+    safe = known.safe if known is not None else ""
     made, mask = read(producer.site), _mask(producer, choice)
     if made is None or made.found is None or mask is None or not safe:
         return ""

@@ -160,8 +160,10 @@ def _cause(case: Case, group: list[LeafFate], lines: Lines, call: PassFact) -> s
 
 def _cut_words(cut: CutFact) -> str:
     text = expression(cut.site) or quoted(cut.site.text.strip())
-    how = _HOW.get(cut.op.name, cut.op.name)
-    return f"`{text}` ({how})" if text and how not in text else f"`{text}`" if text else how
+    how = _HOW.get(cut.op.name, "")
+    if not text:
+        return how or cut.op.name
+    return f"`{text}` ({how})" if how else f"`{text}`"
 
 
 def _evidence(case: Case, leaves: Leaves, group: list[LeafFate], call: PassFact) -> tuple[Evidence, ...]:

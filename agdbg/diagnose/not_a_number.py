@@ -5,9 +5,11 @@ Needs: the error with its node; the node's line and op.
 
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Evidence, Finding, Found
+from agdbg.diagnose.masked import choice_above, exact
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.words import Lines, op_words
+from agdbg.record.facts import NodeFact, PassFact
 
 KIND = "nan"
 #: By the beginning of the op: where its derivative is not a number or infinite, and what helps.
@@ -57,8 +59,16 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
         ),
         nodes=(node.id,),
         certainty="certain",
-        fix=_fix(node.op.name),
+        fix=_rewritten(case, node, call) or _fix(node.op.name),
     )
+
+
+def _rewritten(case: Case, node: NodeFact, call: PassFact) -> str:
+    """The mask before the op instead of behind it, where one behind it is on the way and the source can be read; else empty."""
+    walk = case.walk
+    reach = walk.below(walk.mask(root for root, _ in call.roots))
+    choice = choice_above(case, walk.place(node.id), reach)
+    return exact(node, choice) if choice is not None else ""
 
 
 def _fix(op: str) -> str:

@@ -3,7 +3,7 @@
 It is built with the parameters that a model has at that moment. One that is replaced later is not among them, nor is one of a
 module that a list or a dictionary hides. Left out on purpose looks much the same, so only what cannot be meant is told:
 an optimizer with tensors that the program no longer uses beside a parameter that takes their place, and a module without
-a parent that runs inside of another one.
+a parent that runs inside of another one, and a parameter that was made in ``forward``, when the optimizer was there already.
 
 Needs: OPTIMIZER, TENSOR, RAN, MODULE, for the places in its models SHAPE.
 """
@@ -36,14 +36,49 @@ class _Left:
 def findings(case: Case) -> list[Found]:
     """One finding for what was replaced, and one for each module that is hidden from the optimizer."""
     leaves = Leaves(case)
-    if not leaves.built or not leaves.stepped:
+    left = _left_out(leaves)
+    others = _replaced(case, leaves, left)
+    if others is not None:
+        return [others]
+    hidden, late = _hidden(case, leaves, left), _late(case, leaves, left)
+    return [*hidden, *([late] if late is not None else [])]
+
+
+def remarks(case: Case) -> list[Found]:
+    """What may well be left out on purpose, and is told on request."""
+    leaves = Leaves(case)
+    left, story = _left_out(leaves), None
+    if left and not findings(case):
+        story = _left(case, left)
+    return [_remark(leaves, left, story)] if story is not None else []
+
+
+def _left_out(leaves: Leaves) -> list[Leaf]:
+    """The parameters that get gradients and that no optimizer has, in a program in which one steps."""
+    steps = bool(leaves.stepped) or any(each.when == "stepped" for each in leaves.held)
+    if not leaves.built or not steps:
         return []
-    left = [leaf for leaf in leaves.all if leaf.name and _gets_gradients(leaves, leaf) and not leaves.is_trained(leaf)]
-    replaced = _replaced(case, leaves, left)
-    found = [replaced] if replaced is not None else []
-    if replaced is None:
-        found += _hidden(case, leaves, left)
-    return found
+    return [leaf for leaf in leaves.all if leaf.name and _gets_gradients(leaves, leaf) and not leaves.is_trained(leaf)]
+
+
+def _remark(leaves: Leaves, left: list[Leaf], story: "_Left") -> Found:
+    names, several = _names(left)
+    holder = next(iter(leaves.built.values()))
+    return Found(
+        story.call.row,
+        Finding(
+            kind=KIND,
+            cause=f"{names} {'get' if several else 'gets'} gradients and no optimizer has {'them' if several else 'it'}.",
+            evidence=(
+                Evidence("optimizer", holder.site, f"{holder.op.name} is built"),
+                Evidence("used", story.user.site, "the first use"),
+                Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
+            ),
+            nodes=(story.user.id,),
+            certainty="certain",
+            fix="Nothing, if that is meant; requires_grad_(False) then saves the work. Else give them to an optimizer.",
+        ),
+    )
 
 
 def _gets_gradients(leaves: Leaves, leaf: Leaf) -> bool:
@@ -69,8 +104,7 @@ def predecessor(case: Case, leaves: Leaves, leaf: Leaf) -> Leaf | None:
 
 def replaced(case: Case, leaves: Leaves) -> set[int]:
     """The storages of the parameters that an optimizer has and that others took the place of, which get gradients."""
-    left = [leaf for leaf in leaves.all if leaf.name and _gets_gradients(leaves, leaf) and not leaves.is_trained(leaf)]
-    return {old.storage for leaf in left if (old := predecessor(case, leaves, leaf)) is not None}
+    return {old.storage for leaf in _left_out(leaves) if (old := predecessor(case, leaves, leaf)) is not None}
 
 
 def _replaced(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
@@ -196,3 +230,41 @@ def _hidden_found(case: Case, leaves: Leaves, group: list[tuple[ModuleFact, list
             ),
         ),
     )
+
+
+# ----- made too late -----
+
+
+def _late(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
+    """The parameters that were made while their own model ran, when an optimizer had been built before."""
+    first = min((each.row for each in leaves.built.values()), default=0)
+    mine = [leaf for leaf in left if leaf.row > first and _made_inside(case, leaf)]
+    story = _left(case, mine) if mine else None
+    if story is None:
+        return None
+    holder = next(iter(leaves.built.values()))
+    names, several = _names(mine)
+    return Found(
+        story.call.row,
+        Finding(
+            kind=KIND,
+            cause=(
+                f"{names} {'are' if several else 'is'} made in forward(), after {holder.op.name}"
+                f"{Lines(story.call.site).at(holder.site)} was built, so no optimizer has {'them' if several else 'it'}."
+            ),
+            evidence=(
+                Evidence("optimizer", holder.site, f"{holder.op.name} is built"),
+                Evidence("used", story.user.site, "the first use, in the call that made what is used"),
+                Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
+            ),
+            nodes=(story.user.id,),
+            certainty="likely",
+            fix="Make it in __init__(), or run the model once before the optimizer is built, as with lazy layers.",
+        ),
+    )
+
+
+def _made_inside(case: Case, leaf: Leaf) -> bool:
+    """Whether a parameter was used in a pass before the model that has it told its name: it was made while the model ran."""
+    first = min((int(case.walk.born[place]) for place in leaf.places), default=-1)
+    return any(first < each.row < leaf.row for each in case.facts.passes)

@@ -200,7 +200,9 @@ class Driver:
     def stop_here(self, text: str) -> None:
         """Stop since the program asks for it, unless it does so while something is evaluated at a stop."""
         if not self.thread.suppressed:
-            self._stop_inside(Reason("breakpoint"), "event", text, None, self.thread.walks[-1] if self.thread.walks else None)
+            self._stop_inside(
+                Reason("breakpoint"), "event", text, None, self.thread.walks[-1] if self.thread.walks else None
+            )
 
     def _stop_inside(self, reason: Reason, place: str, text: str, node: Node | None, walk: Walk | None) -> None:
         number = self._number(node)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agdbg_engine.backends import backend_of
 from agdbg_engine.device import array_module
 
 _BLOCK = 1 << 16
@@ -111,12 +112,23 @@ def _wide(block: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return block.astype(np.complex128 if block.dtype.kind == "c" else np.float64, copy=False)
 
 
+def _in_one_kernel(array: Any) -> tuple[float, float, int, int, int] | None:
+    try:
+        backend = backend_of(array)
+    except TypeError:  # an array library that is no device of the engine
+        return None
+    return backend.summary(array)
+
+
 def _elsewhere(array: Any) -> Summary:
-    """Of an array on a device: only single numbers are brought to the host."""
+    """Of an array on a device: found there in one kernel if the device has kernels; only single numbers are brought to the host."""
     xp = array_module(array)
     size = int(array.size)
     if not size:
         return Summary(0.0, 0.0, 0, 0, -1, 0)
+    found = _in_one_kernel(array)
+    if found is not None:
+        return Summary(*found, size)
     good = xp.isfinite(array)
     bad, nans = size - int(good.sum()), int(xp.isnan(array).sum())
     sizes = xp.where(good, xp.abs(array), 0).astype("float64")

@@ -1,113 +1,30 @@
 """Breakpoints: what clients ask for, as the program is told of it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
-from agdbg.agent.control import (
-    ControlWriter,
-    EventStop,
-    FilterStop,
-    FunctionStop,
-    Settings,
-    SourceStop,
-    TooBig,
-    WatchStop,
+from agdbg.agent.control import ControlWriter, EventStop, FilterStop, FunctionStop, Settings, SourceStop, TooBig
+from agdbg.breakpoints import event_kind, matches, names_of_op, node_number
+from agdbg.hub.breakpoint_kinds import (
+    Body,
+    Breakpoint,
+    DataBreakpoint,
+    EventBreakpoint,
+    LineBreakpoint,
+    NameBreakpoint,
 )
-from agdbg.breakpoints import EVENTS, event_kind, matches, names_of_op, node_number, storage_number
+from agdbg.hub.breakpoint_problems import (
+    data_problem,
+    event_problem,
+    filter_problem,
+    length_of,
+    line_problem,
+    name_problem,
+)
 from agdbg.hub.call import Refused
-from agdbg.hub.filters import KNOWN
 from agdbg.hub.rules import Rule
-
-Body = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Breakpoint:
-    """What all have; ``problem`` says why it cannot be hit, ``failure`` what went wrong with it since."""
-
-    id: int
-    rule: Rule
-    problem: str
-    failure: str = ""
-
-    #: The names of the fields by which one that is asked for again keeps its id.
-    KEY: ClassVar[tuple[str, ...]] = ()
-
-    def key(self) -> tuple[Any, ...]:
-        """Its place."""
-        return tuple(getattr(self, name) for name in self.KEY)
-
-    def as_body(self) -> Body:
-        """As the protocol has it."""
-        told = self.problem or self.failure
-        message = {"message": told} if told else {}
-        return {"id": self.id, "verified": not self.problem, **message, **self.rule.as_body(), **self.about()}
-
-    def about(self) -> Body:
-        """Where it is, as the protocol has it."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class LineBreakpoint(Breakpoint):
-    """On a forward line; ``when`` says whether it stops in forward, in backward or in both."""
-
-    file: str = ""
-    line: int = 0
-    when: str = "both"
-    KEY = ("file", "line", "when")
-
-    def about(self) -> Body:
-        """File and line."""
-        source = {"name": Path(self.file).name, "path": self.file}
-        when = {} if self.when == "both" else {"when": self.when}
-        return {"source": source, "line": self.line, **when}
-
-
-@dataclass(frozen=True)
-class NameBreakpoint(Breakpoint):
-    """On an op, a node, a parameter or a module."""
-
-    name: str = ""
-    KEY = ("name",)
-
-    def about(self) -> Body:
-        """The name, which is agdbg's own."""
-        return {"name": self.name}
-
-
-@dataclass(frozen=True)
-class EventBreakpoint(Breakpoint):
-    """On a kind of event."""
-
-    kind: str = ""
-    KEY = ("kind",)
-
-    def about(self) -> Body:
-        """The kind, which is agdbg's own."""
-        return {"kind": self.kind}
-
-
-@dataclass(frozen=True)
-class DataBreakpoint(Breakpoint):
-    """On memory: ``storage:7``, or ``name:1.weight``."""
-
-    data: str = ""
-    KEY = ("data",)
-
-    def about(self) -> Body:
-        """What is watched, which is agdbg's own."""
-        return {"dataId": self.data}
-
-    def stop(self) -> WatchStop:
-        """As the program is told of it."""
-        number = storage_number(self.data)
-        name = "" if number else self.data.removeprefix("name:")
-        return WatchStop(self.id, name=name, storage=number, **self.rule.as_fields())
-
 
 B = TypeVar("B", bound=Breakpoint)
 
@@ -134,11 +51,11 @@ class Breakpoints:
             file: an absolute path.
             wanted: with a ``line`` from 1 each.
         """
-        length = _length_of(file)
+        length = length_of(file)
 
         def make(each: Body, rule: Rule) -> LineBreakpoint:
             line, when = each["line"], str(each.get("when") or "both")
-            problem = _line_problem(file, line, length) or rule.problem()
+            problem = line_problem(file, line, length) or rule.problem()
             return LineBreakpoint(0, rule, problem, file=file, line=line, when=when)
 
         made, answers = self._made(self._lines.get(file, []), wanted, make)
@@ -149,7 +66,7 @@ class Breakpoints:
         """Take ``wanted`` as all breakpoints on names; one that was there keeps its id."""
 
         def make(each: Body, rule: Rule) -> NameBreakpoint:
-            return NameBreakpoint(0, rule, _name_problem(each["name"]) or rule.problem(), name=each["name"])
+            return NameBreakpoint(0, rule, name_problem(each["name"]) or rule.problem(), name=each["name"])
 
         made, answers = self._made(self._names, wanted, make)
         self._publish_with(names=made)
@@ -160,7 +77,7 @@ class Breakpoints:
 
         def make(each: Body, rule: Rule) -> EventBreakpoint:
             kind = event_kind(each["kind"])
-            return EventBreakpoint(0, rule, _event_problem(kind) or rule.problem(), kind=kind)
+            return EventBreakpoint(0, rule, event_problem(kind) or rule.problem(), kind=kind)
 
         made, answers = self._made(self._events, wanted, make)
         self._publish_with(events=made)
@@ -171,7 +88,7 @@ class Breakpoints:
 
         def make(each: Body, rule: Rule) -> DataBreakpoint:
             data = each["dataId"]
-            problem = _data_problem(data, each.get("accessType")) or rule.problem()
+            problem = data_problem(data, each.get("accessType")) or rule.problem()
             return DataBreakpoint(0, rule, problem, data=data)
 
         made, answers = self._made(self._data, wanted, make)
@@ -182,7 +99,7 @@ class Breakpoints:
         """Take ``filters`` and those of ``options`` as all that are on; one that is not known is not verified."""
         wanted = [*({"filterId": name} for name in filters), *options]
         rules = [(str(each["filterId"]), Rule.of(each)) for each in wanted]
-        problems = [_filter_problem(name) or rule.problem() for name, rule in rules]
+        problems = [filter_problem(name) or rule.problem() for name, rule in rules]
         good = [pair for pair, problem in zip(rules, problems, strict=True) if not problem]
         stops = {
             name: FilterStop(self._filter_ids.setdefault(name, next(self._ids)), name, **rule.as_fields())
@@ -329,55 +246,3 @@ def _without(gone: set[int], made: list[B]) -> list[B]:
 
 def _failed(number: int, text: str, made: list[B]) -> list[B]:
     return [replace(each, failure=text) if each.id == number else each for each in made]
-
-
-def _length_of(file: str) -> int | str:
-    """How many lines a file has, or why it cannot be read."""
-    if not file.startswith("/"):
-        return f"{file} is no absolute path; name the file from the root"
-    try:
-        with open(file, "rb") as stream:
-            return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 16), b"")) + 1
-    except FileNotFoundError:
-        return f"{file} does not exist"
-    except (OSError, ValueError) as error:
-        return f"{file} cannot be read: {getattr(error, 'strerror', None) or error}"
-
-
-def _line_problem(file: str, line: int, length: int | str) -> str:
-    if isinstance(length, str):
-        return length
-    return "" if 1 <= line <= length else f"line {line} is not in {file}, which has {length:,} lines"
-
-
-def _name_problem(name: str) -> str:
-    if name.strip():
-        return ""
-    return "the name is empty; name an op, a node, a parameter or a module, as MulBackward0, #12, *.weight or encoder.*"
-
-
-def _event_problem(kind: str) -> str:
-    return _unknown("kind of event", kind, EVENTS)
-
-
-def _filter_problem(name: str) -> str:
-    return _unknown("filter", name, KNOWN)
-
-
-def _unknown(what: str, name: str, known: Iterable[str]) -> str:
-    known = list(known)
-    if name in known:
-        return ""
-    from difflib import get_close_matches  # only when somebody has mistyped
-
-    near = get_close_matches(name, known, n=1)
-    meant = f"; did you mean {near[0]}?" if near else ""
-    return f"there is no {what} {name!r}{meant}; there are {', '.join(known)}"
-
-
-def _data_problem(data: str, access: str | None) -> str:
-    if access not in (None, "write"):
-        return f"accessType is {access!r}; a tensor is watched for what is written to it: write"
-    if storage_number(data) or (data.startswith("name:") and data.removeprefix("name:").strip()):
-        return ""
-    return f"dataId {data!r} is none that dataBreakpointInfo gives: those are storage:NUMBER and name:NAME"

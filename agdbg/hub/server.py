@@ -62,6 +62,8 @@ class Server:
         import agdbg.hub.handlers
 
         assert agdbg.hub.handlers
+        if listen is not None and not token:
+            raise InputError("a hub at a port wants a token that is not empty")
         self.loop = Loop()
         self.address = ""
         self._runtime, self._token, self._stranger_s = runtime, token, stranger_s
@@ -77,8 +79,6 @@ class Server:
             self._listen(listening.at_named(socket_path), lambda found: self._client(found, True))
             self._socket_path = socket_path
         if listen is not None:
-            if not token:
-                raise InputError("a hub at a port wants a token that is not empty")
             tcp = listening.at_port(*listen) if isinstance(listen, tuple) else listen
             self._listen(tcp, lambda found: self._client(found, False))
             self.address = listening.address_of(tcp)

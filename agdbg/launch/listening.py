@@ -7,10 +7,12 @@ of the hub wants it to; without a client it only records.
 import json
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from agdbg.errors import InputError
+from agdbg.extras import extras_of
 from agdbg.hub.starting import HubAddress, start_hub
 from agdbg.launch.isolation import Isolation
 from agdbg.launch.recording import Recording, current
@@ -60,7 +62,13 @@ _there: dict[int, Listening] = {}
 
 
 def listen(
-    host: str = _LOCAL, port: int = 0, *, path: str | None = None, wait: bool = False, token: str | None = None
+    host: str = _LOCAL,
+    port: int = 0,
+    *,
+    path: str | None = None,
+    wait: bool = False,
+    token: str | None = None,
+    also: str | Iterable[str] = (),
 ) -> Listening:
     """Let a debugger join this program, from now on, and say on standard error how; the program goes on.
 
@@ -72,13 +80,15 @@ def listen(
         wait: go on only when a client has come.
         token: what clients at the port must show; None: that in the environment variable AGDBG_TOKEN, or a new one,
             which is printed.
+        also: what is recorded beside the graph, if the program is not recorded yet: ``"shapes"``, ``"values"``,
+            ``"checksums"``, several of them, or ``"all"``.
 
     Raises:
-        InputError: the port or the path cannot be had, or no hub can be started here.
+        InputError: there is no such extra, the port or the path cannot be had, or no hub can be started here.
     """
     found = _there.get(os.getpid())
     if found is None:
-        recording = current() or _new_recording()
+        recording = current() or _new_recording(extras_of(also if isinstance(also, str) else ",".join(also)))
         found = _there[os.getpid()] = start(recording, host, port, path=path, token=token, argv=[*sys.argv])
     if wait:
         tell("waiting for a client")
@@ -141,7 +151,7 @@ def _told(found: Listening, given: str) -> Listening:
     return found
 
 
-def _new_recording() -> Recording:
+def _new_recording(also: frozenset[str]) -> Recording:
     """A recording of a program that was not started by agdbg: it is named after its script, and is explained at its end.
 
     Raises:
@@ -153,7 +163,7 @@ def _new_recording() -> Recording:
         raise InputError(
             "agdbg.listen: this process was forked from one that is recorded; listen before it forks, or spawn"
         )
-    made = Recording(Path(sys.argv[0] if sys.argv else "").stem or "python")
+    made = Recording(Path(sys.argv[0] if sys.argv else "").stem or "python", also=also)
     made.start(Isolation(None, [*sys.path]))
     _note_uncaught(made)
     return made

@@ -8,7 +8,9 @@ from agdbg.protocol.things import Breakpoint, Capabilities, Source
 class StoppedBody(TypedDict, total=False):
     """A thread has stopped; ``description`` says where and why in one line, ``text`` tells more."""
 
-    reason: Required[Literal["entry", "step", "breakpoint", "function breakpoint", "data breakpoint", "exception", "pause", "goto"]]
+    reason: Required[
+        Literal["entry", "step", "breakpoint", "function breakpoint", "data breakpoint", "exception", "pause", "goto"]
+    ]
     description: str
     threadId: int
     preserveFocusHint: bool

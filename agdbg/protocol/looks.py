@@ -1,7 +1,8 @@
 """Requests of agdbg's own by which panes look at a recording from another side: in time, around a node, by modules."""
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
+from agdbg.protocol.limits import Between
 from agdbg.protocol.vendor import Count, Start, _MaybePass, _Pass
 
 # ----- the timeline -----
@@ -103,3 +104,57 @@ class NeighbourhoodBody(TypedDict):
     boxes: list[Box]
     lines: list[Line]
     ports: list[Port]
+
+
+# ----- a tensor -----
+
+#: Rows and columns of a page at most.
+Side = Annotated[int, Between(1, 200)]
+
+
+class TensorArguments(TypedDict):
+    """A page of the tensor that a reference stands for; ``index`` are places along all but its last two dimensions.
+
+    With a ``step`` each so many-th element from ``row`` and ``column`` on is told; with 0 as many as make all of the matrix fit.
+    """
+
+    variablesReference: int
+    index: list[int]
+    row: Start
+    column: Start
+    rows: Side
+    columns: Side
+    step: Start
+
+
+class Statistic(TypedDict):
+    """A number about all elements that are finite."""
+
+    name: str
+    value: str
+
+
+class TensorBody(TypedDict):
+    """A sample of a matrix of ``height`` times ``width`` in the tensor, whose elements are texts, "" where there is none.
+
+    A tensor of one dimension goes on in the next line. ``histogram`` counts the finite elements from ``low`` to ``high``,
+    and ``firstBad`` is where the first is that is not finite.
+    """
+
+    dtype: str
+    shape: list[int]
+    index: list[int]
+    height: int
+    width: int
+    row: int
+    column: int
+    rowStep: int
+    columnStep: int
+    values: list[list[str]]
+    stats: list[Statistic]
+    nans: int
+    infs: int
+    firstBad: list[int] | None
+    histogram: list[int]
+    low: str
+    high: str

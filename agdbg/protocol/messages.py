@@ -85,6 +85,7 @@ VENDOR_REQUESTS: dict[str, Shape] = {
     "agdbg/graph": Shape(vendor.GraphArguments, vendor.GraphBody),
     "agdbg/timeline": Shape(looks.TimelineArguments, looks.TimelineBody),
     "agdbg/neighbourhood": Shape(looks.NeighbourhoodArguments, looks.NeighbourhoodBody),
+    "agdbg/tensor": Shape(looks.TensorArguments, looks.TensorBody),
     "agdbg/export": Shape(vendor.ExportArguments, vendor.ExportBody),
     "agdbg/findings": Shape(vendor.FindingsArguments, vendor.FindingsBody),
     "agdbg/setEventBreakpoints": Shape(vendor.SetEventBreakpointsArguments, vendor.SetEventBreakpointsBody),

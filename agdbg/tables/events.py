@@ -135,7 +135,7 @@ TABLES = (
     table(
         "cuts", "a place where gradient paths ended",
         """
-        op text detach, no_grad, data, integer, numpy or item
+        op text detach, no_grad, data, integer, numpy, item or rewrap
         site integer the line, in sites
         storage integer the memory of the tensor that had a path the last time
         producer integer the node that had made it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from .arguments import checked
 from .backward import QUIET
 from .device import CPU, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
+from .errors import class_name
 from .memory_format import order
 from .numpy_interop import from_array
 from .overrides import overridable
@@ -75,7 +76,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def from_numpy(array: Any) -> Tensor:
     """A tensor on the memory of ``array``: writes to one show in the other, without a version bump."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+        raise TypeError(f"expected np.ndarray (got {class_name(array)})")
     return leaf(from_array(numbers(array))._a, CPU, False)
 
 
@@ -138,11 +139,21 @@ def _first(data: Any) -> Any:
     return data
 
 
+def _innermost(data: Any) -> Iterator[Any]:
+    if isinstance(data, list | tuple):
+        for x in data:
+            yield from _innermost(x)
+    else:
+        yield data
+
+
 def _refusal(data: Any) -> Exception:
     if isinstance(data, str):
         return TypeError("new(): invalid data type 'str'")
     if isinstance(_first(data), str):
         return ValueError("too many dimensions 'str'")
+    if any(isinstance(x, Tensor) and x.numel() != 1 for x in _innermost(data)):
+        return ValueError("only one element tensors can be converted to Python scalars")
     sizes, level = [], data
     while isinstance(level, list | tuple) and level:
         sizes.append(len(level))

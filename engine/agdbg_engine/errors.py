@@ -46,6 +46,17 @@ def make(error: type[Exception], details: Details, first_line: str, *more: str) 
     return made
 
 
+_WRITTEN_IN_PYTHON = 1 << 9
+"""The flag of classes that are made while the program runs."""
+
+
+def class_name(value: object) -> str:
+    """The name of a value's class as C code has it: with the module if the class is one of C and not of Python itself."""
+    kind = type(value)
+    bare = kind.__flags__ & _WRITTEN_IN_PYTHON or kind.__module__ == "builtins"
+    return kind.__name__ if bare else f"{kind.__module__}.{kind.__name__}"
+
+
 def details_of(error: BaseException) -> Details:
     """The facts behind any error; kind ``other`` for one that the engine did not make."""
     found = getattr(error, "details", None)

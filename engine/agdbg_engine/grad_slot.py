@@ -10,6 +10,7 @@ import numpy as np
 from . import events
 from .current import current
 from .dtype import cpp_type, scalar_type
+from .errors import class_name
 from .hooks import node_hooks
 from .meta import SAME, AutogradMeta
 from .sites import caller
@@ -109,7 +110,7 @@ def as_wanted(t: Any, g: Any) -> Any:
 def _check(t: Any, value: Any) -> None:
     """Raise PyTorch's errors for what cannot be the gradient of ``t``."""
     if not isinstance(value, GradSlot):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {class_name(value)}")
     if value is t:
         raise RuntimeError("can't assign Variable as its own grad")
     _check_dtype(t, value._a.dtype)

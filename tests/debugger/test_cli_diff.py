@@ -90,6 +90,19 @@ def test_retain_graph_saves_and_errors_are_compared(run, capsys):
     assert found["endings"] == ["exited with status 0", "exited with status 3"]
 
 
+def test_how_often_a_path_was_cut_is_compared_at_the_end(programs, tmp_path, capsys):
+    script = "import os, agdbg_engine as t\nx = t.ones(2, requires_grad=True)\n"
+    script += "for _ in range(int(os.environ['TIMES'])):\n    y = x.exp().detach()\n"
+    programs.write({"train.py": script})
+    for name, times in (("a", 1), ("b", 1), ("c", 5)):
+        options = ["--headless", "--trace", str(tmp_path / name)]
+        programs.run(programs.agdbg_command(["train.py"], options=options), env={"TIMES": str(times)})
+    assert diff(capsys, tmp_path / "a", tmp_path / "b")[0] == 0
+    status, found = diff(capsys, tmp_path / "a", tmp_path / "c", "--without", "born")
+    assert status == 1 and found["place"] is None
+    assert found["endings"] == [f"cut a path by detach at train.py:4 {times} times" for times in (1, 5)]
+
+
 def told(path, norm=1.0, size=1, also=True, thread=1, checks=(1, 2)):
     """A small trace by hand: nodes in a chain, with numbers that begin at `size`."""
     recorder = Recorder(path, program={}, engine={"name": "test"}, sees={})

@@ -5,6 +5,7 @@ import os
 import re
 import select
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -168,6 +169,8 @@ def test_a_program_that_runs(console_stage, batch):
         (["run", "--batch", "-X", "missing.txt", "script.py"], "-X missing.txt: cannot be read"),
         (["run", "--batch", "-x", "run", "missing.py"], "there is no such file"),
         (["run", "--batch"], "nothing to run"),
+        (["attach", "/nowhere/client.sock", "--batch"], "/nowhere/client.sock"),
+        (["attach", "--port", "1", "--token", "x", "--batch"], "127.0.0.1:1"),
     ],
 )
 def test_bad_input(batch, words, message):
@@ -177,7 +180,8 @@ def test_bad_input(batch, words, message):
     assert "Traceback" not in done.stderr
 
 
-def test_a_batch_that_is_ended_ends_its_program(batch, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_batch_that_is_ended_ends_its_program(batch, tmp_path, number):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     text = f"import os, time\nwith open({str(gate)!r}, 'w') as f:\n    f.write(str(os.getpid()))\nwhile True:\n    time.sleep(60)\n"
@@ -187,8 +191,8 @@ def test_a_batch_that_is_ended_ends_its_program(batch, tmp_path):
     )
     program = int(gate.read_text())
     watched = os.pidfd_open(program)
-    ours.terminate()
-    assert ours.wait(PATIENCE_S) == -15
+    ours.send_signal(number)
+    assert ours.wait(PATIENCE_S) == -number
 
     assert select.select([watched], [], [], PATIENCE_S)[0]
     os.close(watched)

@@ -66,6 +66,29 @@ def test_log_prints_and_goes_on(console_stage):
     assert "at MulBackward0" in text
 
 
+def test_commands_are_done_at_a_breakpoint(console_stage):
+    loop = SMALL.replace("loss.backward()", "for i in range(4):\n    loss.backward(retain_graph=True)")
+    console = console_stage.console(loop)
+    console.do("break script.py:7 backward")
+    assert console.do("commands 1 p i ; grads ; continue").endswith("does p i ; grads ; continue")
+    reply = console.execute("run")
+    done = [(each["command"], each["text"]) for each in reply.value["commands"]]
+    assert [text for line, text in done if line == "p i"] == ["0", "1", "2", "3"]
+    assert len(done) == 12
+    assert done[-1][1] == "the program has ended with exit status 0; its recording is here"
+    assert reply.text.count("SumBackward0, node 5, next") == 4
+    with pytest.raises(CommandError, match="there is no command 'prnt'"):
+        console.do("commands 1 prnt i")
+    assert "does" not in console.do("commands 1")
+
+
+def test_a_command_of_a_breakpoint_that_fails_is_told_and_ends_the_list(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("tbreak script.py:7 backward", "commands 1 p nothing ; continue")
+    assert console.do("run").splitlines()[-1] == "error: p nothing: NameError: name 'nothing' is not defined"
+    assert console.do("next").startswith("before ExpBackward0")
+
+
 def test_delete_disable_and_enable(console_stage):
     console = console_stage.console(SMALL)
     console.do("break mul", "break exp", "break script.py:7")

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from agdbg.console import CommandError
+from agdbg.record import Facts, Trace
 
 PROGRAM = """\
 import agdbg_engine as torch
@@ -100,9 +101,14 @@ class Walker:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_moved_about_ends_as_what_is_not(console_stage, expected, seed):
-    console = console_stage.console(PROGRAM)
+    console = console_stage.console(PROGRAM, trace="trace")
     walker = Walker(console, seed)
     walker.walk(120)
     printed = console.end()
     assert printed == expected, "\n".join(walker.done)
     assert sum(line.startswith("back") and ":" not in line for line in walker.done) >= 5
+    facts = Facts(Trace.open(console_stage.directory / "trace"))
+    assert facts.trace.problems == []
+    for each in facts.passes:
+        runs = [run.order for run in facts.runs(each.id)]
+        assert runs == list(range(each.planned)), each

@@ -20,7 +20,7 @@ TORCH = "Only agdbg.engines.torch touches PyTorch"
 TEXTUAL = "The debugger has no Textual in it and never touches the GPU"
 TRACE = "The trace is in the middle: what reads it has no way to an engine"
 CLIENT = "The terminal UI is a client and never touches the engine"
-CONSOLE = "The console is a client of the protocol and has no other way to a program or a trace"
+CONSOLE = "The console is a client of the protocol and nothing else"
 ENGINE = "The engine knows nothing but NumPy, SciPy and CuPy"
 
 VIOLATIONS = [

@@ -1,9 +1,14 @@
 """Several clients at one hub: all may look, one has control."""
 
+import os
+
 import pytest
 
+from agdbg.errors import InputError
 from agdbg.hub.in_control import MOVES
-from agdbg.protocol.client import RequestFailed
+from agdbg.hub.place import Runtime
+from agdbg.hub.server import Server
+from agdbg.protocol.client import Disconnected, RequestFailed
 from agdbg.protocol.messages import REQUESTS
 
 #: The arguments that a move needs besides the thread.
@@ -120,3 +125,24 @@ def test_a_stranger_does_not_take_control(new_hub):
     for arguments in ({"take": True}, {}):
         assert "wants its token first" in str(refusal(stranger, "agdbg/control", **arguments))
     assert client.request("agdbg/control")["holder"] == ""
+
+
+@pytest.mark.parametrize("token", ["wrong", "", None])
+def test_a_wrong_token_is_refused_cut_off_and_logged(new_hub, capsys, token):
+    network = new_hub(listen=("127.0.0.1", 0), token="open sesame")
+    stranger = network.stranger(network.server.address, token=token)
+    stranger.request("initialize", adapterID="agdbg")
+    assert "the token is not the one" in str(refusal(stranger, "attach"))
+    with pytest.raises(Disconnected):
+        stranger.request("agdbg/status")
+    said = capsys.readouterr().err
+    assert "a client at 127.0.0.1:" in said
+    assert "did not show the token and was cut off" in said
+    assert "wrong" not in said
+
+
+def test_a_hub_at_a_port_without_a_token_is_refused(tmp_path):
+    runtime = Runtime(tmp_path, os.open(tmp_path, os.O_RDONLY))
+    with pytest.raises(InputError, match="a token that is not empty"):
+        Server(runtime, ("127.0.0.1", 0), "")
+    runtime.remove()

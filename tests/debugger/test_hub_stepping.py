@@ -353,14 +353,19 @@ def test_log_messages_are_told_and_a_temporary_breakpoint_is_gone(hub):
     client = hub.launched()
     (made,) = client.request("setFunctionBreakpoints", breakpoints=[{"name": "Mul*", "temporary": True}])["breakpoints"]
     agent = hub.agent()
-    agent.send({"log": {"breakpoint": made["id"], "text": "hello", "spent": True, "file": "/a.py", "line": 3, "node": 1}})
+    agent.send(
+        {"log": {"breakpoint": made["id"], "text": "hello", "spent": True, "file": "/a.py", "line": 3, "node": 1}}
+    )
     told = client.wait_for("output", predicate=lambda body: body["category"] == "console")
     assert (told["output"], told["source"], told["line"]) == ("hello\n", {"path": "/a.py"}, 3)
     assert client.wait_for("breakpoint")["reason"] == "removed"
     assert hub.settings.functions == []
 
 
-@pytest.mark.parametrize("message", [{"log": 7}, {"log": {}}, {"broken": []}, {"broken": {"breakpoint": "x"}}, {"broken": {"breakpoint": 99}}])
+@pytest.mark.parametrize(
+    "message",
+    [{"log": 7}, {"log": {}}, {"broken": []}, {"broken": {"breakpoint": "x"}}, {"broken": {"breakpoint": 99}}],
+)
 def test_news_of_breakpoints_that_make_no_sense_harm_nobody(hub, message):
     client = hub.launched()
     agent = hub.agent()
@@ -395,7 +400,9 @@ def test_temporary_and_ignored_take_no_more_room_than_they_need(hub):
     client = hub.launched()
     many = [{"name": f"Op{number}", "condition": "x" * 1000} for number in range(70)]
     assert "remove some" in refused(client, "setFunctionBreakpoints", breakpoints=many)
-    assert "remove some" in refused(client, "agdbg/setEventBreakpoints", kinds=[{"kind": "save", "condition": "x" * 70_000}])
+    assert "remove some" in refused(
+        client, "agdbg/setEventBreakpoints", kinds=[{"kind": "save", "condition": "x" * 70_000}]
+    )
     assert hub.settings.functions == hub.settings.events == []
 
 

@@ -5,7 +5,9 @@ from agdbg_tests_agent_hub import SCRIPT
 from agdbg.agent.control import Settings
 
 STOPPING = SCRIPT.replace("loss = y.sum()", "import agdbg; agdbg.breakpoint()\nloss = y.sum()")
-IN_A_HOOK = SCRIPT.replace("loss = y.sum()", "import agdbg; y.register_hook(lambda g: agdbg.breakpoint())\nloss = y.sum()")
+IN_A_HOOK = SCRIPT.replace(
+    "loss = y.sum()", "import agdbg; y.register_hook(lambda g: agdbg.breakpoint())\nloss = y.sum()"
+)
 
 
 def test_the_program_stops_in_its_forward_code_and_goes_on(run_agent):
@@ -28,8 +30,13 @@ def test_it_stops_inside_of_a_pass(run_agent):
 
 
 def test_without_a_debugger_it_is_told_once_how_to_have_one(programs):
-    programs.write({"train.py": "import agdbg, agdbg_engine\nfor _ in range(3):\n    agdbg.breakpoint()\nprint('done')\n"})
-    for command in (programs.python_command(["train.py"]), programs.agdbg_command(["train.py"], options=["--headless"])):
+    programs.write(
+        {"train.py": "import agdbg, agdbg_engine\nfor _ in range(3):\n    agdbg.breakpoint()\nprint('done')\n"}
+    )
+    for command in (
+        programs.python_command(["train.py"]),
+        programs.agdbg_command(["train.py"], options=["--headless"]),
+    ):
         done = programs.run(command)
         assert done.status == 0 and done.stdout == "done\n"
         said = [line for line in done.said if "breakpoint" in line or "agdbg run SCRIPT" in line]

@@ -165,6 +165,63 @@ x.requires_grad_()
 net(x).sum().backward(inputs=[x])
 print(g.norm().item(), x.grad.numpy().sum())
 """,
+    "a gradient penalty": """
+G, D = nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+og, od = optim.Adam(G.parameters()), optim.Adam(D.parameters())
+for i in range(3):
+    real, fake = ag.randn(4, 3), G(ag.randn(4, 2)).detach()
+    a = ag.rand(4, 1)
+    x = (a * real + (1 - a) * fake).requires_grad_(True)
+    (g,) = ag.autograd.grad(D(x).sum(), x, create_graph=True)
+    loss = D(fake).mean() - D(real).mean() + 10 * ((g.norm(2, 1) - 1) ** 2).mean()
+    od.zero_grad()
+    loss.backward()
+    od.step()
+    og.zero_grad()
+    (-D(G(ag.randn(4, 2))).mean()).backward()
+    og.step()
+""",
+    "straight through a code book": """
+class Quantize(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.into, self.book = nn.Linear(3, 2), nn.Embedding(5, 2)
+    def forward(self, x):
+        z = self.into(x)
+        q = self.book(((z.unsqueeze(1) - self.book.weight) ** 2).sum(-1).argmin(1))
+        self.loss = ((q - z.detach()) ** 2).mean() + .25 * ((q.detach() - z) ** 2).mean()
+        return z + (q - z).detach()
+net = Quantize()
+opt = optim.Adam(net.parameters())
+for i in range(3):
+    opt.zero_grad()
+    ((net(ag.randn(4, 3)) ** 2).mean() + net.loss).backward()
+    opt.step()
+""",
+    "recurrent layers, convolutions and attention": """
+layers = [
+    (nn.LSTM(3, 4, 2), (5, 2, 3)),
+    (nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.MaxPool2d(2)), (2, 1, 8, 8)),
+    (nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2), (2, 5, 8)),
+]
+for net, size in layers:
+    opt = optim.Adam(net.parameters())
+    for i in range(2):
+        opt.zero_grad()
+        out = net(ag.randn(*size))
+        ((out[0] if isinstance(out, tuple) else out) ** 2).mean().backward()
+        opt.step()
+""",
+    "a diagonal that is masked": """
+net = nn.Linear(3, 4)
+opt = optim.SGD(net.parameters(), lr=.1)
+for i in range(2):
+    z = nn.functional.normalize(net(ag.randn(6, 3)))
+    alike = (z @ z.t()).masked_fill(ag.eye(6) > 0, float('-inf'))
+    opt.zero_grad()
+    nn.functional.cross_entropy(alike, ag.tensor([1, 0, 3, 2, 5, 4])).backward()
+    opt.step()
+""",
     "evaluation": """
 net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Dropout(.5), nn.Linear(3, 1))
 opt = optim.AdamW(net.parameters())

@@ -130,6 +130,7 @@ RIGHT = {
     ),
     "many heads": "h = x * 2\nlosses = [(h * i).sum() for i in range(9)]\nfor loss in losses: loss.backward(retain_graph=True)",
     "a sum inside of a model": "h = x\nfor turn in range(30): h = h + x * turn\nh.sum().backward()",
+    "reset in every turn": "for turn in range(4):\n    x.grad = None\n    (x * x).sum().backward(create_graph=True)",
     "used and reset": "(x * x).sum().backward(create_graph=True)\n(x.grad ** 2).sum().backward()\nx.grad = None",
     "grad with a graph": "for turn in range(6):\n    g, = grad((x * x * x).sum(), x, create_graph=True)\n    (g * g).sum().backward()\n    x.grad = None",
     "detached state": CARRIED.replace("retain_graph=True", "").replace("(h * x)", "(h.detach() * x)"),

@@ -95,6 +95,12 @@ CUTS = {  # the script, what the cause says, the lines of the cut, what the fix 
         [6],
         "instead of NumPy",
     ),
+    "tolist": (
+        NET + "h = net[0](x).tolist()\nnet[2](ag.tensor(h)).sum().backward()\nopt.step()",
+        "`net[0](x).tolist()` at line 5",
+        [5],
+        "only for what is printed",
+    ),
     "item": (
         NET + "s = net[0](x).sum().item()\n(net[2](ag.ones(1, 3)) * s).sum().backward()\nopt.step()",
         "`net[0](x).sum().item()` at line 5",
@@ -321,3 +327,44 @@ for i in range(2):
     opt.step()
 """).only("not-optimized")
     assert "`Net.forward` calls 2 modules that are no part of it" in found.cause and "nn.ModuleList" in found.fix
+
+
+MADE_IN_FORWARD = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 3)
+    def forward(self, x):
+        h = self.a(x)
+        if not hasattr(self, "proj"): self.proj = nn.Linear(3, 1)
+        return self.proj(h)
+net = Net()
+opt = optim.SGD(net.parameters(), lr=.1)
+for i in range(3):
+    opt.zero_grad()
+    net(ag.ones(4, 2)).sum().backward()
+    opt.step()
+"""
+
+
+def test_a_layer_that_is_made_in_forward(linted, lines_of):
+    found = linted(MADE_IN_FORWARD).only("not-optimized")
+    assert "`proj.weight` and `proj.bias` are made in forward(), after SGD at line 11 was built" in found.cause
+    assert lines_of(found, "optimizer") == [11]
+
+
+@pytest.mark.parametrize(
+    "how", ["other = copy.deepcopy(net)", "other = nn.Sequential(*[nn.Linear(2, 3), nn.Linear(3, 1)])"]
+)
+def test_another_model_is_trained_than_the_optimizer_has(linted, how):
+    found = linted(
+        NET
+        + f"import copy\n{how}\nfor i in range(2):\n    opt.zero_grad()\n    other(x).sum().backward()\n    opt.step()"
+    ).only("not-optimized")
+    assert "get gradients and no optimizer has them: SGD at line 3" in found.cause and found.certainty == "likely"
+
+
+def test_what_may_be_left_out_on_purpose_is_a_remark(linted):
+    ran = linted(NET + "net.append(nn.Linear(1, 1))\nfor i in range(2):\n    net(x).sum().backward()\n    opt.step()")
+    (found,) = ran.remarked("not-optimized")
+    assert "Parameters `3.weight` and `3.bias` get gradients and no optimizer has them." == found.cause

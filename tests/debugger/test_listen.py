@@ -11,7 +11,7 @@ import textwrap
 import pytest
 
 from agdbg.protocol.client import Client, Disconnected, RequestFailed
-from agdbg.record import Trace
+from agdbg.record import Facts, Trace
 
 PATIENCE_S = 60.0
 SMALL = """\
@@ -158,6 +158,31 @@ def test_listening_under_a_recording_goes_on_with_it(start, tmp_path):
     assert program.end()[0] == 0
 
 
+@pytest.mark.parametrize("how", ["by the command", "in the program"])
+def test_extras_are_recorded(start, tmp_path, how):
+    if how == "by the command":
+        program = start("-m", "agdbg", "listen", "--also", "shapes", "--trace", "traced", "small.py")
+        trace = tmp_path / "traced"
+    else:
+        path = own(tmp_path, f"import agdbg\nprint(agdbg.listen(also='shapes').trace)\n{SMALL}")
+        program, trace = start(path), None
+    status, printed = program.end()
+    assert status == 0
+    assert Facts(Trace.open(trace or printed.splitlines()[0])).shape(1) is not None
+
+
+def test_a_stop_in_the_programs_own_code(start, tmp_path):
+    text = SMALL.replace("loss.backward()", "agdbg.breakpoint()\nloss.backward()")
+    program = start(own(tmp_path, f"import agdbg\nagdbg.listen(wait=True)\n{text}"))
+    found = program.until(r"listening at (\S+:\d+); the token is (\S+)")
+    with joined(found[1], found[2]) as client:
+        assert "agdbg.breakpoint()" in str(client.wait_for("stopped"))
+        assert client.request("stackTrace", threadId=1)["stackFrames"][0]["source"]["name"] == "own.py"
+        client.request("continue", threadId=1)
+        client.wait_for("agdbg/ended")
+    assert program.end() == (0, plain(tmp_path))
+
+
 def test_an_uncaught_error_is_known(start, tmp_path):
     path = own(tmp_path, f"import agdbg\nagdbg.listen(wait=True)\n{SMALL}raise KeyError('no')\n")
     program = start(path)
@@ -249,6 +274,7 @@ def test_the_program_does_not_inherit_the_token_of_its_hub(start, tmp_path):
         (["--token-file", "empty", "small.py"], "it is empty"),
         (["--host", "256.0.0.1", "small.py"], "name another host"),
         (["--path", "small.py", "small.py"], "name another path"),
+        (["--also", "weights", "small.py"], "nothing called 'weights'"),
         ([], "nothing to run"),
     ],
 )

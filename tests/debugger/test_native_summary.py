@@ -213,3 +213,15 @@ def test_an_array_of_another_library(library, values):
     agree(summarised(Pretended(array)), by_numpy(array))
     assert summarised(Pretended(np.arange(3))) is None
     assert checksum(Pretended(array)) == checksum(array) == Checksums().of(Pretended(array))
+
+
+def test_a_device_with_a_kernel_is_asked_for_all_of_it_at_once(library, monkeypatch):
+    from agdbg_engine.backends import BACKENDS, Backend
+
+    class Kernels(Backend):
+        def summary(self, array):
+            return 5.0, 4.0, 1, 2, 3
+
+    monkeypatch.setitem(BACKENDS, "pretended", Kernels("pretended", "pretended", None))
+    monkeypatch.setattr(sys.modules["pretended"], "isfinite", lambda array: pytest.fail("the kernel says that"))
+    assert tuple(summarised(Pretended(np.ones(6, "f4")))) == (5.0, 4.0, 1, 2, 3, 6)

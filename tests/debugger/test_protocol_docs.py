@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agdbg.protocol import vendor
+from agdbg.protocol import looks, vendor
 from agdbg.protocol.check import check_arguments
 from agdbg.protocol.errors import ProtocolError
 from agdbg.protocol.limits import CELLS, OUTPUT_PAGE, PAGE
@@ -13,7 +13,7 @@ from agdbg.protocol.messages import EVENTS, REQUESTS, STANDARD_REQUESTS, VENDOR_
 
 PAGE_TEXT = (Path(__file__).resolve().parents[2] / "docs" / "protocol.md").read_text("utf-8")
 SHAPES = "\n".join(re.findall(r"^```text\n(.*?)^```", PAGE_TEXT, re.MULTILINE | re.DOTALL))
-TYPES = {name: found for name, found in vars(vendor).items() if hasattr(found, "__required_keys__")}
+TYPES = {name: found for name, found in {**vars(vendor), **vars(looks)}.items() if hasattr(found, "__required_keys__")}
 
 
 def fields(shape):

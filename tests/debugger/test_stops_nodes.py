@@ -40,6 +40,7 @@ def iterations(program):
     while stop is not None:
         found.append(int(program.value("i")))
         stop = program.go()
+    assert program.exit == 0, program.printed()
     return found
 
 
@@ -307,3 +308,20 @@ def test_the_program_has_the_same_results_with_breakpoints_everywhere(stopping):
     assert other.run() is None
     assert other.printed() == plain.printed()
     assert "done 2" in plain.printed()
+
+
+def test_a_condition_in_a_checkpoint_is_not_taken_for_a_part_of_it(stopping):
+    program = stopping(
+        "import agdbg_engine as ag\n"
+        "from agdbg_engine.utils.checkpoint import checkpoint\n"
+        "x = ag.tensor([1.0, 2.0], requires_grad=True)\n"
+        "def f(t):\n"
+        "    return (t * 2).exp().sin()\n"
+        "checkpoint(f, x, use_reentrant=False).sum().backward()\n"
+        "print('done', x.grad.tolist())\n"
+    )
+    program.on_names({"name": "*", "condition": "float((x + 1).sum()) < 0", "logMessage": ""})
+    program.on_events({"kind": "packed", "condition": "float((x + 1).sum()) < 0"})
+    assert program.run() is None
+    assert program.exit == 0, program.printed()
+    assert "done" in program.printed()

@@ -33,6 +33,7 @@ def a_view_of_a_leaf_follows(x, y):
     base = ag.zeros_like(x)
     part = base[0]
     base.copy_(x)
+    _ = part.grad_fn  # which takes its place in the new history of the base: before, a write is refused
     part.mul_(y[0])
     return (base * y).sum()
 

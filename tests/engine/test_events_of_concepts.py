@@ -8,8 +8,8 @@ from agdbg_engine import events, nn, optim
 from agdbg_engine.autograd import graph
 from agdbg_engine.utils import checkpoint
 
-BY_A_DEBUGGER = {"node_undone", "gradient_replaced"}
-"""Told when a person steps back or replaces a gradient: no program can do that by itself."""
+BY_A_DEBUGGER = {"node_undone", "gradient_replaced", "node_skipped", "saved_replaced", "graph_retained"}
+"""Told when a person steps back, replaces something, skips a node or keeps a graph: no program can do that by itself."""
 
 
 class Everything(events.Sink):
@@ -265,8 +265,8 @@ def a_tensor_hook():
 @concept
 def retain_grad():
     """
-    node_born AccumulateGrad; node_born NegBackward0; pass_started; node_ran NegBackward0; node_ran AccumulateGrad;
-    pass_finished
+    node_born AccumulateGrad; node_born NegBackward0; hook registered retain-grad NegBackward0; pass_started;
+    node_ran NegBackward0; node_ran AccumulateGrad; pass_finished
     """
     y = leaf(ag, 1.0).neg()
     y.retain_grad()
@@ -531,6 +531,39 @@ def increment_version():
     """
     y = leaf(ag, 1.0).neg()
     graph.increment_version(y)
+
+
+@concept
+def a_gradient_read_too_early():
+    """
+    node_born AccumulateGrad; node_born NegBackward0; hook registered tensor NegBackward0; pass_started;
+    grad_missed; hook fired tensor NegBackward0; node_ran NegBackward0; node_ran AccumulateGrad; pass_finished
+    """
+    x = leaf(ag, 1.0)
+    y = x.neg()
+    y.register_hook(lambda g: (x.grad, None)[1])
+    y.backward()
+
+
+@concept
+def a_checkpoint_that_draws_other_numbers():
+    """
+    grad_mode; grad_mode; node_born AccumulateGrad; node_born MulBackward0; saved_packed MulBackward0; pass_started;
+    grad_mode; node_born MulBackward0; grad_mode; redrawn; recomputed; saved_unpacked MulBackward0;
+    node_ran MulBackward0; node_ran AccumulateGrad; pass_finished
+    """
+    x = leaf(ag, 1.0)
+    again = ag.utils.checkpoint.checkpoint
+    again(lambda a: a * ag.rand(1), x, use_reentrant=False, preserve_rng_state=False).backward()
+
+
+@concept
+def an_op_that_is_refused():
+    """
+    op_failed TypeError
+    """
+    with pytest.raises(TypeError):
+        ag.ones(2, 2) @ 3
 
 
 @concept

@@ -1,5 +1,6 @@
 """Shape changes of bases in place, views that lead nowhere, data of another kind, tangents that share memory: as in PyTorch."""
 
+import numpy as np
 import pytest
 from agdbg_tests_differential import Programs, error_of, same
 from agdbg_tests_forward_tools import dual_facts, tangent
@@ -361,3 +362,34 @@ def infinite_tangents_and_gradients(t):
 @pytest.mark.parametrize("made_program", program)
 def test_program(made_program):
     same(made_program)
+
+
+INDEXED = {
+    "slice": lambda x: x[:], "ellipsis and number": lambda x: x[..., 0], "numbers": lambda x: x[0, 0], "list": lambda x: x[[0]],
+    "new and number": lambda x: x[None, 0], "ellipsis and slice": lambda x: x[..., :1], "number": lambda x: x[0], "slice and new": lambda x: x[0:1, None],
+    "set slice": lambda x: x.__setitem__(slice(None), 2), "set number": lambda x: x.__setitem__(0, 2), "set numbers": lambda x: x.__setitem__((0, 0), 2),
+    "permute": lambda x: x.permute(), "permute nothing": lambda x: x.permute([]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_indices_of_a_number(name):
+    same(lambda t: [error_of(INDEXED[name], t.tensor(1.0))])
+
+
+class Plain:
+    pass
+
+
+@pytest.mark.parametrize("value", [Plain(), 3, [1], np.ones(2), np.float64(3)], ids=lambda v: type(v).__name__)
+def test_names_of_classes_in_errors(value):
+    def both(t):
+        refused = error_of(lambda: setattr(t.ones(2, requires_grad=True), "grad", value))
+        return [refused, None if isinstance(value, np.ndarray) else error_of(t.from_numpy, value)]
+
+    same(both)
+
+
+@pytest.mark.parametrize("data", [lambda t: [t.ones(2), 3], lambda t: [[1, 2], [t.ones(1), t.zeros(3)]]])
+def test_lists_of_tensors_with_several_elements(data):
+    same(lambda t: [error_of(lambda: t.tensor(data(t)))])

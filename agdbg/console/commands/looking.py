@@ -34,7 +34,8 @@ def thread(console: "Console", rest: str) -> Reply:
         there = ", ".join(map(str, sorted(console.state.stops))) or "none"
         raise CommandError(f"there is no thread {wanted} that stands; those that do: {there}")
     console.select(wanted)
-    return console.told_stop(console.state.stops[wanted])
+    body = console.state.stops[wanted]
+    return Reply(console.told_stop(body).text, {"thread": wanted, "stands": body})
 
 
 @command("up", arguments="[COUNT]", group=_GROUP)

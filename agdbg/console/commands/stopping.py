@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from agdbg.breakpoints import EVENTS, event_kind
 from agdbg.console.breakpoints import Stop
 from agdbg.console.places import file_and_line, short
-from agdbg.console.table import CommandError, Reply, command, nearest, number
+from agdbg.console.table import CommandError, Reply, command, find, nearest, number
 
 if TYPE_CHECKING:
     from agdbg.console.console import Console
@@ -54,6 +54,17 @@ def ignore(console: "Console", rest: str) -> Reply:
     word, _, count = rest.partition(" ")
     passes = number(count, "count")
     return _changed(console, number(word, "number of a breakpoint"), "ignore", passes)
+
+
+@command("commands", arguments="NUMBER [COMMAND ; COMMAND ...]", group=_GROUP)
+def set_commands(console: "Console", rest: str) -> Reply:
+    """Do commands whenever a breakpoint has stopped; without commands, no more."""
+    word, _, lines = rest.partition(" ")
+    stop = console.table.get(number(word, "number of a breakpoint"))
+    stop.commands = [line.strip() for line in lines.split(" ; ") if line.strip()]
+    for line in stop.commands:
+        find(line.split()[0])
+    return _told(stop)
 
 
 @command("watch", "w", arguments="EXPRESSION | NAME", group=_GROUP)

@@ -1,9 +1,10 @@
-"""Other sides of a recording: the runs of a pass in time, the boxes around a node."""
+"""Other sides of a recording: the runs of a pass in time, the boxes around a node; and of a program that stands: its tensors."""
 
 from typing import Any
 
-from agdbg.hub.call import Body, Call, Refused, handles
+from agdbg.hub.call import LATER, Body, Call, Refused, handles
 from agdbg.hub.neighbourhood import MOST, laid_out
+from agdbg.hub.references import Elements
 
 
 @handles("agdbg/timeline")
@@ -46,3 +47,16 @@ def neighbourhood(call: Call) -> Body:
         return body
 
     return call.session.recorded().ask_heavy(call, look, marked)
+
+
+@handles("agdbg/tensor")
+def tensor(call: Call) -> Body:
+    """A page of a tensor of the node at which a thread stands."""
+    wanted = dict(call.arguments)
+    referent = call.session.stops.references.get(wanted.pop("variablesReference"))
+    if not isinstance(referent, Elements):
+        raise Refused("agdbg/tensor: that reference is none of a tensor; those of gradients and saved tensors are")
+    _, link, _ = call.session.stops.threads.standing(referent.thread)
+    which = {"node": referent.node, "what": referent.what, "which": referent.which}
+    link.ask("tensor", call.then(lambda body: body), **which, **wanted)
+    return LATER

@@ -44,7 +44,7 @@ def propagate(op: str, out: Tensor, arguments: tuple[Any, ...]) -> None:
     for level in levels:
         tangents = [_given(x, level, out) for x in operands]
         with below(level):
-            _set(out, level, formula(*arguments, out, *tangents), tangents)
+            _set(out, level, formula(*arguments, out, *tangents), tangents, operands)
     if out._fn is not None:
         keep_tangents(out._fn, out)
 
@@ -87,22 +87,26 @@ def _given(x: Any, level: int, out: Tensor) -> Any:
     return Zero(x.shape, x.dtype) if found is None else found
 
 
-def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any]) -> None:
-    """Let ``tangent``, which the formula made of the tangents ``given``, be that of ``out``."""
+def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any], operands: Sequence[Any] = ()) -> None:
+    """Let ``tangent``, which the formula made of the tangents ``given``, be that of ``out``.
+
+    They share memory only where ``out`` does with one of the ``operands``.
+    """
     if isinstance(tangent, Zero):
         tangent = filled(Zero(out.shape, out.dtype, tangent.factors))
     elif tangent.shape != out.shape:
         tangent = tangent.expand(out.shape)
     if not _is_view(out):
-        if any(isinstance(x, Tensor) and _share_memory(tangent, x) for x in given):
+        if _share_memory(tangent, given) and not _share_memory(out, operands):
             tangent = tangent.clone()  # nobody else's: it may be written to in place
         tangent = _laid_out(tangent, out)
     forward_grad(out).set(level, tangent)
 
 
-def _share_memory(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors are the same memory, or parts of it."""
-    return a is b or (type(a._a) is type(b._a) and bool(np.may_share_memory(a._a, b._a)))
+def _share_memory(t: Tensor, others: Sequence[Any]) -> bool:
+    """Whether ``t`` lies in the memory of one of the tensors among ``others``."""
+    alike = (x._a for x in others if isinstance(x, Tensor) and type(x._a) is type(t._a))
+    return any(np.may_share_memory(t._a, a) for a in alike)
 
 
 def _is_view(t: Tensor) -> bool:

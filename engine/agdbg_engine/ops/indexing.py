@@ -289,18 +289,25 @@ def _width(array: Any) -> int:
 def _expand_ellipsis(x: Tensor, key: tuple[Any, ...]) -> list[Any]:
     used = sum(_consumes(k) for k in key)
     if used > x.ndim:
-        if x.ndim == 0:
-            raise shape_error(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-                "0-dim tensor to a number",
-                IndexError,
-            )
-        raise shape_error(f"too many indices for tensor of dimension {x.ndim}", IndexError)
+        raise _too_many(x, key)
     items: list[Any] = []
     for k in key:
         items += [slice(None)] * (x.ndim - used) if k is Ellipsis else [k]
         used += x.ndim - used if k is Ellipsis else 0
     return items
+
+
+def _too_many(x: Tensor, key: tuple[Any, ...]) -> Exception:
+    text = f"too many indices for tensor of dimension {x.ndim}"
+    if x.ndim == 0 and len(key) == 1:
+        if isinstance(key[0], slice):
+            text = "slice() cannot be applied to a 0-dim tensor."
+        elif not isinstance(key[0], Tensor | np.ndarray | list):
+            text = (
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+                "0-dim tensor to a number"
+            )
+    return shape_error(text, IndexError)
 
 
 def _consumes(k: Any) -> int:

@@ -185,6 +185,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 def permute(self: Tensor, *dims: Any) -> Tensor:
     """Dimensions in another order."""
+    if not dims:
+        raise TypeError('permute() missing 1 required positional arguments: "dims"')
     given = sizes("permute", dims)
     if len(given) != self.ndim:
         raise shape_error(

@@ -1,0 +1,96 @@
+"""Breakpoints by what they are on: a line, a name, a kind of event, memory."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from agdbg.agent.control import WatchStop
+from agdbg.breakpoints import storage_number
+from agdbg.hub.rules import Rule
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Breakpoint:
+    """What all have; ``problem`` says why it cannot be hit, ``failure`` what went wrong with it since."""
+
+    id: int
+    rule: Rule
+    problem: str
+    failure: str = ""
+
+    #: The names of the fields by which one that is asked for again keeps its id.
+    KEY: ClassVar[tuple[str, ...]] = ()
+
+    def key(self) -> tuple[Any, ...]:
+        """Its place."""
+        return tuple(getattr(self, name) for name in self.KEY)
+
+    def as_body(self) -> Body:
+        """As the protocol has it."""
+        told = self.problem or self.failure
+        message = {"message": told} if told else {}
+        return {"id": self.id, "verified": not self.problem, **message, **self.rule.as_body(), **self.about()}
+
+    def about(self) -> Body:
+        """Where it is, as the protocol has it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LineBreakpoint(Breakpoint):
+    """On a forward line; ``when`` says whether it stops in forward, in backward or in both."""
+
+    file: str = ""
+    line: int = 0
+    when: str = "both"
+    KEY = ("file", "line", "when")
+
+    def about(self) -> Body:
+        """File and line."""
+        source = {"name": Path(self.file).name, "path": self.file}
+        when = {} if self.when == "both" else {"when": self.when}
+        return {"source": source, "line": self.line, **when}
+
+
+@dataclass(frozen=True)
+class NameBreakpoint(Breakpoint):
+    """On an op, a node, a parameter or a module."""
+
+    name: str = ""
+    KEY = ("name",)
+
+    def about(self) -> Body:
+        """The name, which is agdbg's own."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True)
+class EventBreakpoint(Breakpoint):
+    """On a kind of event."""
+
+    kind: str = ""
+    KEY = ("kind",)
+
+    def about(self) -> Body:
+        """The kind, which is agdbg's own."""
+        return {"kind": self.kind}
+
+
+@dataclass(frozen=True)
+class DataBreakpoint(Breakpoint):
+    """On memory: ``storage:7``, or ``name:1.weight``."""
+
+    data: str = ""
+    KEY = ("data",)
+
+    def about(self) -> Body:
+        """What is watched, which is agdbg's own."""
+        return {"dataId": self.data}
+
+    def stop(self) -> WatchStop:
+        """As the program is told of it."""
+        number = storage_number(self.data)
+        name = "" if number else self.data.removeprefix("name:")
+        return WatchStop(self.id, name=name, storage=number, **self.rule.as_fields())

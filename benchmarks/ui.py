@@ -1,0 +1,135 @@
+"""How fast the terminal UI is on a recording of a million records, as a person at a terminal sees it.
+
+``agdbg open`` is started on a pseudo-terminal. Printed are the milliseconds from the start of the process to the first frame
+and to the first rows of the graph, and from a key to the end of what is painted for it, with the ratio of that
+against the same on a thousand records.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from pathlib import Path
+
+import numpy as np
+
+from agdbg.events import Kind, head, pack_edge
+from agdbg.record.format import HEADER, META_FILE, RECORDS_FILE, STRINGS_FILE
+
+SMALL, BIG = 1_000, 1_000_000
+COLUMNS, ROWS = 120, 40
+PATIENCE_S = 60.0
+#: Nothing more is painted for a key when so long nothing came, in seconds; it does not count.
+QUIET_S = 0.08
+PRESSES = 15
+KEYS = {
+    "page up": "\x1b[5~", "up": "\x1b[A", "page down": "\x1b[6~", "home": "\x1b[H", "down": "\x1b[B", "end": "\x1b[F",
+    "timeline": "6", "inspector": "1", "graph": "0",
+}  # fmt: skip
+
+
+def recording(path: Path, records: int) -> Path:
+    """A chain of nodes, and a pass that ran all of them."""
+    path.mkdir()
+    nodes = records // 2 - 1
+    ids = np.arange(1, nodes + 1, dtype=np.uint64)
+    born, ran, ends = (np.zeros((count, 8), "<u8") for count in (nodes, nodes, 2))
+    born[:, 0], born[:, 1], born[:, 2], born[:, 3] = head(Kind.BORN, 1, 0, 1, 0), ids, ids, 1 << 32
+    born[1:, 4] = ids[:-1]
+    ran[:, 0], ran[:, 1], ran[:, 2], ran[:, 3] = head(Kind.RAN, 1), ids[::-1], 1, np.arange(nodes)
+    ran[:, 4], ran[:, 5] = np.arange(nodes) * 1000, 500 + np.arange(nodes) % 400
+    ends[0, 0], ends[1, 0], ends[:, 1] = head(Kind.PASS_STARTED, 1), head(Kind.PASS_FINISHED, 1), 1
+    ends[0, 3] = pack_edge(nodes)
+    body = born.tobytes() + ends[:1].tobytes() + ran.tobytes() + ends[1:].tobytes()
+    (path / RECORDS_FILE).write_bytes(HEADER + body)
+    (path / STRINGS_FILE).write_text('{"id": 1, "k": "op", "s": "AddBackward0", "slots": []}\n')
+    (path / META_FILE).write_text(json.dumps({"program": {}, "engine": {}, "sees": {}}))
+    return path
+
+
+class Terminal:
+    """The UI on a pseudo-terminal."""
+
+    def __init__(self, trace: Path) -> None:
+        self.began = time.perf_counter()
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "agdbg", "open", str(trace)],
+            stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+        self._file = ours
+
+    def until(self, wanted: bytes) -> float:
+        """Milliseconds from the start until something was painted."""
+        seen = b""
+        while wanted not in seen:
+            if not select.select([self._file], [], [], PATIENCE_S)[0]:
+                raise TimeoutError(f"{wanted!r} was not painted: {seen[-500:]!r}")
+            seen += os.read(self._file, 1 << 16)
+        return (time.perf_counter() - self.began) * 1e3
+
+    def settle(self) -> None:
+        """Read until nothing more comes."""
+        while select.select([self._file], [], [], 5 * QUIET_S)[0]:
+            os.read(self._file, 1 << 16)
+
+    def press(self, key: str) -> float:
+        """Milliseconds from a key to the last that was painted for it; 0.0 when nothing was."""
+        start = last = time.perf_counter()
+        os.write(self._file, key.encode())
+        while select.select([self._file], [], [], QUIET_S)[0]:
+            os.read(self._file, 1 << 16)
+            last = time.perf_counter()
+        return (last - start) * 1e3
+
+    def close(self) -> None:
+        """End it."""
+        os.killpg(self._process.pid, signal.SIGTERM)
+        self._process.wait(PATIENCE_S)
+        os.close(self._file)
+
+
+def measure(trace: Path) -> tuple[float, float, dict[str, float]]:
+    terminal = Terminal(trace)
+    try:
+        first = terminal.until(b"Graph")
+        rows = terminal.until(b"Add")
+        terminal.settle()
+        taken: dict[str, list[float]] = {name: [] for name in KEYS}
+        for _ in range(PRESSES):
+            for name, key in KEYS.items():
+                taken[name].append(terminal.press(key))
+    finally:
+        terminal.close()
+    return first, rows, {name: statistics.median(times) for name, times in taken.items()}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        paths = {records: recording(Path(directory) / str(records), records) for records in (SMALL, BIG)}
+        found = {records: measure(path) for records, path in paths.items()}
+    (_, _, small), (first, rows, big) = found[SMALL], found[BIG]
+    print(f"{BIG:,} records: first frame after {first:.0f} ms, first rows after {rows:.0f} ms")
+    for name in KEYS:
+        print(
+            f"{name}: painted after {big[name]:.0f} ms, {big[name] / max(small[name], 1e-3):.2f} of {SMALL:,} records"
+        )
+    print(f"median over the keys: {statistics.median(big.values()):.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
