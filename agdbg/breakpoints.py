@@ -15,7 +15,7 @@ EVENTS: dict[str, str] = {
     "version-bump": "a write raised the version of a storage",
     "view-created": "a view was made",
     "history-rebased": "a write gave a tensor another history",
-    "cut": "a gradient path ended: detach, no_grad, .data, an integer, NumPy or item",
+    "cut": "a gradient path ended: detach, no_grad, .data, an integer, NumPy, item, or a new tensor of the values",
     "grad-mode": "gradients were switched on or off",
     "tensor-named": "a tensor got a name",
     "hook-registered": "a hook was registered",

@@ -1,5 +1,6 @@
 """File descriptors inside somebody else's program: it may close ours, and its next file may get the number."""
 
+import contextlib
 import os
 import sys
 
@@ -23,5 +24,6 @@ def out_of_the_way(fd: int) -> int:
         high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     except OSError:
         return fd
-    os.close(fd)
+    with contextlib.suppress(OSError):  # it is closed even so
+        os.close(fd)
     return high

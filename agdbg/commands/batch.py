@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from agdbg.protocol.client import Client
 
 _SIGNAL_BASE = 128
+#: How long an answer is waited for: explaining or drawing a big trace takes its time.
+_PATIENCE_S = 600.0
 
 
 class _Commands(Action):
@@ -71,6 +73,7 @@ def _read(name: str) -> list[str]:
 def run(options: Namespace) -> int:
     """Run a program; ``options.launch`` are the arguments of the protocol's ``launch``."""
     from agdbg.commands import signals
+    from agdbg.protocol.client import Disconnected
 
     lines = lines_of(options)
     with signals.raised(), _connected(options) as client:
@@ -78,6 +81,8 @@ def run(options: Namespace) -> int:
         try:
             batch.execute(lines)
             return batch.finished()
+        except Disconnected as error:
+            return _hub_is_gone(error)
         except BaseException:
             batch.end_program()
             raise
@@ -86,13 +91,23 @@ def run(options: Namespace) -> int:
 @guarded
 def look(options: Namespace) -> int:
     """Do the commands on a trace (``options.trace``) or on what a hub runs, which is left as it is."""
+    from agdbg.protocol.client import Disconnected
+
     lines = lines_of(options)
     with _connected(options) as client:
         _attach(client, options.trace)
-        batch = Batch(client, options)
-        batch.settle()
-        batch.execute(lines)
-        return batch.left()
+        try:
+            batch = Batch(client, options)
+            batch.settle()
+            batch.execute(lines)
+            return batch.left()
+        except Disconnected as error:
+            return _hub_is_gone(error)
+
+
+def _hub_is_gone(error: Exception) -> int:
+    tell(f"error: {error}; the program, if there is one, goes on without a debugger")
+    return status.INTERNAL
 
 
 def _connected(options: Namespace) -> "Client":
@@ -104,7 +119,7 @@ def _connected(options: Namespace) -> "Client":
     from agdbg.protocol.client import Client, Disconnected
 
     try:
-        client = Client.connect(options.address, getattr(options, "token", "") or None)
+        client = Client.connect(options.address, getattr(options, "token", "") or None, timeout=_PATIENCE_S)
     except Disconnected as error:
         raise InputError(str(error)) from None
     client.request("initialize", adapterID="agdbg", clientName="agdbg --batch")

@@ -95,6 +95,8 @@ class Console:
             reply = found.run(self, rest.strip())
         except RequestFailed as error:
             raise CommandError(_refusal(error)) from None
+        except TimeoutError as error:
+            raise CommandError(str(error)) from None
         self.drain()
         notes = self.state.taken_notes()
         return Reply("\n".join([*notes, reply.text]), reply.value) if notes else reply

@@ -209,6 +209,9 @@ class NativeSink(HandSink, HookSink, ModuleSink):
             return RunLog(self, bp, nodes)
         except RecursionError:  # the program is at its limit
             return None
+        except Exception:
+            engine_events.drop(self)
+            return None
 
     def catch_up(self) -> None:
         """Tell what has run, in any thread, before something else is told."""

@@ -48,7 +48,11 @@ class DeepSink(NativeSink):
     def birth_of(self, cls: type[Node]) -> Callable[[Node, Tensor], None]:
         told = self._births.get(cls)
         if told is None:
-            told = self._births[cls] = self._new_birth(cls)
+            try:
+                told = self._births[cls] = self._new_birth(cls)
+            except Exception as error:
+                self._fail(error)
+                return super().birth_of(cls)
         return told
 
     def _new_birth(self, cls: type[Node]) -> Callable[[Node, Tensor], None]:
@@ -112,7 +116,13 @@ class DeepSink(NativeSink):
     # ----- values -----
 
     def watch_of(self, bp: BackwardPass) -> Watch | None:
-        return _Gradients(self, bp) if "values" in self._also else None
+        if "values" not in self._also:
+            return None
+        try:
+            return _Gradients(self, bp)
+        except Exception as error:
+            self._fail(error)
+            return None
 
     def gradient(self, what: Summarized, node: Node, number: int, bp: BackwardPass, g: Any) -> None:
         """A gradient of a pass was seen. It does not raise."""

@@ -76,11 +76,14 @@ class EventStops:
         sink: records what the engine tells.
         names: what things are called.
         happened: called with what has happened, and is wanted.
+        failed: called with a mistake of our own, while it is handled.
     """
 
-    def __init__(self, sink: NativeSink, names: Names, happened: Happened) -> None:
+    def __init__(
+        self, sink: NativeSink, names: Names, happened: Happened, failed: Callable[[Exception], object]
+    ) -> None:
         self._sink, self._names = sink, names
-        self._happened = happened
+        self._happened, self._failed = happened, failed
         self._plain: dict[str, Callable[..., None]] = {}
         self._stops: dict[str, list[int]] = {}
 
@@ -113,6 +116,9 @@ class EventStops:
             try:
                 found = describe(self._names, *args)
             except RecursionError:  # the program is at its limit
+                return
+            except Exception as error:  # a mistake of ours is not the program's
+                self._failed(error)
                 return
             if found is not None:
                 self._happened(found)

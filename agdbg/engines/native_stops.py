@@ -73,7 +73,7 @@ class Stops:
         self.watches = Watches(driver.sink, self.names)
         self.matcher = Matcher(Settings(), self.names.of_node, driver.sink.number)
         self.every = self.at_births = self._looks_at_births = False
-        self._events = EventStops(driver.sink, self.names, self._happened)
+        self._events = EventStops(driver.sink, self.names, self._happened, driver.agent.fail)
         self._hits = Hits()
         self._finite: Finite | None = None
         self._filters: dict[str, FilterStop] = {}

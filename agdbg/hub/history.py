@@ -17,6 +17,7 @@ from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
 from agdbg.hub.inspection import Inspection
 from agdbg.hub.timeline import Timeline
+from agdbg.hub.tree import Tree
 from agdbg.protocol import looks, vendor
 from agdbg.record import Facts
 from agdbg.record.facts import ErrorFact
@@ -38,6 +39,7 @@ class History:
         self._live = LiveFacts(self._follower.trace(), self._growing, self._undone)
         self._facts: Facts | None = None
         self._timeline = Timeline(self._growing)
+        self._tree = Tree(self._growing, self._rows.nodes)
         self._drawings = Drawings(self._growing, self._rows, self._badges)
         self.poll()
 
@@ -224,6 +226,10 @@ class History:
             ValueError: there is no such pass.
         """
         return self._timeline.page(self._live, start, count, pass_id, near)
+
+    def branches(self) -> list[looks.Branch]:
+        """The tree of modules and parameters."""
+        return self._tree.branches(self._live, self.row_of)
 
     # ----- drawings -----
 

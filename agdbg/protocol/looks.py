@@ -158,3 +158,60 @@ class TensorBody(TypedDict):
     histogram: list[int]
     low: str
     high: str
+
+
+# ----- modules, paths, what is bad -----
+
+
+class TreeArguments(TypedDict):
+    """A page of the tree."""
+
+    start: Start
+    count: Count
+
+
+class Branch(TypedDict):
+    """A module, or a parameter (``kind``), with its place in the tree; ``className`` of a parameter is its shape, where recorded.
+
+    ``nodes`` and ``ns`` count what was built in the module and in those in it, and how long that ran. ``node`` is the first of them, or the leaf of the parameter.
+    """
+
+    kind: str
+    path: str
+    className: str
+    depth: int
+    nodes: int
+    ns: int
+    nbytes: int
+    node: int | None
+    row: int | None
+
+
+class TreeBody(TypedDict):
+    """A page of modules and parameters."""
+
+    total: int
+    start: int
+    branches: list[Branch]
+
+
+PathsArguments = TypedDict("PathsArguments", {"from": int, "to": int})
+
+
+class PathsBody(TypedDict):
+    """The nodes between two: ``first`` is where the gradient comes from. ``cut``: not all of the graph was looked at."""
+
+    first: int
+    last: int
+    total: int
+    nodes: list[int]
+    shortest: list[int]
+    cut: bool
+
+
+class BadBody(TypedDict):
+    """The first node that had a NaN or an Inf where values were recorded, or else the first that failed; and why."""
+
+    node: int | None
+    row: int | None
+    why: str

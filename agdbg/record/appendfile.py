@@ -1,5 +1,6 @@
 """A file that only grows, written at a known offset."""
 
+import contextlib
 import errno
 import os
 from pathlib import Path
@@ -52,10 +53,26 @@ class AppendFile:
             raise OSError(errno.ESTALE, "the program replaced a file of the trace")
         self._fd = fd
 
+    def settle(self) -> None:
+        """Let the system say now what it would say when the file is closed: on some, a write fails only then.
+
+        Raises:
+            OSError: what was written is not all there.
+        """
+        if self._is_ours():
+            os.close(os.dup(self._fd))
+
     def close(self) -> None:
         """Close the file; that the program closed it behind our back is no error."""
         if self._is_ours():
-            os.close(self._fd)
+            with contextlib.suppress(OSError):  # it is closed even so; who wants to know has called `settle`
+                os.close(self._fd)
+
+    def remove(self) -> None:
+        """Close and remove a file that is of no use."""
+        self.close()
+        with contextlib.suppress(OSError):
+            self._path.unlink()
 
 
 _FLAGS = os.O_WRONLY | getattr(os, "O_BINARY", 0)

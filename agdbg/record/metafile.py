@@ -1,5 +1,6 @@
 """``meta.json``: who was recorded, by which engine, and what its adapter sees. Always replaced as a whole."""
 
+import contextlib
 import json
 import os
 import sys
@@ -52,6 +53,12 @@ def write_meta(directory: Path, content: dict[str, object]) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_meta(directory: Path) -> None:
+    """Remove the ``meta.json`` of a trace that could not be begun. Never raises."""
+    with contextlib.suppress(OSError):
+        (directory / META_FILE).unlink()
 
 
 def rewrite_meta(directory: Path, content: dict[str, object]) -> None:

@@ -46,6 +46,15 @@ class ModuleStacks:
         call = self._call(thread, row)
         return self._calls[call][0] if call >= 0 else 0
 
+    def modules_at(self, thread: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The number of the innermost module that a thread is in before each of some rows; 0: in none."""
+        stack = self._threads.get(thread)
+        if stack is None:
+            return np.zeros(len(rows), np.int64)
+        changes, modules = stack.changes()
+        numbers = np.array([0, *(self._calls[call][0] if call >= 0 else 0 for call in modules)], np.int64)
+        return numbers[np.searchsorted(np.array(changes, np.int64), rows)]
+
     def calls(self, thread: int, row: int) -> list[tuple[int, int]]:
         """The calls that a thread is in before a row, the outermost first: each with the number of its module."""
         found = []
@@ -88,6 +97,10 @@ class _Stack:
     def _note(self, row: int) -> None:
         self._rows.append(row)
         self._innermost.append(self.innermost)
+
+    def changes(self) -> tuple[list[int], list[int]]:
+        """The rows after which the innermost call is another one, and that call."""
+        return self._rows, self._innermost
 
     def at(self, row: int) -> int:
         place = bisect_left(self._rows, row) - 1

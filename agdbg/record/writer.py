@@ -16,7 +16,7 @@ from agdbg.record import lifetime
 from agdbg.record.appendfile import AppendFile
 from agdbg.record.errors import TraceError
 from agdbg.record.format import HEADER, RECORD, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE
-from agdbg.record.metafile import describe_program, refuse_used, rewrite_meta, write_meta
+from agdbg.record.metafile import describe_program, refuse_used, remove_meta, rewrite_meta, write_meta
 from agdbg.record.strings import StringTable
 
 #: A batch is written when it holds this many records, its clock included, ...
@@ -85,16 +85,31 @@ class Recorder:
         self._create()
 
     def _create(self) -> None:
+        """Make the files: the one first that can be made once only, so that of two recorders one is refused at once."""
         try:
             refuse_used(self.path)
             self.path.mkdir(parents=True, exist_ok=True)
-            write_meta(self.path, self._meta)
             self._strings = AppendFile(self.path / STRINGS_FILE)
-            self._records = AppendFile(self.path / RECORDS_FILE)
-            self._records.offset = self._records.write(HEADER)
+            self._create_others()
         except OSError as error:
+            if isinstance(error, FileExistsError):  # another one was quicker
+                refuse_used(self.path)
             raise TraceError(f"cannot write a trace to {self.path}: {error.strerror or error}") from error
         lifetime.live.add(self)
+
+    def _create_others(self) -> None:
+        """Make what is beside the strings, or take all away: the directory must be good for another try."""
+        made = [self._strings]
+        try:
+            write_meta(self.path, self._meta)
+            self._records = AppendFile(self.path / RECORDS_FILE)
+            made.append(self._records)
+            self._records.offset = self._records.write(HEADER)
+        except OSError:
+            for file in made:
+                file.remove()
+            remove_meta(self.path)
+            raise
 
     # ----- the hot path -----
 
@@ -155,6 +170,8 @@ class Recorder:
                 return
             counts = {"records": self._written, "strings": self._strings_written}
             try:
+                self._strings.settle()
+                self._records.settle()
                 write_meta(self.path, {**self._meta, "closed": True, "counts": counts, "exit": exit or {}})
             except OSError as error:
                 self._fail(error)

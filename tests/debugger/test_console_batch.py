@@ -206,3 +206,27 @@ def test_the_session_on_the_page_is_a_real_one(batch, tmp_path):
     (tmp_path / "train.py").write_text(script)
     done = batch(*shlex.split(command))
     assert (done.returncode, done.stdout) == (0, shown)
+
+
+def test_a_hub_that_dies_is_told(batch, tmp_path):
+    from agdbg.hub.place import running
+
+    gate, end = tmp_path / "gate", tmp_path / "end"
+    os.mkfifo(gate)
+    os.mkfifo(end)
+    text = f"import os\nwith open({str(gate)!r}, 'w') as f:\n    f.write(str(os.getpid()))\nopen({str(end)!r}).read()\n"
+    (tmp_path / "script.py").write_text(text)
+    ours = subprocess.Popen(
+        [*AGDBG, "run", "--batch", "-x", "run", "script.py"],
+        cwd=tmp_path, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    program = os.pidfd_open(int(gate.read_text()))
+    [hub] = [each for each in running() if each.cwd == str(tmp_path)]
+    os.kill(hub.pid, signal.SIGKILL)
+    _, said = ours.communicate(timeout=PATIENCE_S)
+    assert ours.returncode == 70
+    assert "the program, if there is one, goes on without a debugger" in said
+    assert "mistake in agdbg" not in said
+    end.write_text("")  # the program has waited for that
+    assert select.select([program], [], [], PATIENCE_S)[0]
+    os.close(program)

@@ -220,6 +220,49 @@ def test_a_killed_hub_lets_the_program_go(start, tmp_path):
         socket.create_connection((found[1], int(found[2])), PATIENCE_S)
 
 
+def test_a_hub_that_is_killed_at_a_stop_lets_the_program_go(start, tmp_path):
+    program = start(own(tmp_path, f"import agdbg\nagdbg.listen(wait=True)\n{SMALL}"))
+    found = program.until(r"listening at (\S+:\d+); the token is (\S+)")
+    with joined(found[1], found[2], name="Exp*") as client:
+        client.wait_for("stopped")
+        (hub,) = (tmp_path / "run" / "agdbg").iterdir()
+        os.kill(int(json.loads((hub / "hub.json").read_text())["pid"]), 9)
+        with pytest.raises(Disconnected):
+            client.request("threads")
+    assert program.end() == (0, plain(tmp_path))
+
+
+def test_a_forked_child_neither_stops_nor_listens(start, tmp_path):
+    text = """
+import agdbg, os, sys
+import agdbg_engine as ag
+agdbg.listen(wait=True)
+x = ag.ones(2, requires_grad=True)
+pid = os.fork()
+loss = x.exp().sum()
+loss.backward()
+if not pid:
+    try:
+        agdbg.listen()
+    except Exception as error:
+        print("child:", x.grad.tolist(), error, flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+print("parent:", x.grad.tolist())
+"""
+    program = start(own(tmp_path, text))
+    found = program.until(r"listening at (\S+:\d+); the token is (\S+)")
+    with joined(found[1], found[2], name="Exp*") as client:
+        client.wait_for("stopped")
+        client.request("setFunctionBreakpoints", breakpoints=[])
+        client.request("continue", threadId=1)
+        client.wait_for("agdbg/ended")
+        assert not [each for each in client.events if each["event"] == "stopped"]
+    status, printed = program.end()
+    child, parent = sorted(printed.splitlines())
+    assert (status, child[6:40], "was forked from one" in child) == (0, parent[7:41], True)
+
+
 def test_a_killed_program_is_told_of_without_a_status(start, tmp_path):
     path = own(tmp_path, "import agdbg, os\nagdbg.listen(wait=True)\nos.kill(os.getpid(), 9)\n")
     program = start(path)

@@ -244,3 +244,33 @@ def test_events_on_other_threads(stopping):
     assert stop["threadId"] != 0
     program.request("continue", threadId=stop["threadId"])
     assert program.wait_for("exited") == {"exitCode": 0}
+
+
+def test_a_mistake_of_ours_removes_the_stepper_and_not_the_program(stopping):
+    program = stopping(
+        "import agdbg_engine\n"
+        "import agdbg.engines.native_names as n\n"
+        "def broken(self, t): raise ValueError('a mistake')\n"
+        "n.Names.of_tensor = broken\n" + WRITES
+    )
+    program.on_events("version-bump")
+    assert program.run() is None
+    assert program.exit == 0
+    assert "the stepper failed and was removed, the program goes on: ValueError: a mistake" in program.printed()
+    assert "[3.0, 6.0, 6.0]" in program.printed()
+
+
+def test_writes_in_inference_mode_have_no_version(stopping):
+    program = stopping(
+        "import agdbg_engine as ag\n"
+        "with ag.inference_mode():\n"
+        "    t = ag.ones(2)\n"
+        "    t.add_(1)\n"
+        "    t[0:1].mul_(2)\n"
+        "print('done', t.tolist())\n"
+    )
+    program.on_events("version-bump", "view-created")
+    program.all_stops()
+    assert program.exit == 0
+    assert "done [4.0, 2.0]" in program.printed()
+    assert "stepper failed" not in program.printed()

@@ -147,6 +147,17 @@ def one_of_several_views_that_is_turned_without_recording(t):
 
 
 @program
+def a_stale_view_that_is_turned_without_recording(t):
+    x = grid(t, 2, 3) * 1
+    with t.no_grad():
+        v = x[:1]
+    x.add_(1)
+    with t.no_grad():
+        v.squeeze_()
+    return [v.detach(), error_of(lambda: v.grad_fn)]
+
+
+@program
 def a_turned_view_is_still_a_view(t):
     x = grid(t, 2, 3)
     y = x * 1
@@ -333,6 +344,21 @@ def a_first_tangent_on_expanded_memory(t):
         y = t.zeros(3).expand(2, 3).detach()
         y[-1] = d
         return [tangent(t, y), y]
+
+
+@program
+def a_dual_that_changes_its_shape(t):
+    fw = t.autograd.forward_ad
+    found = []
+    with fw.dual_level():
+        for change in (lambda x: x.unsqueeze_(0), lambda x: x.t_(), lambda x: x.transpose_(0, 1)):
+            d = fw.make_dual(t.arange(6.0).view(2, 3), t.arange(6.0).view(2, 3) + 1)
+            v, y = d[:1], d * 1
+            w = y[:, :2]
+            for x in (d, v, y, w):
+                change(x)
+            found.append([dual_facts(t, x) for x in (d, v, y, w)])
+    return found
 
 
 @program

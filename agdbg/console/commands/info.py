@@ -53,15 +53,20 @@ def _passes(console: "Console", rest: str) -> Reply:
 
 
 def _modules(console: "Console", rest: str) -> Reply:
-    found = console.ask("agdbg/modules", start=0, count=1000)
-    modules = found["modules"]
-    text = "\n".join(_module(each) for each in modules)
-    return Reply(text or "no module was told", {"modules": modules})
+    found: list[dict[str, Any]] = []
+    while True:
+        page = console.ask("agdbg/tree", start=len(found), count=1000)
+        found += page["branches"]
+        if not page["branches"] or len(found) >= page["total"]:
+            break
+    text = "\n".join(_branch(each) for each in found)
+    return Reply(text or "no module was called", {"modules": found})
 
 
-def _module(each: dict[str, Any]) -> str:
-    path, name = each.get("path", ""), each.get("class_name") or each.get("className") or each.get("class") or ""
-    return f"{path or '(root)'}  {name}".rstrip()
+def _branch(each: dict[str, Any]) -> str:
+    """A module or a parameter, below the module that it is in."""
+    nodes = f"  {each['nodes']:,} {'node' if each['nodes'] == 1 else 'nodes'}" if each["kind"] == "module" else ""
+    return f"{'  ' * each['depth']}{each['path'] or '(root)'}  {each['className']}{nodes}".rstrip()
 
 
 def _program(console: "Console", rest: str) -> Reply:

@@ -60,3 +60,48 @@ def tensor(call: Call) -> Body:
     which = {"node": referent.node, "what": referent.what, "which": referent.which}
     link.ask("tensor", call.then(lambda body: body), **which, **wanted)
     return LATER
+
+
+@handles("agdbg/tree")
+def tree(call: Call) -> Body:
+    """A page of the tree of modules and parameters."""
+    start, count = call.arguments["start"], call.arguments["count"]
+
+    def page(history: Any) -> Body:
+        branches = history.branches()
+        return {"total": len(branches), "start": start, "branches": branches[start : start + count]}
+
+    return call.session.recorded().ask_heavy(call, page)
+
+
+@handles("agdbg/paths")
+def paths(call: Call) -> Body:
+    """The nodes between two nodes."""
+    one, other = call.arguments["from"], call.arguments["to"]
+
+    def look(history: Any) -> Body:
+        from agdbg.hub.paths import paths_between
+
+        try:
+            return paths_between(history.live, one, other)
+        except ValueError as error:
+            raise Refused(f"agdbg/paths: {error}") from None
+
+    return call.session.recorded().ask_heavy(call, look)
+
+
+@handles("agdbg/firstBad")
+def first_bad(call: Call) -> Body:
+    """The first node with a NaN or an Inf, or the first that failed."""
+
+    def look(history: Any) -> Body:
+        bad = next((each for each in history.live.bad_summaries if each.node), None)
+        if bad is not None:
+            what = f"{bad.nans:,} NaN, {bad.infs:,} Inf in its {bad.what}"
+            return {"node": bad.node, "row": history.row_of(bad.node), "why": what}
+        for each in history.live.failed_passes:
+            for node in history.live.failed(each.id).tolist():
+                return {"node": node, "row": history.row_of(node), "why": f"it failed in pass {each.id}"}
+        return {"node": None, "row": None, "why": "no NaN, no Inf and no failed node was recorded"}
+
+    return call.session.recorded().ask(call, look)

@@ -9,10 +9,12 @@ from .. import events, overrides
 from ..grad_mode import mode
 from ..inside import check_write as check_captured
 from ..meta import AutogradMeta
+from ..node import Node
 from ..pinned import pin
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller
+from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace, wrap
 from ..view import Step, set_history
 
@@ -30,7 +32,7 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
     check_inplace(t, args, repeating=True)
     if events.special & events.STRICT:
         refuse(t, name)
-    node_before = t.grad_fn
+    node_before = _history(t)
     result = view(_same(t), *args)
     if events.special:
         before_write(t, name)
@@ -43,12 +45,14 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
         set_history(t, result._fn)
         if events.sink is not None:
             events.sink.history_rebased(t, node_before, result._fn, name, code, lasti)
-    _follow(t, result._meta, old, result._fn is not None)
+    _follow(t, result, old)
     return t
 
 
-def _follow(t: Tensor, made: AutogradMeta | None, old: Any, recorded: bool) -> None:
-    """What is known of ``t`` as a view, as a base of views, and of its tangents, is so in its new shape."""
+def _follow(t: Tensor, result: Tensor, old: Any) -> None:
+    """What is known of ``t`` as a view, as a base of views, and of its tangents, is so in its new shape: that of ``result``."""
+    tangents = tangents_of(result) if events.special & events.FORWARD else {}
+    made, recorded = result._meta, result._fn is not None
     if t._meta is not None and t._meta.view is not None:
         if made is not None and made.view is not None:
             before, t._meta.view = t._meta.view, made.view
@@ -58,7 +62,7 @@ def _follow(t: Tensor, made: AutogradMeta | None, old: Any, recorded: bool) -> N
     else:
         t._meta = t._meta or AutogradMeta()
         t._meta.turned = (*t._meta.turned, _turning_back(t._a, old))
-    if made is not None and made.tangents is not None:
+    if made is not None and tangents:
         t._meta.tangents = made.tangents
 
 
@@ -80,8 +84,13 @@ def _same(t: Tensor) -> Tensor:
     """Another tensor that is in all respects ``t``."""
     twin = wrap(t._a)
     twin._storage, twin._meta = t._shared_storage(), t._meta
-    twin._fn, twin._nr, twin._rg = t.grad_fn, t._nr, t._rg
+    twin._fn, twin._nr, twin._rg = _history(t), t._nr, t._rg
     return twin
+
+
+def _history(t: Tensor) -> Node | None:
+    """The node of ``t``; where nothing is recorded the one that it had when last asked: a view may have lost its place since."""
+    return t.grad_fn if mode.grad else t._fn
 
 
 def method(name: str, view: Callable[..., Tensor]) -> Callable[..., Tensor]:
