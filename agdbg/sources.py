@@ -20,5 +20,15 @@ def line_of(file: str, line: int) -> str:
     """Line number ``line`` of ``file``, without its end; empty when there is none."""
     lines = _loaded.get(file)
     if lines is None:
-        return linecache.getline(file, line)
+        return _read(file, line)
     return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+def _read(file: str, line: int) -> str:
+    """The line in the file as it is now. A pipe is left alone: what is in it is for the program, and may never come."""
+    try:
+        if os.path.exists(file) and not os.path.isfile(file):
+            return ""
+        return linecache.getline(file, line)
+    except ValueError:  # a name that no file can have
+        return ""

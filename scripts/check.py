@@ -26,7 +26,8 @@ STEPS: dict[str, list[str]] = {
     "contracts": [PYTHON, "-c", LINT_IMPORTS],
     "generated": [PYTHON, "scripts/generate_ops.py", "--check"],
     "wheel": [PYTHON, "scripts/check_wheel.py"],
-    "test": [PYTHON, "-m", "pytest"],
+    "test-engine": [PYTHON, "-m", "pytest", "-n", "2", "tests/engine", "tests/ops", "tests/gpu"],
+    "test-debugger": [PYTHON, "-m", "pytest", "tests/debugger", "tests/ui"],  # one by one: some wait for a terminal
     "sizes": [PYTHON, "scripts/sizes.py"],
 }
 

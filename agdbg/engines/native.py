@@ -23,6 +23,7 @@ from agdbg.engines.native_modules import ModuleSink
 from agdbg.engines.native_older import Older, next_of
 from agdbg.engines.native_runs import RunLog
 from agdbg.engines.native_views import Regions, creation
+from agdbg.error_text import error_text
 from agdbg.events import (
     CREATE_GRAPH,
     PREDICTED,
@@ -418,7 +419,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         bp = foreseen or current.bp
         running = 0 if bp is None else bp.tag
         storage = 0 if d.storage is None else self._storage(d.storage)
-        text = self.recorder.text(f"{type(error).__name__}: {error}")
+        text = self.recorder.text(error_text(error))
         where = self._site_op(code, lasti, d.kind)
         slot = 0 if d.slot is None else d.slot + 1
         self.emit(
@@ -442,7 +443,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
             self._foreseeing = None
 
     def dropped(self, error: BaseException) -> None:
-        self.recorder.abandon(f"{type(error).__name__}: {error}")
+        self.recorder.abandon(error_text(error))
 
     # ----- ids -----
 

@@ -18,6 +18,7 @@ from agdbg.engines.native_spot import NativeSpot
 from agdbg.engines.native_stops import Stops
 from agdbg.engines.native_until import Target
 from agdbg.engines.native_walk import Walk
+from agdbg.error_text import class_name, error_text
 from agdbg_engine.backward import BackwardPass
 from agdbg_engine.errors import Details, details_of
 from agdbg_engine.node import Node
@@ -162,7 +163,7 @@ class Driver:
         if not filters or (walk is not None and walk.announced == (details.kind, details.node)):
             return
         kind = names[0] if names else details.kind
-        text = f"{type(error).__name__}: {error}"
+        text = error_text(error)
         spot = NativeSpot(self, details.node, walk, kind, {"error": error, "text": text})
         verdicts = [found for name in filters if (found := self.stops.lets_through(name, spot)) is not None]
         if not verdicts:
@@ -170,7 +171,7 @@ class Driver:
         told = {"kind": kind, "text": text, "predicted": False, "node": self._number(details.node)}
         reason = Reason("exception", error=told, note="; ".join(found.note for found in verdicts if found.note))
         self._stop_inside(
-            reason, "raise", f"{type(error).__name__} is about to be raised: {kind} (post-mortem)", details.node, walk
+            reason, "raise", f"{class_name(error)} is about to be raised: {kind} (post-mortem)", details.node, walk
         )
 
     def uncaught(self, error: BaseException) -> None:
@@ -182,13 +183,13 @@ class Driver:
         names = filters_for(error, details.kind)
         if not raised_by_engine(error) and "hook-error" not in names:
             return
-        kind, text, trace = names[0] if names else "other", f"{type(error).__name__}: {error}", error.__traceback__
+        kind, text, trace = names[0] if names else "other", error_text(error), error.__traceback__
         spot = NativeSpot(self, None, None, kind, {"error": error, "text": text}, trace=trace)
         filters = [name for name in (*names, ALL_ERRORS) if name in wanted]
         if not any(self.stops.lets_through(name, spot) is not None for name in filters):
             return
         told = {"kind": kind, "text": text, "predicted": False, "node": 0}
-        words = f"{type(error).__name__} was not caught: {kind} (post-mortem: its frames have ended)"
+        words = f"{class_name(error)} was not caught: {kind} (post-mortem: its frames have ended)"
         stop = message(Reason("exception", error=told), "raise", words)
         self.stop(NativeScene(self, stop, inside=True, trace=trace))
 
@@ -283,4 +284,4 @@ class Driver:
 
 def _identity(error: BaseException) -> tuple[int, str]:
     """What an error is known by for as long as it is on its way; it is not held, since it holds all its frames."""
-    return id(error), f"{type(error).__name__}: {error}"
+    return id(error), error_text(error)

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import agdbg_engine.hooks
+from agdbg.error_text import message_of
 
 _ENGINE = str(Path(agdbg_engine.hooks.__file__).parents[1])
 _HOOKS = str(Path(agdbg_engine.hooks.__file__).parent)
@@ -26,7 +27,7 @@ def filters_for(error: BaseException, kind: str) -> list[str]:
     if kind in _OPEN:
         if raised_by_hook(error):
             found.append("hook-error")
-        text = str(error).partition("\n")[0]
+        text = message_of(error).partition("\n")[0]
         found += [name for name, words in _WORDS if words.search(text)]
     if isinstance(error, NotImplementedError):
         found.append("not-implemented")

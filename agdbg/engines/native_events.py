@@ -11,6 +11,7 @@ from types import CodeType, MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agdbg.agent.control import EventStop
+from agdbg.error_text import class_name
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Packed
 from agdbg_engine.sites import where
@@ -264,7 +265,7 @@ def _recomputed(names: Names, ops: int, difference: str | None, code: CodeType, 
 
 def _module(kind: str) -> _Describe:
     def describe(names: Names, module: Any, *more: Any) -> Happening:
-        path, name = names.path_of(module), type(module).__name__
+        path, name = names.path_of(module), class_name(module)
         text = f"{name} {path or '(the root)'} is {'entered' if kind == 'module-entered' else 'left'}"
         return Happening(kind, text, None, None, {"module": path, "cls": name})
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from types import CodeType
 
+from agdbg.error_text import class_name
 from agdbg.events import Kind, ModuleEvent, OptimizerEvent, head, pack_pair
 from agdbg.record import Recorder
 from agdbg_engine import events as engine_events
@@ -36,7 +37,7 @@ class ModuleSink(engine_events.Sink):
 
     def module_named(self, module: Module, path: str, parent: Module | None) -> None:
         number = self._modules.get(module) or self._modules.setdefault(module, self._new_module())
-        names = pack_pair(self.recorder.text(path), self.recorder.text(type(module).__name__))
+        names = pack_pair(self.recorder.text(path), self.recorder.text(class_name(module)))
         holder = 0 if parent is None else self._modules.get(parent, 0)
         self.emit(head(Kind.MODULE, self.recorder.thread()), number, names, holder, 0, 0, 0, 0)
 
@@ -71,7 +72,7 @@ class ModuleSink(engine_events.Sink):
     ) -> None:
         number = self._optimizers.get(optimizer) or self._optimizers.setdefault(optimizer, self._new_optimizer())
         first = head(Kind.OPTIMIZER, self.recorder.thread(), a=event)
-        where = self._site_op(code, lasti, type(optimizer).__name__)
+        where = self._site_op(code, lasti, class_name(optimizer))
         for parameter in parameters:
             self.emit(first, self.storage_of(parameter), where, number, 0, 0, 0, 0)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from agdbg.error_text import error_text, message_of
 from agdbg.status import INTERRUPTED
 
 _CHAIN_LIMIT = 20
@@ -61,7 +62,7 @@ class Outcome:
 
 
 def _described(error: BaseException) -> dict[str, object]:
-    return {"type": type(error).__qualname__, "message": _text(error), "chain": chain(error)}
+    return {"type": type(error).__qualname__, "message": message_of(error), "chain": chain(error)}
 
 
 def chain(error: BaseException) -> list[str]:
@@ -74,16 +75,8 @@ def chain(error: BaseException) -> list[str]:
         if current is None or id(current) in seen:
             continue
         seen.add(id(current))
-        found.append(f"{type(current).__name__}: {_text(current)}")
+        found.append(error_text(current))
         waiting += [current.__cause__, current.__context__]
         if isinstance(current, BaseExceptionGroup):
             waiting += current.exceptions
     return found
-
-
-def _text(error: BaseException) -> str:
-    """``str(error)``, whatever the program's class makes of that."""
-    try:
-        return str(error)
-    except Exception:
-        return f"<{type(error).__qualname__} without a message>"

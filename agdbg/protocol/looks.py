@@ -173,7 +173,8 @@ class TreeArguments(TypedDict):
 class Branch(TypedDict):
     """A module, or a parameter (``kind``), with its place in the tree; ``className`` of a parameter is its shape, where recorded.
 
-    ``nodes`` and ``ns`` count what was built in the module and in those in it, and how long that ran. ``node`` is the first of them, or the leaf of the parameter.
+    ``nodes`` and ``ns`` count what was built in the module and in those in it, and how long that ran. ``node`` is the first of
+    them, or the leaf of the parameter.
     """
 
     kind: str

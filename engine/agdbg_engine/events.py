@@ -218,7 +218,7 @@ class Sink:
         """This sink raised ``error`` and was removed: nothing more will be told."""
 
     def op_failed(self, error: BaseException, code: CodeType, lasti: int) -> None:
-        """An op is about to raise ``error``, which carries no details: one about types or devices, say; not told to :meth:`error`."""
+        """An op is about to raise ``error``, which carries no details and is not told to :meth:`error`: about types or devices."""
 
     def error(self, error: BaseException, code: CodeType, lasti: int) -> None:
         """The engine is about to raise ``error`` (see ``agdbg_engine.errors`` for what it carries)."""

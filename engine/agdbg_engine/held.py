@@ -35,7 +35,8 @@ class Held(NamedTuple):
 def saved_tensors(on: Any = None) -> list[Held]:
     """Every saved tensor of every node that is alive, the largest first; only those on the device ``on``, if that is given."""
     wanted = None if on is None else device(on)
-    alive = (x for x in gc.get_objects() if issubclass(type(x), Node))  # isinstance() would wake objects that say what they are
+    # isinstance() would wake objects that say themselves what they are
+    alive = (x for x in gc.get_objects() if issubclass(type(x), Node))
     nodes = sorted((n for n in alive if type(n) is not Nowhere), key=lambda n: n.seq)
     memories: set[tuple[str, int]] = set()
     found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,19 @@ _accumulating = threading.RLock()
 """Held while a gradient is added to a ``grad``: backward calls in several threads may reach one leaf.
 
 Re-entrant, since a signal handler may run backward in the thread that holds it."""
+
+
+def _renew_lock() -> None:
+    """In a forked child: the thread that held the lock may not be here."""
+    global _accumulating
+    if _accumulating.acquire(blocking=False):
+        _accumulating.release()
+    else:
+        _accumulating = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 MAYBE = 2
 """``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""

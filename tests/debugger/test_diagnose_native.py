@@ -261,7 +261,10 @@ CASES = {
     ),
     "5": (
         SHARED_COUNTER,
-        ["`a`, saved by MulBackward0 at line 7, is as it was: `b += 1` at line 8 wrote another part", "a false alarm by design"],
+        [
+            "`a`, saved by MulBackward0 at line 7, is as it was: `b += 1` at line 8 wrote another part",
+            "a false alarm by design",
+        ],
         "used at line 7",
     ),
     "5 filled": (

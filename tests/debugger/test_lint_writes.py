@@ -78,9 +78,7 @@ y = s.kept * w
 s.change()
 y.sum().backward()
 """).only("silent-write")
-    assert (
-        "was changed before `y.sum().backward()` at line 9 used it" in found.cause and lines_of(found, "wrote") == []
-    )
+    assert "was changed before `y.sum().backward()` at line 9 used it" in found.cause and lines_of(found, "wrote") == []
     assert found.certainty == "certain" and "Look for a write that is not counted" in found.fix
 
 

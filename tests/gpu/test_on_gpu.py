@@ -149,7 +149,7 @@ def test_memory():
 def test_memory_that_ran_out_says_what_graphs_hold():
     x = ag.ones(1 << 20, device="cuda", requires_grad=True)
     y = x.exp()
-    with pytest.raises(cuda.OutOfMemoryError, match="CUDA out of memory. Tried to allocate") as found:
+    with pytest.raises(cuda.OutOfMemoryError, match="CUDA out of memory") as found:
         ag.empty(1 << 45, dtype=ag.uint8, device="cuda")
     assert "ExpBackward0 saved 'result'" in str(found.value)
     assert y.requires_grad
