@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-import numpy as np
+from numpy import generic, ndarray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ def fused(inputs: str, outputs: str, body: str) -> Callable[[F], F]:
 
         @functools.wraps(reference)
         def call(first: Any, *rest: Any) -> Any:
-            if isinstance(first, np.ndarray | np.generic) or first.dtype.char not in _COMPILED:
+            if type(first) is ndarray or isinstance(first, generic) or first.dtype.char not in _COMPILED:
                 return reference(first, *rest)
             from .backends import backend_of
 

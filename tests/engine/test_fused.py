@@ -124,7 +124,7 @@ def test_a_device_with_kernels_gets_them(monkeypatch):
     x = ag.tensor([0.5, -1.0], dtype=ag.float64, device="strict", requires_grad=True)
     ag.nn.functional.silu(x).sum().backward()
     ag.nn.functional.gelu(x).sum().backward()
-    assert [name for name in asked if name != "sigmoid"] == ["silu", "silu_backward", "gelu", "gelu_backward"]
+    assert [name for name in asked if name != "sigmoid_elsewhere"] == ["silu", "silu_backward", "gelu", "gelu_backward"]
     y = ag.tensor([0.5, -1.0], dtype=ag.float64, requires_grad=True)
     ag.nn.functional.silu(y).sum().backward()
     ag.nn.functional.gelu(y).sum().backward()

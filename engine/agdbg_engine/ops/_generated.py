@@ -36,6 +36,7 @@ from .kernels import clone as k_clone
 from .kernels import complex_raw as k_complex_raw
 from .kernels import conj_copy as k_conj_copy
 from .kernels import conj_raw as k_conj_raw
+from .kernels import constant as k_constant
 from .kernels import contiguous as k_contiguous
 from .kernels import copy as k_copy
 from .kernels import cos as k_cos
@@ -4126,7 +4127,7 @@ class TanhBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = g * (1 - result * result)
+        gi = g * (k_constant(1, result) - result * result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4142,7 +4143,7 @@ class TanhBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = g * (1 - result * result)
+        g0 = g * (k_constant(1, result) - result * result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -4153,7 +4154,7 @@ class TanhBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = g * (1 - result * result)
+        g0 = g * (o_.constant(1, result) - result * result)
         return (g0,)
 
     def release(self, freed):
@@ -4225,7 +4226,7 @@ def tanh(self: Tensor) -> Tensor:
 
 
 def jvp_tanh(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * (1 - result * result)
+    return self_t * (o_.constant(1, result) - result * result)
 
 
 class SigmoidBackward0(Node1):
@@ -4245,7 +4246,7 @@ class SigmoidBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = g * (1 - result) * result
+        gi = g * (k_constant(1, result) - result) * result
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4261,7 +4262,7 @@ class SigmoidBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = g * (1 - result) * result
+        g0 = g * (k_constant(1, result) - result) * result
         return (g0,)
 
     def grads_graph(self, g):
@@ -4272,7 +4273,7 @@ class SigmoidBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = g * (1 - result) * result
+        g0 = g * (o_.constant(1, result) - result) * result
         return (g0,)
 
     def release(self, freed):
@@ -4344,7 +4345,7 @@ def sigmoid(self: Tensor) -> Tensor:
 
 
 def jvp_sigmoid(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * (1 - result) * result
+    return self_t * (o_.constant(1, result) - result) * result
 
 
 class ReluBackward0(Node1):

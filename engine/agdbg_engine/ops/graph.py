@@ -24,6 +24,11 @@ def zeros_of(shape: Shape, like: Tensor) -> Tensor:
     return wrap(_zeros_of(shape, like._a))
 
 
+def constant(value: float, like: Tensor) -> float:
+    """``value`` itself: what is recorded is an op with a number."""
+    return value
+
+
 def ones_as(x: Tensor) -> Tensor:
     """Constant ones in the shape, dtype and library of ``x``."""
     return wrap(_ones_as(x._a))

@@ -58,12 +58,17 @@ def rsqrt(x: Any) -> Any:
 
 
 @fused("T x", "T out", "out = T(1) / (T(1) + exp(-x));")
+def sigmoid_elsewhere(x: Any) -> Any:
+    """As :func:`sigmoid`, of a scalar or on a device, where there is nothing to write into."""
+    e = np.exp(_negative(x))
+    return np.reciprocal(e + constant(1, e))
+
+
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)); the overflow of exp gives the right 0."""
+    if type(x) is not ndarray or not x.ndim:
+        return sigmoid_elsewhere(x)
     e = _negative(x)
-    if type(e) is not ndarray:  # a scalar, or on a device without kernels: nothing to write into
-        e = np.exp(e)
-        return np.reciprocal(e + constant(1, e))
     exp(e, e)
     add(e, constant(1, e), e)
     return reciprocal(e, e)
