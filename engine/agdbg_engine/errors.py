@@ -175,7 +175,7 @@ def unfit_shapes(error: ValueError, node: Node) -> Exception | None:
 
     ``None`` for any other error.
     """
-    text = str(error)
+    text = str(error) if type(error) is ValueError else ""  # one of the program may have no text to ask for
     if not text.startswith("operands could not be broadcast together with shapes"):
         return None
     shapes = [[int(n) for n in s.split(",") if n] for s in re.findall(r"\(([\d,]*)\)", text)][:2]

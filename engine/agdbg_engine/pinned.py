@@ -19,11 +19,20 @@ if TYPE_CHECKING:
 
 def pin(t: Tensor, array: Any) -> None:
     """``t`` is about to be given ``array``: its node remembers what it made, if that was something else."""
-    if t._fn is None:
-        return
-    old = t._a
-    if array.shape != old.shape or array.dtype != old.dtype or type(array) is not type(old):
+    if t._fn is not None and _another_kind(t._a, array):
         node_hooks(t._fn).made.setdefault(t._nr, metadata_of(t))
+
+
+def pin_leaf(t: Tensor, array: Any) -> None:
+    """As :func:`pin` for a leaf whose shape changes in place, if a graph that has it is alive."""
+    if t._fn is None and t._meta is not None and t._meta.accumulator is not None and _another_kind(t._a, array):
+        node = t._meta.accumulator()
+        if node is not None:
+            node_hooks(node).made.setdefault(0, metadata_of(t))
+
+
+def _another_kind(old: Any, new: Any) -> bool:
+    return new.shape != old.shape or new.dtype != old.dtype or type(new) is not type(old)
 
 
 def fitted(bp: BackwardPass, node: Node, gs: list[Any]) -> list[Any]:
@@ -43,8 +52,10 @@ def fitted(bp: BackwardPass, node: Node, gs: list[Any]) -> list[Any]:
 
 
 def _sender(bp: BackwardPass, node: Node, nr: int) -> tuple[Node, int]:
-    """Who sent the gradient for output ``nr`` of ``node`` last, and for which of its inputs."""
-    for sender in reversed(bp.order[: bp.position]):
+    """Who sent a gradient for output ``nr`` of ``node`` first, and for which of its inputs."""
+    for sender in bp.order:
+        if sender is node:
+            break
         for index, edge in enumerate(sender.edges()):
             if edge == (node, nr):
                 return sender, index

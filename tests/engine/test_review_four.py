@@ -209,6 +209,25 @@ def a_shape_changed_without_recording(t):
     return [error_of(lambda: (y * y).sum().backward()), x.grad]
 
 
+@program
+def the_shape_of_a_leaf_changed_without_recording(t):
+    x = grid(t, 2, 3)
+    before = x * 2
+    with t.no_grad():
+        x.t_()
+    first = error_of(lambda: (x * x).sum().backward())
+    del before
+    return [first, x.grad]
+
+
+@program
+def the_same_without_a_graph_that_is_alive(t):
+    x = grid(t, 2, 3)
+    with t.no_grad():
+        x.t_()
+    return [error_of(lambda: (x * x).sum().backward()), x.grad]
+
+
 # ----- stale views -----
 
 

@@ -10,7 +10,7 @@ from ..grad_mode import mode
 from ..inside import check_write as check_captured
 from ..meta import AutogradMeta
 from ..node import Node
-from ..pinned import pin
+from ..pinned import pin, pin_leaf
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller
@@ -36,8 +36,10 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
     result = view(_same(t), *args)
     if events.special:
         before_write(t, name)
-    if result._fn is None and not t._is_view():
-        pin(t, result._a)
+    if result._fn is None:
+        pin_leaf(t, result._a)
+        if not t._is_view():
+            pin(t, result._a)
     old, t._a = t._a, result._a
     code, lasti = caller()
     t._bump(name, result._fn, code, lasti)
