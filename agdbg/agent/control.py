@@ -45,9 +45,12 @@ class Rule:
 
 @dataclass(frozen=True)
 class FunctionStop(Rule):
-    """Stop where a node is built or runs that ``name`` means: its op, number, parameter or module, a pattern as in ``fnmatch``."""
+    """Stop where a node is built (``forward``), runs (``backward``) or at ``both`` that ``name`` means: its op, number, parameter
+    or module, a pattern as in ``fnmatch``.
+    """
 
     name: str
+    when: str = "both"
 
 
 @dataclass(frozen=True)

@@ -90,8 +90,17 @@ def _called(words: list[str]) -> str:
 
 
 def _kinds(words: list[str]) -> list[str]:
-    """``--only a,b --only c`` is as ``--only a --only b --only c``."""
-    return [kind.strip() for word in words for kind in word.split(",") if kind.strip()]
+    """``--only a,b --only c`` is as ``--only a --only b --only c``.
+
+    Raises:
+        InputError: a pattern fits no kind that there is: a slip, which would hide everything or nothing.
+    """
+    from agdbg.diagnose.kinds import unknown
+
+    kinds = [kind.strip() for word in words for kind in word.split(",") if kind.strip()]
+    for problem in filter(None, map(unknown, kinds)):
+        raise InputError(problem)
+    return kinds
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import numpy as np
 from agdbg.compare.canonical import Canonical
 from agdbg.compare.layout import LAYOUT, Holds
 from agdbg.compare.parting import Parting
-from agdbg.compare.wording import Event, event_at
+from agdbg.compare.wording import Event, columns_of, event_at
 from agdbg.compare.wording import as_json as event_as_json
 from agdbg.events import Kind
 from agdbg.record.ending import ending_of
@@ -65,7 +65,27 @@ class Shown:
         one, other = both[0][0], both[1][0]
         if one.kind != other.kind:
             return {"kind": (one.kind, other.kind)}
-        return {name or "how": (one.facts.get(name, ""), other.facts.get(name, "")) for name in self._names(one.row)}
+        told = {name or "how": (one.facts.get(name, ""), other.facts.get(name, "")) for name in self._names(one.row)}
+        if all(name in told and told[name][0] == told[name][1] for name in ("line", "source")):  # another part of one line
+            told = {name: pair for name, pair in told.items() if name not in ("line", "source")}
+            told["columns"] = (columns_of(one), columns_of(other))
+        return told
+
+    @cached_property
+    def other_op(self) -> tuple[int, Event, Event] | None:
+        """Where both do the same ops on other columns of a line first: the event, with its place, in which the ops part."""
+        place = self.parting.place
+        if place is None or "columns" not in self.differs or "op" in self.differs:
+            return None
+        one, other = (side.words[place:] for side in self.sides)
+        count = min(len(one), len(other))
+        one, other = one[:count], other[:count]
+        differs = one[:, 0] != other[:, 0]
+        differs |= ((one[:, 0] & np.uint64(255)) == Kind.BORN) & (one[:, 3] >> _HIGH != other[:, 3] >> _HIGH)
+        if not differs.any():
+            return None
+        at = place + int(np.argmax(differs))
+        return at, self._events(0, at, at + 1)[0], self._events(1, at, at + 1)[0]
 
     def _names(self, row: int) -> list[str]:
         """The names of the facts of the two events that are not the same; ``row`` is where the first one stands."""
@@ -108,6 +128,7 @@ def as_text(shown: Shown) -> str:
         for side, letter in enumerate("AB"):
             lines += _side(shown, side, letter)
         lines += [f"  {_difference(name, pair)}" for name, pair in shown.differs.items()]
+        lines += _other_op(shown)
         lines += ["", *(f"{letter} is {trace.path}" for letter, trace in zip("AB", shown.traces, strict=True))]
     return "\n".join([*lines, *(printable(note) for note in shown.notes)])
 
@@ -133,6 +154,17 @@ def _side(shown: Shown, side: int, letter: str) -> list[str]:
 
 def _line(mark: str, event: Event) -> str:
     return fit(f"{mark:1} {event.text}", _WIDTH)
+
+
+def _other_op(shown: Shown) -> list[str]:
+    """What differs besides, where at first it is only another part of the same line."""
+    if shown.other_op is None:
+        return []
+    at, one, other = shown.other_op
+    return [
+        f"  the same ops stand on another part of the line; they differ from event {at + 1:,} on:",
+        *(_line(letter, event) for letter, event in (("A", one), ("B", other))),
+    ]
 
 
 def _difference(name: str, pair: tuple[str, str]) -> str:

@@ -76,6 +76,15 @@ def event_at(trace: Trace, row: int) -> Event:
     )
 
 
+def columns_of(event: Event) -> str:
+    """The part of its line that an event is about, with its text, from column 1 on."""
+    site = event.site
+    if not 0 <= site.col < site.end_col:
+        return ""
+    part = site.text.encode("utf-8", "surrogatepass")[site.col : site.end_col].decode("utf-8", "replace")
+    return f"{site.col + 1}-{site.end_col}" + (f" `{part}`" if site.end_line in (0, site.line) else "")
+
+
 def _head(kind: Kind, word: int) -> str:
     """What stands in the first word: an action, flags, counts."""
     flags, a, b = flags_of(word), a_of(word), b_of(word)

@@ -27,6 +27,7 @@ class Stop:
         is_on: it is not switched off.
         problem: why the hub cannot stop there.
         commands: those that are done when it has stopped.
+        instead_of: the words of the one whose place it took.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Stop:
     is_on: bool = True
     problem: str = ""
     commands: list[str] = field(default_factory=list)
+    instead_of: str = ""
 
     @property
     def words(self) -> str:
@@ -75,20 +77,27 @@ class Table:
         self.send("filter")
 
     def add(self, stop: Stop) -> Stop:
-        """Set one.
+        """Set one, beside others at the same place; the one that is just like it, or is the same filter of errors, is it then.
 
         Raises:
-            CommandError: the hub cannot stop there.
+            CommandError: the hub cannot stop there; all is as it was.
         """
-        same = [each for each in self.stops if (each.kind, each.what) == (stop.kind, stop.what)]
-        self.stops = [each for each in self.stops if each not in same] + [stop]
+        before = list(self.stops)
+        same = next((each for each in before if (each.kind, each.what) == (stop.kind, stop.what) and _is_one(each, stop)), None)
+        if same is not None and same.is_on and same.options == stop.options:
+            return same
+        if same is not None:
+            stop.number, stop.commands = same.number, same.commands
+            stop.instead_of = same.words if same.options != stop.options else ""
+        self.stops = [stop if each is same else each for each in before] if same is not None else [*before, stop]
         try:
             self.send(stop.kind, stop.file)
         except Exception:
-            self.stops = [each for each in self.stops if each is not stop] + same
+            self.stops = before
             raise
         if stop.problem:
-            self.remove(stop)
+            self.stops = before
+            self.send(stop.kind, stop.file)
             raise CommandError(stop.problem)
         return stop
 
@@ -151,15 +160,15 @@ class Table:
     def _answered(self, kind: str, file: str, stops: list[Stop]) -> list[Body]:
         ask = self._console.ask
         if kind == "name":
-            wanted = [{"name": each.what, **each.options} for each in stops]
+            wanted = [{"name": each.what, **_as_wanted(each)} for each in stops]
             return ask("setFunctionBreakpoints", breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
         if kind == "line":
-            wanted = [{"line": each.line, **each.options} for each in stops]
+            wanted = [{"line": each.line, **_as_wanted(each)} for each in stops]
             return ask("setBreakpoints", source={"path": file}, breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
         if kind == "event":
-            wanted = [{"kind": each.what, **each.options} for each in stops]
+            wanted = [{"kind": each.what, **_as_wanted(each)} for each in stops]
             return ask("agdbg/setEventBreakpoints", kinds=wanted)["breakpoints"]  # type: ignore[no-any-return]
-        wanted = [{"dataId": each.what, **each.options} for each in stops]
+        wanted = [{"dataId": each.what, **_as_wanted(each)} for each in stops]
         return ask("setDataBreakpoints", breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
 
     def _send_filters(self) -> None:
@@ -177,6 +186,16 @@ class Table:
     def _own_number(self) -> int:
         """A number for what the hub gives none."""
         return 1001 + sum(1 for each in self.stops if each.number > 1000)
+
+
+def _is_one(old: Stop, new: Stop) -> bool:
+    """Whether two at a place are one: the hub has each filter of errors once only."""
+    return old.kind == "filter" or old.options == new.options
+
+
+def _as_wanted(stop: Stop) -> Body:
+    """What is asked for besides the place, with the number that it had before it was switched off."""
+    return {**stop.options, **({"id": stop.number} if stop.number else {})}
 
 
 _OPTIONS = ("condition", "hitCondition", "ignore", "logMessage", "temporary", "when")

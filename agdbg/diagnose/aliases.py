@@ -27,6 +27,8 @@ _FILLING = {
     "fill_diagonal",
     "shuffle",
 }
+_FILLING_ARGUMENT = {"copyto", "place", "putmask", "fill_diagonal", "shuffle"}
+_MODULES = {"np", "numpy", "torch", "F", "ag", "agdbg_engine"}
 #: Functions that make a tensor on the memory of what they are given.
 _WRAPPING = {"from_numpy", "as_tensor", "asarray", "frombuffer", "from_dlpack"}
 
@@ -48,12 +50,12 @@ class Alias:
     name: str
 
 
-def aliases(case: Case, storage: int, before: int) -> list[Alias]:
-    """The lines that handed a storage out before a row, in trace order, each once."""
+def aliases(case: Case, storages: set[int], before: int) -> list[Alias]:
+    """The lines that handed one of these memories out before a row, in trace order, each once."""
     facts = case.facts
     rows = facts.rows(Kind.CUT)
     words = facts.trace.records[rows]
-    mine = rows[(words[:, 1] == np.uint64(storage)) & (rows < before)] if len(rows) else rows
+    mine = rows[np.isin(words[:, 1], np.array(sorted(storages), np.uint64)) & (rows < before)] if len(rows) else rows
     found: dict[Site, Alias] = {}
     for row in mine.tolist():
         site, op = facts.site_and_op(facts.words(row)[2])
@@ -81,21 +83,29 @@ def _writes(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
         return any(isinstance(each, ast.Subscript) and _holds(each) for each in statement.targets)
     made = statement.value if isinstance(statement, ast.Expr) else None
-    return (
-        isinstance(made, ast.Call)
-        and _is_write(made)
-        and any(_holds(each) for each in (made.func, *made.args, *_values(made)))
-    )
+    return isinstance(made, ast.Call) and _is_write(made) and any(_holds(each) for each in _written_to(made))
+
+
+def _written_to(made: ast.Call) -> list[ast.expr]:
+    """What a call that writes writes to: ``out=``, the object of a method in place, or the first argument of a function."""
+    out = [each.value for each in made.keywords if each.arg == "out"]
+    receiver = made.func.value if isinstance(made.func, ast.Attribute) else None
+    if out or receiver is None:
+        return out or made.args[:1]
+    takes_it = called(made) in _FILLING_ARGUMENT or name_of(receiver) in _MODULES
+    return [receiver] if not takes_it else made.args[:1]
+
+
+def writes_through(statement: ast.stmt, name: str) -> bool:
+    """Whether the statement writes to the memory of a variable in a way in which it is not counted."""
+    names = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+    return name in names and not isinstance(statement, ast.FunctionDef) and _writes(statement)
 
 
 def _holds(tree: ast.expr) -> bool:
     """Whether an expression goes through ``.data``, ``detach()`` or ``numpy()``."""
     words = {"data", "detach", "numpy", "asarray"}
     return any(isinstance(each, ast.Attribute) and each.attr in words for each in ast.walk(tree))
-
-
-def _values(made: ast.Call) -> list[ast.expr]:
-    return [each.value for each in made.keywords]
 
 
 def _is_write(made: ast.Call) -> bool:

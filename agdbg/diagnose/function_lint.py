@@ -13,6 +13,7 @@ from agdbg.diagnose.functions import (
     differentiated_by,
     is_marked_once,
 )
+from agdbg.diagnose.kept_gradient import FIX, told_by_errors
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.words import Lines, op_words
 from agdbg.events import FunctionCall, Kind, NeedsGrad, unpack_edge
@@ -88,12 +89,15 @@ def _unmarked_finding(case: Case, told: UnmarkedFact) -> Finding:
 def _kept(case: Case) -> list[Found]:
     found: dict[tuple[str, str, str], Found] = {}
     looked: dict[tuple[str, str], int] = {}
+    told = told_by_errors(case) if case.facts.kept else set()
     for each in case.facts.kept:
         op = _op(case, each)
         looked[op, each.name] = looked.get((op, each.name), 0) + 1
         if looked[op, each.name] > LIMIT:
             continue
         for made in _of_kept(case, each, op):
+            if made.finding.kind == INTERMEDIATE and each.node in told:
+                continue
             found.setdefault((op, each.name, made.finding.kind), made)
     return list(found.values())
 
@@ -169,10 +173,7 @@ def _second_finding(case: Case, kept: KeptFact, op: str, call: BackwardCall, aga
         ),
         nodes=(kept.node,),
         certainty=how,
-        fix=(
-            "Save the arguments and compute it again from them in backward(); or return it as another output and save that; or "
-            "mark backward() with @once_differentiable, so that a second derivative is refused. gradgradcheck() tests it."
-        ),
+        fix=FIX,
     )
 
 

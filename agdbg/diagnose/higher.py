@@ -10,15 +10,15 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Evidence, Finding, Found
+from agdbg.diagnose.linear import below, only_linear
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.singular import stem
 from agdbg.diagnose.source import call_text
-from agdbg.diagnose.walk import Mask
 from agdbg.diagnose.words import Lines, op_words
 from agdbg.record.facts import NodeFact, PassFact
 
-#: Calls that are looked at, nodes below one that are read one by one.
-CALLS, LIMIT = 100, 2000
+#: Calls that are looked at.
+CALLS = 100
 #: Ops whose backward cannot be differentiated, in PyTorch as well.
 NOT_TWICE = frozenset(
     (
@@ -33,12 +33,6 @@ NOT_TWICE = frozenset(
         "DelayedError",
     )
 )
-#: Ops whose derivative does not depend on their input, as long as only one of their inputs has a gradient.
-_LINEAR = frozenset(
-    ("Add", "Sub", "Rsub", "Neg", "Sum", "Mean", "View", "T", "Transpose", "Permute", "ReshapeAlias", "UnsafeView", "Expand",
-     "Squeeze", "Unsqueeze", "Select", "Slice", "Index", "Cat", "Stack", "Clone", "ToCopy", "Unbind", "Alias", "AccumulateGrad")
-)  # fmt: skip
-_BILINEAR = frozenset(["Mul", "Mm", "Mv", "Dot", "Bmm", "Addmm", "Linear", "Convolution"])
 
 
 def findings(case: Case) -> list[Found]:
@@ -60,11 +54,6 @@ def _of(case: Case, *, ended: bool) -> list[Found]:
             if told is not None:
                 found.setdefault((call.site, told.finding.kind), told)
     return list(found.values())
-
-
-def _below(case: Case, call: PassFact) -> Mask:
-    walk = case.walk
-    return walk.below(walk.mask(root for root, _ in call.roots))
 
 
 # ----- constant -----
@@ -102,19 +91,10 @@ def _is_constant(case: Case, call: PassFact) -> bool:
     built = walk.in_pass & (walk.born > call.row) & (walk.born < call.end_row)
     if call.outcome == "ok" and built.any():
         return False
-    places = np.flatnonzero(_below(case, call))
-    if len(places) > LIMIT:
-        return False
-    nodes = [case.facts.node(int(walk.ids[place])) for place in places.tolist()]
-    return bool(nodes) and all(node is not None and _is_linear(node) for node in nodes)
+    return only_linear(case, call)
 
 
-def _is_linear(node: NodeFact) -> bool:
-    name = stem(node.op.name)
-    return name in _LINEAR or (name in _BILINEAR and sum(1 for edge in node.edges if edge.node) <= 1)
-
-
-# ----- not twice differentiable -----
+# ----- not twice -----
 
 
 def _not_twice(case: Case, call: PassFact) -> Found | None:
@@ -147,7 +127,7 @@ def _not_twice(case: Case, call: PassFact) -> Found | None:
 def _refusing(case: Case, call: PassFact) -> NodeFact | None:
     """The first node that cannot be differentiated twice: of those that the call goes through, or of those that it built."""
     walk = case.walk
-    among = _below(case, call) | (walk.in_pass & (walk.born > call.row) & (walk.born < call.end_row))
+    among = below(case, call) | (walk.in_pass & (walk.born > call.row) & (walk.born < call.end_row))
     words = np.unique(walk.made_at[among & (walk.born >= 0)])
     bad = [word for word in words.tolist() if stem(case.facts.trace.op(word >> 32).name) in NOT_TWICE]
     places = np.flatnonzero(among & np.isin(walk.made_at, np.array(bad, np.uint64))) if bad else np.zeros(0, int)

@@ -4,7 +4,7 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.meeting import Entry, Meeting
-from agdbg.diagnose.source import assigned
+from agdbg.diagnose.source import assigned, is_call_of
 from agdbg.events import Kind
 from agdbg.record.facts import NodeFact, PassFact
 from agdbg.record.lookup import Op, Site
@@ -13,8 +13,14 @@ _LOW = np.uint64((1 << 32) - 1)
 
 
 def is_step(op: Op, site: Site) -> bool:
-    """Whether a write is the step of an optimiser: by the name of the op, or by the call on its line."""
-    return op.name.endswith(".step") or ".step(" in site.text
+    """Whether a write is the step of an optimiser.
+
+    An op with a name of its own says so itself. One of PyTorch's own ops, or one without a name, is a step when the call that
+    made it is: other writes may stand on the line of a ``step()``.
+    """
+    if op.name.endswith(".step"):
+        return True
+    return (not op.name or op.name.startswith("aten::")) and is_call_of(site, "step")
 
 
 def carried(case: Case, meeting: Meeting, until: int) -> list[Entry]:

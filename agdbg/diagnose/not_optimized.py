@@ -2,8 +2,9 @@
 
 It is built with the parameters that a model has at that moment. One that is replaced later is not among them, nor is one of a
 module that a list or a dictionary hides. Left out on purpose looks much the same, so only what cannot be meant is told:
-an optimizer with tensors that the program no longer uses beside a parameter that takes their place, and a module without
-a parent that runs inside of another one, and a parameter that was made in ``forward``, when the optimizer was there already.
+an optimizer with tensors that the program no longer uses beside a parameter that takes their place in the same model, and a
+module without a parent that runs inside of another one, and a parameter that was made in ``forward``, when the optimizer was
+there already.
 
 Needs: OPTIMIZER, TENSOR, RAN, MODULE, for the places in its models SHAPE.
 """
@@ -14,6 +15,7 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.layers import enclosing_modules, root_of
 from agdbg.diagnose.leaves import Leaf, Leaves
+from agdbg.diagnose.still_used import last_touched, last_use, models_of
 from agdbg.diagnose.walk import Mask
 from agdbg.diagnose.words import Lines, count, listed
 from agdbg.record.deep_facts import ModuleFact, OptimizerFact
@@ -85,49 +87,58 @@ def _gets_gradients(leaves: Leaves, leaf: Leaf) -> bool:
     return bool(leaf.places) and bool(leaves.given[leaf.places].any())
 
 
-def last_run(case: Case, leaf: Leaf) -> int:
-    """The row of the last birth of a leaf's node, -1 when it has none."""
-    return max((int(case.walk.born[place]) for place in leaf.places), default=-1)
-
-
 # ----- replaced -----
 
 
-def predecessor(case: Case, leaves: Leaves, leaf: Leaf) -> Leaf | None:
-    """The leaf of the same name that an optimizer has and that was not used any more when this one was first told."""
+def predecessor(case: Case, leaves: Leaves, leaf: Leaf, models: dict[int, set[int]]) -> Leaf | None:
+    """The leaf that stood in this one's place of the same model, that an optimizer has, and that is used no more."""
+    mine = models.get(leaf.storage, set())
     for old in leaves.all:
-        same = old.name == leaf.name and old.storage in leaves.built and old is not leaf
-        if same and old.row < leaf.row and last_run(case, old) < leaf.row:
+        same = old.name == leaf.name and old.storage in leaves.built and old is not leaf and old.row < leaf.row
+        if same and mine & models.get(old.storage, set()) and last_use(case, old) < leaf.row:
             return old
     return None
 
 
 def replaced(case: Case, leaves: Leaves) -> set[int]:
     """The storages of the parameters that an optimizer has and that others took the place of, which get gradients."""
-    return {old.storage for leaf in _left_out(leaves) if (old := predecessor(case, leaves, leaf)) is not None}
+    left = _left_out(leaves)
+    models = models_of(case) if left else {}
+    return {old.storage for leaf in left if (old := predecessor(case, leaves, leaf, models)) is not None}
 
 
 def _replaced(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
     """The parameters that took the place of those that the optimizer has."""
-    known = {leaf.storage: leaf for leaf in leaves.all}
+    models = models_of(case) if left else {}
     pairs: list[tuple[Leaf, OptimizerFact]] = []
     certain: Certainty = "certain"
     for leaf in left:
-        old = predecessor(case, leaves, leaf)
+        old = predecessor(case, leaves, leaf, models)
         if old is not None:
             pairs.append((leaf, leaves.built[old.storage]))
     if not pairs:
-        never = [fact for storage, fact in leaves.built.items() if storage not in known or not known[storage].places]
-        never = [fact for fact in never if fact.storage not in known or not known[fact.storage].name]
-        pairs = (
-            [(leaf, never[0]) for leaf in left]
-            if len(never) >= len(left) > 0 and never[0].row < min(leaf.row for leaf in left)
-            else []
-        )
+        pairs = _never_used(case, leaves, left)
         certain = "likely"
     if not pairs:
         return None
     return _found(case, [leaf for leaf, _ in pairs], pairs[0][1], certain)
+
+
+def _never_used(case: Case, leaves: Leaves, left: list[Leaf]) -> list[tuple[Leaf, OptimizerFact]]:
+    """The parameters, beside as many that an optimizer steps and nothing uses: no graph, no read, no step with a gradient."""
+    known = {leaf.storage: leaf for leaf in leaves.all}
+    stepped = {each.storage for each in leaves.held if each.when == "stepped"}
+    found = [each for each in leaves.built.values() if each.storage in stepped]
+    found = [
+        each
+        for each in found
+        if each.storage not in known or not (known[each.storage].places or known[each.storage].name)
+    ]
+    first = min((leaf.row for leaf in left), default=0)
+    if not len(found) >= len(left) > 0 or found[0].row >= first:
+        return []
+    in_use = last_touched(case, {each.storage for each in found}) >= first
+    return [] if in_use else [(leaf, found[0]) for leaf in left]
 
 
 def _found(case: Case, left: list[Leaf], holder: OptimizerFact, certainty: Certainty) -> Found | None:

@@ -6,6 +6,8 @@ written; SUMMARY, where values are recorded, for all else.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from agdbg.diagnose.case import Case
@@ -22,6 +24,7 @@ from agdbg.record.rare import RecomputeFact
 KIND = "recomputation"
 #: Recomputations that are looked into, and the tolerance for norms of the same values.
 LIMIT, TOLERANCE = 60, 1e-6
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 class _Stateful(NamedTuple):
@@ -37,15 +40,26 @@ class _Stateful(NamedTuple):
 def findings(case: Case) -> list[Found]:
     """One finding for each line whose recomputation was not the same, of those for which no error was raised."""
     failed = {error.pass_id for error in case.facts.errors if error.kind == "checkpoint"}
-    found: dict[tuple[object, ...], Found] = {}
+    found: dict[tuple[object, ...], list[Found]] = {}
     for told in case.facts.recomputations[:LIMIT]:
         call = case.facts.pass_of(told.pass_id)
         if call is None or call.id in failed:
             continue
         made = _finding(case, told, call)
         if made is not None:
-            found.setdefault((made.evidence[0].site, made.cause.partition(":")[2]), Found(told.row, made))
-    return list(found.values())
+            why = _NUMBER.sub("#", made.cause.partition(":")[2])
+            found.setdefault((made.evidence[0].site, why), []).append(Found(told.row, made))
+    return [_repeated(same) for same in found.values()]
+
+
+def _repeated(same: list[Found]) -> Found:
+    """The first of the findings that say the same, but for the numbers, with how often it came."""
+    first = same[0]
+    if len(same) == 1:
+        return first
+    *before, last = first.finding.evidence
+    told = replace(last, note=f"{last.note}\nthe same came {len(same)} times")
+    return Found(first.row, replace(first.finding, evidence=(*before, told)))
 
 
 def _finding(case: Case, told: RecomputeFact, call: PassFact) -> Finding | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.kept_gradient import kept_finding, kept_for
 from agdbg.diagnose.mends import CUT_WORDS, MENDS, OTHERWISE
 from agdbg.diagnose.refusal import finding, refused, writing
 from agdbg.diagnose.refused_view import view
@@ -77,6 +78,9 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
     if off is not None:
         evidence.append(Evidence("switched off", off, "gradients are switched off since here"))
     gradient = gradient_of(case, error)
+    kept = kept_for(case, gradient) if gradient is not None and off is None else None
+    if gradient is not None and kept is not None:
+        return kept_finding(case, gradient, kept, call, refused(failure, _NO_GRAPH))
     if gradient is not None and off is None and (not cuts or (gradient.named and not gradient.call.create_graph)):
         evidence = [Evidence("gradient", gradient.call.site, gradient.note), refused(failure, _NO_GRAPH)]
         certainty: Certainty = "likely" if gradient.named else "possible"

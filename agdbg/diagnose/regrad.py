@@ -8,6 +8,7 @@ import ast
 from dataclasses import dataclass
 
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.linear import only_linear
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.syntax import name_of, read
 from agdbg.diagnose.words import Lines
@@ -17,10 +18,14 @@ from agdbg.record.lookup import Site
 
 @dataclass(frozen=True)
 class Gradient:
-    """The call whose result is meant, and what its result is called where it was refused; empty: not known."""
+    """The call whose result is meant, and what its result is called where it was refused; empty: not known.
+
+    ``constant`` says that the call went through linear ops of the engine alone.
+    """
 
     call: PassFact
     name: str
+    constant: bool = False
 
     @property
     def named(self) -> bool:
@@ -41,6 +46,8 @@ class Gradient:
         if not self.named:
             return f"{start}, and no cut was recorded; {made} computed gradients without create_graph=True."
         what = f"`{self.name}`, a gradient that {made} computed"
+        if self.call.create_graph and not self.constant:
+            return f"{start}: {what}, came out without one although create_graph=True: its backward used nothing that has a graph."
         if self.call.create_graph:
             return (
                 f"{start}: {what}, is constant: it does not depend on what was differentiated, so its gradient is zero."
@@ -49,6 +56,11 @@ class Gradient:
 
     def fix(self, lines: Lines) -> str:
         """What to do."""
+        if self.call.create_graph and not self.constant:
+            return (
+                "See what the backward of these ops computes with: a custom Function should use what it has from ctx.saved_tensors, "
+                "and operations of tensors. If the gradient really does not depend on its argument, its derivative is zero."
+            )
         if self.call.create_graph:
             return (
                 "The gradient of a linear function does not depend on its argument: take its derivative as zero, or leave "
@@ -67,11 +79,11 @@ def gradient_of(case: Case, error: ErrorFact) -> Gradient | None:
     for each in before:
         found = results_of(each) & names
         if found:
-            return Gradient(each, min(found))
+            return Gradient(each, min(found), each.create_graph and only_linear(case, each))
     taken = next((name for name in sorted(names) if name.endswith(".grad")), "")
     leaf = next((each for each in before if each.call == "backward"), None) if taken else None
     if leaf is not None:
-        return Gradient(leaf, taken)
+        return Gradient(leaf, taken, leaf.create_graph and only_linear(case, leaf))
     plain = next((each for each in before if each.call == "grad" and not each.create_graph), None)
     return Gradient(plain, "") if plain is not None else None
 

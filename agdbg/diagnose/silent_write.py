@@ -8,23 +8,25 @@ argument); TENSOR for names; RAN for whether it was used.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from agdbg.diagnose.aliases import Alias, aliases, guessed, written_later
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.function_writes import forward_write
 from agdbg.diagnose.naming import saved_name
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.words import Lines, capital, count, is_result, op_words, slot_words
+from agdbg.events import Kind
 from agdbg.record.deep_facts import ProbeFact
 from agdbg.record.facts import NodeFact, PassFact
 from agdbg.record.lookup import Site
 
 KIND = "silent-write"
-#: Memories that are told of one by one.
-LIMIT = 50
+#: Lines that are told of one by one, and of one line memories that are looked at.
+LIMIT, LOOKED_AT = 50, 8
 #: What an op saves and changes itself: in training, backward does not use it.
 _OWN = frozenset(("running_mean", "running_var"))
 
@@ -41,40 +43,72 @@ class _Writer:
     row: int
 
 
+@dataclass(frozen=True)
+class _Spoiled:
+    """A memory that one line saved and that was changed: what was saved, the look that saw it, the nodes that had saved it."""
+
+    saved: ProbeFact
+    checked: ProbeFact
+    nodes: list[int]
+
+
 def findings(case: Case) -> list[Found]:
-    """One finding for each memory that was changed, however many nodes had saved it."""
-    found = [_found(case, pair, nodes) for pair, nodes in _groups(case)]
-    return [each for each in found if each is not None]
+    """One finding for each line that saved what was changed, however often it ran, and for each line that changed it."""
+    return [made for group in _groups(case) for made in _of_line(case, group)]
 
 
-def _groups(case: Case) -> Iterator[tuple[tuple[ProbeFact, ProbeFact], list[int]]]:
-    """The first change of each memory that one line saved, and the nodes that had saved it there."""
+def _of_line(case: Case, group: list[_Spoiled]) -> Iterator[Found]:
+    """The findings about one line. Of a line that hands memory out in a loop not every time is told: all are taken together."""
+    told = [(each, _writer(case, each)) for each in group[:LOOKED_AT]]
+    known = [writer for _, writer in told if writer is not None]
+    by_writer: dict[Site | None, list[tuple[_Spoiled, _Writer | None]]] = {}
+    for each, writer in told:
+        site = writer.site if writer is not None else known[0].site if known else None
+        by_writer.setdefault(site, []).append((each, writer))
+    rest = len(group) - len(told)
+    for each in by_writer.values():
+        spoiled, writer = next((one for one in each if one[1] is not None), each[0])
+        found = _found(case, spoiled, writer, len(each) + rest)
+        rest = 0
+        if found is not None:
+            yield found
+
+
+def _groups(case: Case) -> list[list[_Spoiled]]:
+    """The first change of each memory, those that one line saved together."""
     facts, walk = case.facts, case.walk
     pairs = facts.silent_write_rows
     pairs = pairs[np.isin(facts.trace.records[pairs[:, 0], 5], walk.ids)]
     if not len(pairs):
-        return
+        return []
     saved = facts.trace.records[pairs[:, 0]]
-    keys = np.stack([saved[:, 1], walk.made_at[walk.ids.searchsorted(saved[:, 5])]], axis=1)
-    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    for index in np.argsort(first, kind="stable")[:LIMIT].tolist():
-        told = tuple(facts.probe_at(row) for row in pairs[first[index]].tolist())
-        if told[0].slot.removeprefix("_saved_") not in _OWN:
-            yield (told[0], told[1]), np.unique(saved[group.reshape(-1) == index, 5]).tolist()
+    keys = np.stack([walk.made_at[walk.ids.searchsorted(saved[:, 5])], saved[:, 1]], axis=1)
+    unique, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    found: dict[int, list[_Spoiled]] = {}
+    for index in np.argsort(first, kind="stable").tolist():
+        made_at = int(unique[index, 0])
+        mine = found.get(made_at, [])
+        if not mine and len(found) >= LIMIT:
+            continue
+        then, now = (facts.probe_at(row) for row in pairs[first[index]].tolist())
+        if then.slot.removeprefix("_saved_") not in _OWN:
+            nodes = np.unique(saved[group.reshape(-1) == index, 5]).tolist() if len(mine) < LOOKED_AT else []
+            found.setdefault(made_at, mine).append(_Spoiled(then, now, nodes))
+    return list(found.values())
 
 
-def _found(case: Case, pair: tuple[ProbeFact, ProbeFact], nodes: list[int]) -> Found | None:
-    saved, checked = pair
+def _found(case: Case, spoiled: _Spoiled, writer: _Writer | None, times: int) -> Found | None:
+    saved, checked, nodes = spoiled.saved, spoiled.checked, spoiled.nodes
     node, call = case.facts.node(saved.node), _call(case, checked)
     if node is None or call is None:
         return None
-    lines, writer = Lines(call.site), _writer(case, saved, checked)
+    lines = Lines(call.site)
     return Found(
         checked.row,
         Finding(
             kind=KIND,
             cause=_cause(case, node, saved, call, writer),
-            evidence=_evidence(node, saved, call, writer, len(nodes)),
+            evidence=_evidence(node, saved, call, writer, (len(nodes), times)),
             nodes=tuple(dict.fromkeys([node.id, *nodes[:LIMIT]])),
             certainty=writer.certainty if writer is not None else "certain",
             fix=_fix(case, node, saved, writer, lines),
@@ -105,7 +139,7 @@ def _cause(case: Case, node: NodeFact, saved: ProbeFact, call: PassFact, writer:
 
 
 def _evidence(
-    node: NodeFact, saved: ProbeFact, call: PassFact, writer: _Writer | None, times: int
+    node: NodeFact, saved: ProbeFact, call: PassFact, writer: _Writer | None, times: tuple[int, int]
 ) -> tuple[Evidence, ...]:
     found = [
         (
@@ -115,7 +149,9 @@ def _evidence(
     ]
     if writer is not None:
         found.append((writer.row, Evidence(writer.role, writer.site, writer.note)))
-    more = f"\n{count(times, 'node')} of this line had saved this memory" if times > 1 else ""
+    nodes, often = times
+    more = f"\n{count(nodes, 'node')} of this line had saved this memory" if nodes > 1 else ""
+    more += f"\nthe same came {often:,} times" if often > 1 else ""
     note = f"found other contents at the same version {saved.version}; the gradient is computed from those{more}"
     found.append((call.row, Evidence("needed", call.site, note)))
     return tuple(evidence for _, evidence in sorted(found, key=lambda each: each[0]))
@@ -124,29 +160,42 @@ def _evidence(
 # ----- who did it -----
 
 
-def _writer(case: Case, saved: ProbeFact, checked: ProbeFact) -> _Writer | None:
+def _writer(case: Case, spoiled: _Spoiled) -> _Writer | None:
+    saved, checked = spoiled.saved, spoiled.checked
     for told in case.facts.unmarked:
         if told.storage == saved.storage and saved.row < told.row < checked.row:
             note = f"{told.op.name} wrote to its argument `{told.argument}` without mark_dirty()"
             return _Writer(told.site, "wrote", note, "certain", f"the forward of {told.op.name}", told.row)
-    known = aliases(case, saved.storage, checked.row) or _guessed(case, saved)
+    known = aliases(case, {saved.storage}, checked.row) or _handed_out_before(case, saved)
+    known = known or _guessed(case, saved)
     for alias in known:
         if alias.writes and alias.row > saved.row:
-            return _Writer(
-                alias.site,
-                "wrote",
-                f"a write through {alias.through}, which is not counted",
-                "certain",
-                f"`{alias.writes}`",
-                alias.row,
-            )
+            note = f"a write through {alias.through}, which is not counted"
+            return _Writer(alias.site, "wrote", note, "certain", f"`{alias.writes}`", alias.row)
     for alias in known:
         wrote = written_later(alias)
         if wrote is not None:
             site, text = wrote
             note = f"writes through `{alias.name}`, which is on this memory since {Lines(site)(alias.site)} and is not counted"
             return _Writer(site, "wrote", note, "likely", f"`{text}`", max(alias.row, saved.row + 1))
+    in_function = forward_write(case, saved, checked.row)
+    if in_function is not None:
+        site, text, user = in_function
+        note = (
+            f"the forward of {user.op.name.removesuffix('Backward')} writes to what it was given, which is not counted"
+        )
+        return _Writer(site, "wrote", note, "likely", f"`{text}`", user.row)
     return _handed_out(known, saved)
+
+
+def _handed_out_before(case: Case, saved: ProbeFact) -> list[Alias]:
+    """Aliases of what the same line saved at other times: of a line in a loop not every time is told."""
+    facts, walk = case.facts, case.walk
+    words = facts.trace.records[facts.rows(Kind.PROBE)]
+    words = words[np.isin(words[:, 5], walk.ids)]
+    mine = walk.made_at[walk.ids.searchsorted(words[:, 5])] == walk.made_at[walk.place(saved.node)]
+    found = aliases(case, set(words[mine, 1].tolist()), len(facts.trace.records))
+    return [replace(each, row=saved.row + 1) for each in found]
 
 
 def _guessed(case: Case, saved: ProbeFact) -> list[Alias]:

@@ -141,6 +141,19 @@ def _chain(made: ast.Call) -> Iterator[ast.expr]:
                 break
 
 
+def is_call_of(site: Site, method: str) -> bool:
+    """Whether the call at the site is one of a method of this name; without columns whether the statement is."""
+    if f".{method}(" not in site.text:
+        return False
+    reading = read(site)
+    if reading is None:  # a line that cannot be read for itself
+        return True
+    statement = reading.statement
+    whole = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    made = reading.found if site.col >= 0 else whole
+    return isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr == method
+
+
 # ----- operands -----
 
 

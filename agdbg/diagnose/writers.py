@@ -6,6 +6,7 @@ from typing import Literal
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.history import is_step
+from agdbg.diagnose.source import is_call_of
 from agdbg.diagnose.words import count, listed
 from agdbg.diagnose.writes import Write, write
 from agdbg.events import Kind, Provenance, provenance_of, thread_of
@@ -13,6 +14,9 @@ from agdbg.record.facts import BumpFact
 from agdbg.record.lookup import Site
 
 Manner = Literal["step", "gradient", "zeroed", "no_grad", "augmented", "index", "method", "inplace", "out", "unknown"]
+
+#: What clears a gradient.
+_ZEROING = ("", "zero_", "_foreach_zero_")
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def _manner(case: Case, bump: BumpFact, read: Write) -> Manner:
         return "step"
     if bump.op.name.endswith("AccumulateGrad"):
         return "gradient"
-    if ".zero_grad(" in bump.site.text:
+    if bump.op.name.removeprefix("aten::") in _ZEROING and is_call_of(bump.site, "zero_grad"):
         return "zeroed"
     return "no_grad" if without_gradient(case, bump.row) else read.form
 

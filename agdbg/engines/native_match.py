@@ -11,6 +11,7 @@ from agdbg_engine.sites import where
 
 NamesOf = Callable[[Node], list[str]]
 Numbers = list[int]
+WHEN = ("forward", "backward")
 
 
 class Matcher:
@@ -23,47 +24,53 @@ class Matcher:
     """
 
     def __init__(self, settings: Settings, names_of: NamesOf, number_of: Callable[[Node], int]) -> None:
-        self._functions = [(f.id, f.name) for f in settings.functions]
-        self._by_number: dict[int, Numbers] = {}
+        self._functions = {
+            when: [(f.id, f.name) for f in settings.functions if f.when in (when, "both")] for when in WHEN
+        }
+        self._by_number: dict[tuple[str, int], Numbers] = {}
         for each in settings.functions:
             if node_number(each.name):
-                self._by_number.setdefault(node_number(each.name), []).append(each.id)
+                for when in WHEN if each.when == "both" else (each.when,):
+                    self._by_number.setdefault((when, node_number(each.name)), []).append(each.id)
         self._sources: dict[tuple[str, int], list[tuple[int, str]]] = {}
         for line in settings.sources:
             self._sources.setdefault((abspath(line.file), line.line), []).append((line.id, line.when))
         self._names_of, self._number_of = names_of, number_of
-        self._functions_of: dict[type[Node], Numbers] = {}
-        self._functions_named: dict[str, Numbers] = {}
+        self._functions_of: dict[tuple[str, type[Node]], Numbers] = {}
+        self._functions_named: dict[tuple[str, str], Numbers] = {}
         self._sources_of: dict[tuple[object, int, str], Numbers] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._functions or self._sources)
+        return self.has_names or bool(self._sources)
 
     @property
     def has_names(self) -> bool:
         """Whether there are function breakpoints."""
-        return bool(self._functions)
+        return any(self._functions.values())
 
-    def functions(self, node: Node) -> Numbers:
-        """The function breakpoints that mean the node: its op, its number, a name of its leaf, its module."""
-        found = self._functions_of.get(type(node))
+    def functions(self, node: Node, when: str) -> Numbers:
+        """The function breakpoints that mean the node, by its op, its number, a name of its leaf or its module, in ``forward`` or
+        ``backward``, whichever ``when`` is.
+        """
+        key = when, type(node)
+        found = self._functions_of.get(key)
         if found is None:
-            found = self._functions_of[type(node)] = self._matching(names_of_op(node.name()))
-        if not self._functions:
+            found = self._functions_of[key] = self._matching(when, names_of_op(node.name()))
+        if not self._functions[when]:
             return found
-        more = [number for name in self._names_of(node) for number in self._named(name)]
+        more = [number for name in self._names_of(node) for number in self._named(when, name)]
         if self._by_number:
-            more += self._by_number.get(self._number_of(node), ())
+            more += self._by_number.get((when, self._number_of(node)), ())
         return list(dict.fromkeys([*found, *more])) if more else found
 
-    def _named(self, name: str) -> Numbers:
-        found = self._functions_named.get(name)
+    def _named(self, when: str, name: str) -> Numbers:
+        found = self._functions_named.get((when, name))
         if found is None:
-            found = self._functions_named[name] = self._matching([name])
+            found = self._functions_named[when, name] = self._matching(when, [name])
         return found
 
-    def _matching(self, names: list[str]) -> Numbers:
-        return [i for i, pattern in self._functions if matches(pattern, names)]
+    def _matching(self, when: str, names: list[str]) -> Numbers:
+        return [i for i, pattern in self._functions[when] if matches(pattern, names)]
 
     def source(self, code: object, lasti: int, when: str) -> Numbers:
         """The breakpoints on the line of a site that stop in ``forward`` or ``backward``, whichever ``when`` is."""
@@ -87,7 +94,7 @@ class Matcher:
             found[0] = list(at_call)
         before: Numbers = []
         for position, node in enumerate(bp.order):
-            ids = list(self.functions(node))
+            ids = list(self.functions(node, "backward"))
             line = [] if node.leaf else self.source(node.code, node.lasti, "backward")
             if line and line != before:
                 ids += line

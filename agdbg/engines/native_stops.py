@@ -124,7 +124,7 @@ class Stops:
         driver, numbers = self._driver, lines
         if self.matcher.has_names:
             self.names.born(node)
-            numbers = [*self.matcher.functions(node), *lines]
+            numbers = [*self.matcher.functions(node, "forward"), *lines]
         if not numbers and not self._looks_at_births:
             return None
         found = _Found()

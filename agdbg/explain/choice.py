@@ -26,8 +26,7 @@ class Choice:
 
     def of(self, explanation: Explanation) -> Explanation:
         """The explanation with what is wanted of it; what is lost of the trace is told all the same."""
-        return replace(
-            explanation,
-            findings=[each for each in explanation.findings if self.takes(each.finding.kind)],
-            undiagnosed=[each for each in explanation.undiagnosed if self.takes(each.error.kind)],
-        )
+        findings = [each for each in explanation.findings if self.takes(each.finding.kind)]
+        undiagnosed = [each for each in explanation.undiagnosed if self.takes(each.error.kind)]
+        left_out = len(explanation.findings) + len(explanation.undiagnosed) - len(findings) - len(undiagnosed)
+        return replace(explanation, findings=findings, undiagnosed=undiagnosed, left_out=left_out)

@@ -34,6 +34,7 @@ class Explanation:
         undiagnosed: recorded errors of which no finding speaks.
         uncaught: ``Type: message`` of the error that ended the program when it is none of the recorded ones.
         ending: how the recording ended.
+        left_out: how many findings and errors are there and were not asked for.
     """
 
     path: Path
@@ -44,6 +45,7 @@ class Explanation:
     undiagnosed: list[Undiagnosed] = field(default_factory=list)
     uncaught: str = ""
     ending: Ending = CLOSED
+    left_out: int = 0
 
     @property
     def is_incomplete(self) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from agdbg.diagnose import Finding
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.kinds import error_kind
 from agdbg.record import Facts, Trace
 from agdbg.record.facts import ErrorFact
 
@@ -33,7 +34,7 @@ def fates(findings: list[Finding], facts: Facts) -> list[Fate]:
     """For each finding what became of its error."""
     kinds = {error.kind for error in facts.errors}
     went_on = _went_on(facts.trace)
-    found: list[Fate] = ["caught" if each.kind in kinds and went_on else None for each in findings]
+    found: list[Fate] = ["caught" if error_kind(each.kind) in kinds and went_on else None for each in findings]
     for fate, error in _fatal(facts):
         about = max(range(len(findings)), key=lambda at: _likeness(findings[at], error, facts), default=None)
         if about is not None and _likeness(findings[about], error, facts):
@@ -43,7 +44,7 @@ def fates(findings: list[Finding], facts: Facts) -> list[Fate]:
 
 def undiagnosed(findings: list[Finding], facts: Facts) -> list[Undiagnosed]:
     """The errors of kinds of which no finding speaks; repeats are told once."""
-    silent = {error.kind for error in facts.errors} - {finding.kind for finding in findings}
+    silent = {error.kind for error in facts.errors} - {error_kind(finding.kind) for finding in findings}
     otherwise: Fate = "caught" if _went_on(facts.trace) else None
     ended: dict[tuple[object, ...], Fate] = {_sameness(error): fate for fate, error in _fatal(facts)}
     counts: dict[tuple[object, ...], int] = {}
@@ -84,7 +85,7 @@ def _matching(end: Any, facts: Facts) -> list[ErrorFact]:
 
 def _likeness(finding: Finding, error: ErrorFact, facts: Facts) -> int:
     """How well a finding fits an error, 0 for not at all: a finding stands for all repeats of its error."""
-    if finding.kind != error.kind:
+    if error_kind(finding.kind) != error.kind:
         return 0
     node = facts.node(error.node)
     sites = [evidence.site for evidence in finding.evidence]

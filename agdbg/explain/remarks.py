@@ -24,10 +24,12 @@ _FATE: dict[Fate, str] = {
 def remarks(explanation: Explanation, base: Path | None, palette: Palette) -> list[str]:
     """Blocks of text, each of one or more lines; nothing is called well beside something that is not."""
     blocks = [_without_diagnosis(explanation.undiagnosed, base)] if explanation.undiagnosed else []
+    if explanation.left_out and not (blocks or explanation.findings):
+        blocks.append(f"nothing of what was asked for was found; {counted(explanation.left_out, 'finding')} left out")
     if not (blocks or explanation.findings or explanation.nodes or explanation.is_incomplete):
         blocks.append("no autograd activity recorded: the engine built no graph")
     if explanation.uncaught:
-        told = explanation.undiagnosed or explanation.findings
+        told = explanation.undiagnosed or explanation.findings or explanation.left_out
         rest = "none of the above is about it" if told else "no autograd mistake was found"
         blocks.append(f"the program ended with {printable(explanation.uncaught)}; {rest}")
     if not blocks and not explanation.findings:

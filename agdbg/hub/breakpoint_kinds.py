@@ -56,14 +56,15 @@ class LineBreakpoint(Breakpoint):
 
 @dataclass(frozen=True)
 class NameBreakpoint(Breakpoint):
-    """On an op, a node, a parameter or a module."""
+    """On an op, a node, a parameter or a module; ``when`` says whether it stops where a node is built, where it runs, or both."""
 
     name: str = ""
-    KEY = ("name",)
+    when: str = "both"
+    KEY = ("name", "when")
 
     def about(self) -> Body:
-        """The name, which is agdbg's own."""
-        return {"name": self.name}
+        """The name and when, which are agdbg's own."""
+        return {"name": self.name} | ({} if self.when == "both" else {"when": self.when})
 
 
 @dataclass(frozen=True)

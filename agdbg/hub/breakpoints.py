@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Any, TypeVar
 
 from agdbg.agent.control import ControlWriter, EventStop, FilterStop, FunctionStop, Settings, SourceStop, TooBig
@@ -34,7 +33,7 @@ class Breakpoints:
 
     def __init__(self, control: ControlWriter) -> None:
         self._control = control
-        self._ids = count(1)
+        self._last_id = 0
         self._lines: dict[str, list[LineBreakpoint]] = {}
         self._names: list[NameBreakpoint] = []
         self._events: list[EventBreakpoint] = []
@@ -66,7 +65,8 @@ class Breakpoints:
         """Take ``wanted`` as all breakpoints on names; one that was there keeps its id."""
 
         def make(each: Body, rule: Rule) -> NameBreakpoint:
-            return NameBreakpoint(0, rule, name_problem(each["name"]) or rule.problem(), name=each["name"])
+            name, when = each["name"], str(each.get("when") or "both")
+            return NameBreakpoint(0, rule, name_problem(name) or rule.problem(), name=name, when=when)
 
         made, answers = self._made(self._names, wanted, make)
         self._publish_with(names=made)
@@ -102,7 +102,7 @@ class Breakpoints:
         problems = [filter_problem(name) or rule.problem() for name, rule in rules]
         good = [pair for pair, problem in zip(rules, problems, strict=True) if not problem]
         stops = {
-            name: FilterStop(self._filter_ids.setdefault(name, next(self._ids)), name, **rule.as_fields())
+            name: FilterStop(self._filter_id(name), name, **rule.as_fields())
             for name, rule in good
             if rule != Rule()
         }
@@ -112,6 +112,11 @@ class Breakpoints:
             {"verified": False, "message": problem} if problem else {"verified": True, **rule.as_body()}
             for problem, (_, rule) in zip(problems, rules, strict=True)
         ]
+
+    def _filter_id(self, name: str) -> int:
+        if name not in self._filter_ids:
+            self._filter_ids[name] = self._number(0, set())
+        return self._filter_ids[name]
 
     def clear(self) -> bool:
         """Drop all breakpoints and filters; False when there were none."""
@@ -185,17 +190,31 @@ class Breakpoints:
         left: dict[Any, list[B]] = {}
         for each in before:
             left.setdefault(each.key(), []).append(each)
+        new = [(asked.get("id") or 0, make(asked, Rule.of(asked))) for asked in wanted]
+        alike = list(dict.fromkeys((number, each.key(), each.rule) for number, each in new))
+        # those that are as they were take their ids first, or one that was changed might take that of another
+        alike.sort(key=lambda same: (not same[0], all(each.rule != same[2] for each in left.get(same[1], []))))
+        olds = {same: _taken(left.get(same[1], []), same[2], same[0]) for same in alike}
+        used = {each.id for each in (*self._all(), *filter(None, olds.values()))} | set(self._filter_ids.values())
         made: dict[Any, B] = {}
         answers = []
-        for asked in wanted:
-            new = make(asked, Rule.of(asked))
-            same = new.key(), new.rule
+        for number, each in new:
+            same = number, each.key(), each.rule
             if same not in made:
-                old = _taken(left.get(new.key(), []), new.rule)
-                failure = old.failure if old is not None and old.rule == new.rule else ""
-                made[same] = replace(new, id=next(self._ids) if old is None else old.id, failure=failure)
+                old = olds[same]
+                failure = old.failure if old is not None and old.rule == each.rule else ""
+                own = old.id if old is not None else self._number(number, used)
+                used.add(own)
+                made[same] = replace(each, id=own, failure=failure)
             answers.append(made[same])
         return list(made.values()), answers
+
+    def _number(self, wanted: int, used: set[int]) -> int:
+        """The id of a new breakpoint: the one that is wanted, when it was given before and nobody has it any more."""
+        if 0 < wanted <= self._last_id and wanted not in used:
+            return wanted
+        self._last_id += 1
+        return self._last_id
 
     def _publish_with(
         self,
@@ -213,7 +232,7 @@ class Breakpoints:
         settings = replace(
             self._settings,
             sources=[SourceStop(b.id, b.file, b.line, b.when, **b.rule.as_fields()) for b in everywhere],
-            functions=[FunctionStop(b.id, b.name, **b.rule.as_fields()) for b in _good(names)],
+            functions=[FunctionStop(b.id, b.name, b.when, **b.rule.as_fields()) for b in _good(names)],
             events=[EventStop(b.id, b.kind, **b.rule.as_fields()) for b in _good(events)],
             watches=[b.stop() for b in _good(data)],
         )
@@ -228,9 +247,12 @@ class Breakpoints:
         self._settings = settings
 
 
-def _taken(left: list[B], rule: Rule) -> B | None:
-    """One of the breakpoints that were at a place, taken out: the one with the same rule if there is one."""
-    found = next((each for each in left if each.rule == rule), left[0] if left else None)
+def _taken(left: list[B], rule: Rule, number: int) -> B | None:
+    """One of the breakpoints that were at a place, taken out: the one with a number, or else with the same rule, or else the first."""
+    if number:
+        found = next((each for each in left if each.id == number), None)
+    else:
+        found = next((each for each in left if each.rule == rule), left[0] if left else None)
     if found is not None:
         left.remove(found)
     return found

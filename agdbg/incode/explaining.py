@@ -1,12 +1,14 @@
 """``agdbg.explain``: what an exception was about, from the trace, or from what the exception itself carries."""
 
-import traceback
+import sys
+from os.path import dirname, join
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from agdbg.diagnose.finding import Evidence, Finding
 from agdbg.incode import readers
 from agdbg.incode.findings import Findings
-from agdbg.incode.live import LiveError
+from agdbg.incode.live import LiveError, Sites
 from agdbg.incode.live_findings import surest, twice, written
 from agdbg.record.lookup import Site
 
@@ -33,7 +35,8 @@ def explain(error: BaseException) -> Findings:
                 continue
             recorder = reader.recorder()
             told = _from_trace(recorder, each) if recorder is not None else None
-            found = surest(told, _from_error(carried, each))
+            seen = _from_error(carried, each)
+            found = surest(told, seen) if _is_observed(carried) else told or seen
             if found is not None:
                 return Findings([found])
     return Findings([], f"agdbg knows nothing about this {type(error).__name__}: it is no error of an autograd engine")
@@ -68,6 +71,11 @@ def _recorded(facts: "Facts", error: BaseException) -> Any:
     return next((each for each in reversed(facts.errors) if each.text == text), None)
 
 
+def _is_observed(carried: LiveError) -> bool:
+    """Whether the engine still holds who freed or wrote what: else the error has its message, and a trace tells more."""
+    return carried.node is not None and carried.trouble is not None and carried.trouble.kind == carried.kind
+
+
 def _from_error(carried: LiveError, error: BaseException) -> Finding | None:
     """What can be said without a trace. What the engine still holds of it is observed."""
     node, trouble = carried.node, carried.trouble
@@ -77,9 +85,19 @@ def _from_error(carried: LiveError, error: BaseException) -> Finding | None:
         return twice([node], trouble.call, trouble.site) if carried.kind == "backward-twice" else written(node, trouble)
     first, *more = str(error).splitlines() or [carried.kind]
     fix = next((line.strip().removeprefix("fix: ") for line in more if line.strip().startswith("fix: ")), "")
-    raised = traceback.extract_tb(error.__traceback__)[:1]
+    raised = _raised(error.__traceback__)
     evidence = [] if node is None else [Evidence("created", node.site, node.op)]
-    evidence += [
-        Evidence("raised", Site(each.filename, each.lineno or 0, each.name, text=each.line or "")) for each in raised
-    ]
+    evidence += [] if raised is None else [Evidence("raised", raised)]
     return Finding(carried.kind, first, tuple(evidence), () if node is None else (node.id,), "certain", fix)
+
+
+def _raised(trace: TracebackType | None) -> Site | None:
+    """The innermost line of the program that an error came through: not of an engine, and not of agdbg."""
+    files = [getattr(sys.modules.get(name), "__file__", None) for name in readers.READERS]
+    own = tuple(join(dirname(each), "") for each in files if each) + (join(dirname(dirname(__file__)), ""),)
+    found: TracebackType | None = None
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(own):
+            found = trace
+        trace = trace.tb_next
+    return None if found is None else Sites()(found.tb_frame.f_code, found.tb_lasti)

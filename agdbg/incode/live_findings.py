@@ -110,7 +110,10 @@ def not_finite(graph: LiveGraph) -> list[Finding]:
 
 
 def unreached(graph: LiveGraph) -> list[Finding]:
-    """Parameters of the models in the graph that require grad and that it does not reach: their gradient stays as it is."""
+    """Parameters of the models in the graph that require grad and that it does not reach.
+
+    That this loss gives them no gradient is certain; that it should, or that no other loss does, is not.
+    """
     missing = [each.name for each in graph.parameters if each.requires_grad and not each.reached]
     if not missing:
         return []
@@ -118,10 +121,13 @@ def unreached(graph: LiveGraph) -> list[Finding]:
     reached = sum(each.reached for each in graph.parameters)
     cause = (
         f"{listed((f'`{name}`' for name in missing), _SHOWN)} {have} no part in this graph, though the model's other "
-        f"{count(reached, 'parameter')} do: no gradient will come."
+        f"{count(reached, 'parameter')} do: no gradient comes from this loss. Whether one comes from another is not known here."
     )
-    fix = "Use them, or freeze them with requires_grad_(False); if they are used, look for a detach() or no_grad() on the way."
-    return [Finding("no-gradient", cause, (), (), "certain", fix)]
+    fix = (
+        "If this loss should train them, use them, or look for a detach() or no_grad() on the way; if none should, freeze them with "
+        "requires_grad_(False)."
+    )
+    return [Finding("no-gradient", cause, (), (), "possible", fix)]
 
 
 def surest(told: Finding | None, seen: Finding | None) -> Finding | None:

@@ -4,6 +4,7 @@ Without the option nothing of this is active. Each test has a trace of its own w
 passes is removed.
 """
 
+import re
 import shutil
 import tempfile
 from collections.abc import Generator
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from agdbg.incode.recording import Recorded
 
 _TITLE = "agdbg"
+#: What an assertion about numbers that are not finite speaks of.
+_NOT_FINITE = re.compile(r"\b(isfinite|isnan|isinf|nan|inf)\b", re.IGNORECASE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -95,14 +98,14 @@ class TestRecorder:
         if report.failed and self._recorded is not None and call.excinfo is not None:
             self._failed = True
             try:
-                text = _section(self._recorded, call.excinfo.value)
+                text = _section(self._recorded, call.excinfo.value, self._also)
             except Exception as error:
                 text = f"agdbg cannot explain this: {type(error).__name__}: {error}"
             report.sections.append((_TITLE, text))
         return report
 
 
-def _section(recorded: "Recorded", error: BaseException) -> str:
+def _section(recorded: "Recorded", error: BaseException, also: frozenset[str]) -> str:
     from agdbg.incode.explaining import explain
 
     found: Findings = explain(error)
@@ -112,4 +115,6 @@ def _section(recorded: "Recorded", error: BaseException) -> str:
         rest = recorded.findings(lints=True)
         about = "found in this test, whether it is why the test fails or not:\n"
         text = about + str(rest) if rest else str(rest)
+        if "values" not in also and isinstance(error, AssertionError) and _NOT_FINITE.search(str(error)):
+            text += "\nhint: with --agdbg-also values the first NaN or infinity is looked for, in values and in gradients"
     return f"{text}\ntrace: {recorded.path}" if recorded.path.exists() else text

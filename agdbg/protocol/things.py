@@ -65,6 +65,7 @@ class SourceBreakpoint(TypedDict, total=False):
     when: Literal["both", "forward", "backward"]
     ignore: int
     temporary: bool
+    id: int
 
 
 class FunctionBreakpoint(TypedDict, total=False):
@@ -74,8 +75,10 @@ class FunctionBreakpoint(TypedDict, total=False):
     condition: str
     hitCondition: str
     logMessage: str
+    when: Literal["both", "forward", "backward"]
     ignore: int
     temporary: bool
+    id: int
 
 
 class DataBreakpoint(TypedDict, total=False):
@@ -88,6 +91,7 @@ class DataBreakpoint(TypedDict, total=False):
     logMessage: str
     ignore: int
     temporary: bool
+    id: int
 
 
 class ExceptionFilterOptions(TypedDict, total=False):

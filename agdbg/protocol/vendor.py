@@ -343,6 +343,7 @@ class EventBreakpoint(TypedDict):
     ignore: NotRequired[int]
     logMessage: NotRequired[str]
     temporary: NotRequired[bool]
+    id: NotRequired[int]
 
 
 class SetEventBreakpointsArguments(TypedDict):

@@ -226,7 +226,8 @@ class Recorder:
     def _note_stopped(self, reason: str) -> None:
         stopped = {"reason": reason, "records": self._written}
         try:
-            rewrite_meta(self.path, {**self._meta, "stopped": stopped})
+            if (self.path / RECORDS_FILE).exists():  # else the directory is gone, or the program's
+                rewrite_meta(self.path, {**self._meta, "stopped": stopped})
         except OSError:  # no room even for that: the trace is at least not marked as closed
             return
 

@@ -109,6 +109,7 @@ def stage(tmp_path):
 
 
 _rare_programs = _load("rare_programs")
+_fault_programs = _load("fault_programs")
 _agent_hub = _load("agent_hub")
 
 

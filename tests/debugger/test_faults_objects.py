@@ -12,7 +12,7 @@ from agdbg.diagnose import diagnose, lint, remarks
 from agdbg.engines import native
 from agdbg.record import Facts, Recorder, Trace
 from agdbg_engine import nn, optim
-from agdbg_engine.autograd import Function
+from agdbg_engine.autograd import Function, graph
 from agdbg_engine.utils.checkpoint import checkpoint
 
 
@@ -68,6 +68,26 @@ def raised(error):
         y.sum().backward()
     except BaseException as found:
         return [found is error, x.grad]
+    return [None]
+
+
+class MuteValueError(MuteError, ValueError):
+    pass
+
+
+def unpacked():
+    """A hook of saved tensors raises what looks like an error of NumPy's, and cannot be shown."""
+    x = leaf()
+
+    def unpack(kept):
+        raise MuteValueError
+
+    with graph.saved_tensors_hooks(lambda t: t, unpack):
+        y = (x * x).sum()
+    try:
+        y.backward()
+    except ValueError as error:
+        return [type(error) is MuteValueError, x.grad]
     return [None]
 
 
@@ -179,6 +199,7 @@ PROGRAMS = {
     "memory": lambda: raised(MemoryError()),
     "recursion": lambda: raised(RecursionError()),
     "hooks": hooks,
+    "unpacked": unpacked,
     "functions": functions,
     "modules": modules,
     "checkpoints": checkpoints,

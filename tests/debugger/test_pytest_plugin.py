@@ -168,3 +168,39 @@ def test_two():
     done.assert_outcomes(passed=2)
     assert "test_two is not recorded: RuntimeError" in done.stderr.str()
     assert run.traces() == []
+
+
+def test_an_error_of_any_kind_is_told_at_the_line_of_the_test(run):
+    text = """
+import agdbg_engine as torch
+
+def test_cut():
+    x = torch.ones(3, requires_grad=True)
+    (x.detach() * 2).sum().backward()
+
+def test_unused():
+    x, y = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    torch.autograd.grad((x * 2).sum(), y)
+"""
+    done = run(text, "--agdbg")
+    done.assert_outcomes(failed=2)
+    said = done.stdout.str().split("- agdbg -")
+    assert "cut " in said[1] and "test_file.py:6 in test_cut" in said[1]
+    assert "asks for the gradient of `y`" in said[2] and "test_file.py:9 in test_unused" in said[2]
+    assert "runner.py" not in done.stdout.str()
+
+
+def test_an_assertion_about_nan_is_told_what_else_can_be_recorded(run):
+    text = """
+import agdbg_engine as torch
+
+def test_finite():
+    x = torch.zeros(3, requires_grad=True)
+    torch.sqrt(x * 0).sum().backward()
+    assert torch.isfinite(x.grad).all()
+"""
+    hint = "hint: with --agdbg-also values*"
+    run(text, "--agdbg").stdout.fnmatch_lines([hint])
+    done = run(text, "--agdbg", "--agdbg-also", "values")
+    done.stdout.no_fnmatch_line(hint)
+    done.stdout.fnmatch_lines(["found in this test*", "*nan*"])

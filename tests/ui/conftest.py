@@ -85,7 +85,7 @@ class Screen:
         return "\n".join(self.lines())
 
 
-def make_app(command="launch", arguments=None, clock=lambda: 0.0, **hub):
+def make_app(command="launch", arguments=None, clock=lambda: 0.0, memory=None, **hub):
     """An app whose hub is made up; `app.hub` is there once it has connected."""
 
     async def connect():
@@ -94,7 +94,7 @@ def make_app(command="launch", arguments=None, clock=lambda: 0.0, **hub):
             change(app.hub)
         return app.hub
 
-    app = AgdbgApp(connect, command, arguments or {"program": fake_hub.SCRIPT}, clock)
+    app = AgdbgApp(connect, command, arguments or {"program": fake_hub.SCRIPT}, clock, memory)
     app.prepare = []
     return app
 
@@ -126,3 +126,23 @@ def shown():
             yield screen
 
     return show
+
+
+@pytest.fixture
+def looks(snap_compare, new_app, on_screen):
+    """Compare the screen after a script; the script gets a `Screen`."""
+
+    def compare(script, size, prepare=None, **how):
+        app = new_app(**how)
+        if prepare is not None:
+            app.prepare.append(prepare)
+
+        async def run_before(pilot):
+            screen = on_screen(app, pilot)
+            await screen.ready()
+            await script(screen)
+            await screen.settle()
+
+        return snap_compare(app, terminal_size=size, run_before=run_before)
+
+    return compare

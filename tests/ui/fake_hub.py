@@ -1,7 +1,11 @@
 """A hub that is made up: it answers as the real one does, remembers what it was asked, and sends events when told."""
 
 import asyncio
+from itertools import pairwise
 
+import numpy as np
+
+from agdbg.agent.tensors import page
 from agdbg.protocol.errors import Disconnected, RequestFailed
 
 SCRIPT = "/srv/train.py"
@@ -65,6 +69,8 @@ class FakeHub:
         self.at_joining = []
         self.has_begun = False
         self.findings, self.rendered = [], "No problem was found."
+        self.lints = []
+        self.tensor = np.sin(np.arange(320.0) / 7).reshape(32, 10) * 3
         self.refuse = {}
         self.held = {}
         self.exception = {
@@ -199,7 +205,7 @@ class FakeHub:
         row = self.row(min(node - 1, self.size - 1))
         grad = _entry("input 0", "float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6")
         saved = [
-            _entry("self", "float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6  version 0 saved, 0 now", "ok"),
+            _entry("self", "float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6  version 0 saved, 0 now", "ok", 55),
             _entry(
                 "other",
                 "modified: written by mul_ at train.py:10, version 0 saved, 1 now  float64 [32, 10]  min -1.2  max 3.4",
@@ -221,8 +227,90 @@ class FakeHub:
         events = [_event(index) for index in range(max(start, 0), min(start + count, 5))]
         return {"total": 5, "start": start, "events": events}
 
-    def do_findings(self):
-        return {"findings": self.findings, "rendered": self.rendered}
+    def do_timeline(self, start, count, threadId=None, **more):
+        """Two passes over all nodes; of the second only what ran so far."""
+        number = more.get("pass", 2 if self.counter is not None else 1)
+        ran = self.size if number == 1 else self.size - 1 - (self.counter or 0)
+        runs = [self.run(index, number) for index in range(start, min(start + count, ran))]
+        facts = {"pass": number, "before": number - 1 or None, "after": number + 1 if number == 1 else None}
+        facts |= {
+            "call": "loss.backward()",
+            "file": SCRIPT,
+            "line": 11,
+            "outcome": "ok" if number == 1 else "unfinished",
+        }
+        facts |= {"total": ran, "start": start, "runs": runs, "longestNs": 130_000, "wholeNs": 1_234_000}
+        return facts | {"at": ran if number == 2 else None}
+
+    def run(self, index, number):
+        row = self.row(self.size - 1 - index)
+        facts = {"node": row["node"], "op": row["op"], "name": "", "file": SCRIPT, "line": row["line"], "order": index}
+        facts |= {"startNs": index * 10_000, "durationNs": 10_000 * (1 + index * 5 % 13), "outcome": "ok"}
+        return facts | {"hooks": int(index % 4 == 3), "gradient": 0.5**index, "record": 1000 * number + index}
+
+    def do_neighbourhood(self, node, hops):
+        """A chain: each node hangs from the one built before it, and from the one two before where `hops` is odd."""
+        nodes = [each for each in range(node - hops, node + hops + 1) if 0 < each <= self.size]
+        boxes = [self.box(each, at) for at, each in enumerate(nodes)]
+        lines = [
+            {"consumer": low, "producer": high, "output": 0, "input": 0, "xs": [10 + low % 2 * 12, 10 + high % 2 * 12]}
+            for high, low in pairwise(nodes)
+        ]
+        body = {"node": node, "hops": hops, "total": len(nodes), "cut": False, "width": 40, "layers": len(nodes)}
+        return body | {"boxes": boxes, "lines": lines, "ports": []}
+
+    def box(self, node, layer):
+        row = self.row(node - 1)
+        words = [f"{row['op']} #{node}", " ".join(f"[{each['text']}]" for each in row["badges"]) or "train.py:9"]
+        facts = {"node": node, "op": row["op"], "words": words, "x": node % 2 * 12, "width": 22, "layer": layer}
+        return facts | {"state": row["state"], "file": SCRIPT, "line": row["line"]}
+
+    def do_tree(self, start, count):
+        """A model of two linear layers."""
+        kinds = [
+            ("module", "", "Sequential", 0, 5),
+            ("module", "0", "Linear", 1, 2),
+            ("parameter", "0.weight", "float64[48, 64]", 2, 0),
+        ]
+        kinds += [
+            ("parameter", "0.bias", "float64[48]", 2, 0),
+            ("module", "1", "ReLU", 1, 1),
+            ("module", "2", "Linear", 1, 2),
+        ]
+        kinds += [("parameter", "2.weight", "float64[10, 48]", 2, 0), ("parameter", "2.bias", "float64[10]", 2, 0)]
+        branches = [
+            {"kind": kind, "path": path, "className": name, "depth": depth, "nodes": nodes, "ns": nodes * 40_000,
+             "nbytes": 24_576 if kind == "parameter" else 0, "node": at + 1, "row": at}
+            for at, (kind, path, name, depth, nodes) in enumerate(kinds)
+        ]  # fmt: skip
+        return {"total": len(branches), "start": start, "branches": branches[start : start + count]}
+
+    def do_paths(self, **ends):
+        first, last = max(ends.values()), min(ends.values())
+        nodes = list(range(last, first + 1)) if last > 1 else []
+        facts = {"first": first, "last": last, "total": len(nodes), "nodes": nodes, "shortest": nodes[::-1]}
+        return facts | {"cut": False}
+
+    def do_firstBad(self):
+        return {"node": 3, "row": 2, "why": "2 NaN, 0 Inf in its output"}
+
+    def do_graph(self, node, hops, start, count):
+        edges = [{"consumer": node, "producer": node - 1, "output": 0, "input": 0}] if node > 1 else []
+        edges += [{"consumer": each, "producer": node, "output": 0, "input": 0} for each in (node + 1, node + 2)]
+        return {
+            "title": "",
+            "total": 3,
+            "start": 0,
+            "nodes": [],
+            "edges": [e for e in edges if e["consumer"] <= self.size],
+        }
+
+    def do_tensor(self, variablesReference, **wanted):
+        assert variablesReference == 55
+        return page(self.tensor, **wanted)
+
+    def do_findings(self, lints=False):
+        return {"findings": [*self.findings, *(self.lints if lints else [])], "rendered": self.rendered}
 
     def do_exceptionInfo(self, threadId):
         return self.exception
@@ -283,7 +371,7 @@ class FakeHub:
     def do_threads(self):
         return {"threads": [{"id": 1, "name": "MainThread"}]}
 
-    def do_stackTrace(self, threadId, levels):
+    def do_stackTrace(self, threadId, levels=0):
         if self.counter is None:
             return {"stackFrames": []}
         name = f"{self.op(self.counter)}, {self.size - self.counter} of {self.size}"
@@ -331,8 +419,8 @@ class FakeHub:
         return {}
 
 
-def _entry(name, value, state=""):
-    return {"name": name, "value": value, "type": "", "reference": 0, "state": state}
+def _entry(name, value, state="", reference=0):
+    return {"name": name, "value": value, "type": "", "reference": reference, "state": state}
 
 
 def _event(index):

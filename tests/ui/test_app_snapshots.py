@@ -14,26 +14,6 @@ created      train.py:10 in <module>
 fix          Pass retain_graph=True to the first call."""
 
 
-@pytest.fixture
-def looks(snap_compare, new_app, on_screen):
-    """Compare the screen after a script; the script gets a `Screen`."""
-
-    def compare(script, size, prepare=None, **how):
-        app = new_app(**how)
-        if prepare is not None:
-            app.prepare.append(prepare)
-
-        async def run_before(pilot):
-            screen = on_screen(app, pilot)
-            await screen.ready()
-            await script(screen)
-            await screen.settle()
-
-        return snap_compare(app, terminal_size=size, run_before=run_before)
-
-    return compare
-
-
 async def nothing(screen):
     pass
 

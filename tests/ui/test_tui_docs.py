@@ -8,14 +8,42 @@ import pytest
 from agdbg_ui import keymap
 from agdbg_ui.screens.filters import FiltersScreen
 from agdbg_ui.screens.page import Page
+from agdbg_ui.screens.tensor import TensorScreen
+from agdbg_ui.widgets.boxes import Boxes
+from agdbg_ui.widgets.findings import FindingsPane
 from agdbg_ui.widgets.inspector import Inspector
 from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.program_input import ProgramInput
 from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.source import SourcePane
+from agdbg_ui.widgets.stops import StopsPane
+from agdbg_ui.widgets.timeline import TimelinePane
+from agdbg_ui.widgets.tree import TreeView
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "tui.md").read_text("utf-8")
 NAMES = {"left": "←", "right": "→", "up": "↑", "down": "↓", "escape": "Esc", "enter": "Enter", "space": "Space"}
+NAMES |= {
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+}
+NAMES |= {
+    "tab": "Tab",
+    "delete": "Delete",
+    "home": "Home",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "exclamation_mark": "!",
+}
+NAMES |= {f"shift+{key}": f"Shift+{NAMES[key]}" for key in ("left", "right", "up", "down")}
+
+
+PANES = [Inspector, SourcePane, OutputPane, ProgramInput, Prompt, Page, FiltersScreen]
+PANES += [TensorScreen, Boxes, FindingsPane, StopsPane, TimelinePane, TreeView]
 
 
 def section(heading):
@@ -47,13 +75,15 @@ def test_every_binding_of_the_app_is_a_key_of_the_page():
         "question_mark": "?",
         "tab": "Tab",
         "ctrl+q": "Ctrl+Q",
+        "ctrl+p": "Ctrl+P",
+        "ctrl+e": "Ctrl+E",
         **NAMES,
     }
     keys = [each for binding in keymap.bindings() for each in binding.key.split(",")]
     assert [key for key in keys if shown.get(key, key) not in named] == []
 
 
-@pytest.mark.parametrize("pane", [Inspector, SourcePane, OutputPane, ProgramInput, Prompt, Page, FiltersScreen])
+@pytest.mark.parametrize("pane", PANES)
 def test_the_page_names_the_keys_of_a_pane(pane):
     text = section("In one pane") + PAGE.partition("## Input mode")[2]
     named = re.findall(r"`([^`]+)`", text)

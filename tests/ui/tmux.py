@@ -20,6 +20,7 @@ class Tmux:
         runtime = folder / "run"
         runtime.mkdir(mode=0o700, exist_ok=True)
         environment = {**os.environ, "PS1": "ready> ", "XDG_RUNTIME_DIR": str(runtime), "TERM": "xterm-256color"}
+        environment |= {"XDG_STATE_HOME": str(folder / "state"), "EDITOR": f"sh {folder}/editor"}
         for name in ("TMUX", "COLUMNS", "LINES"):
             environment.pop(name, None)
         environment.pop("NO_COLOR", None)

@@ -6,20 +6,26 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from textual import on, work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.notifications import Notify
 from textual.timer import Timer
 
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
-from agdbg_ui import messages
+from agdbg_ui import editor, messages
 from agdbg_ui.backend import Backend
+from agdbg_ui.console import ConsoleRunner
 from agdbg_ui.explaining import Explaining
+from agdbg_ui.finding import Findings
+from agdbg_ui.jumping import Jumps
 from agdbg_ui.keymap import bindings
 from agdbg_ui.losing import GONE
+from agdbg_ui.memory import Memory
 from agdbg_ui.newest import Newest
+from agdbg_ui.palette import KeyCommands
+from agdbg_ui.palettes import ORDER, WORDS, after, register
+from agdbg_ui.pane_app import PaneApp
 from agdbg_ui.panes import Panes, Workspace
 from agdbg_ui.prompts import Prompts
 from agdbg_ui.refreshing import Refreshing
@@ -30,16 +36,12 @@ from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.page import Page
 from agdbg_ui.screens.question import Question, barrier_question, quit_question
 from agdbg_ui.session import Session
-from agdbg_ui.text import safe
+from agdbg_ui.stopping import Stopping
 from agdbg_ui.widgets.banner import Banner
-from agdbg_ui.widgets.events import EventsPane
-from agdbg_ui.widgets.inspector import Inspector
 from agdbg_ui.widgets.key_line import KeyLine
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.output import OutputPane
-from agdbg_ui.widgets.pane_tabs import PaneTabs
 from agdbg_ui.widgets.prompt import Prompt
-from agdbg_ui.widgets.source import SourcePane
 from agdbg_ui.widgets.title_line import TitleLine
 from agdbg_ui.widgets.too_small import TooSmall
 from agdbg_ui.wording import emptiness
@@ -50,7 +52,7 @@ _PATIENCE_S = 3.0
 _RUNNING = "the program runs; z stops it at its next node"
 
 
-class AgdbgApp(App[TuiResult]):
+class AgdbgApp(PaneApp):
     """The debugger on the terminal.
 
     Args:
@@ -58,11 +60,12 @@ class AgdbgApp(App[TuiResult]):
         command: ``launch`` or ``attach``.
         arguments: of that request.
         clock: seconds.
+        memory: what the screen looked like the last time; None: nothing is remembered.
     """
 
     CSS_PATH = "agdbg.tcss"
     TITLE = "agdbg"
-    ENABLE_COMMAND_PALETTE = False
+    COMMANDS: ClassVar[set[Any]] = {KeyCommands}
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 (mypy sees no ClassVar in the base)
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_ROWS, "-tall")]  # noqa: RUF012
@@ -73,12 +76,18 @@ class AgdbgApp(App[TuiResult]):
         command: str,
         arguments: dict[str, Any],
         clock: Callable[[], float] = monotonic,
+        memory: Memory | None = None,
     ) -> None:
         super().__init__()
+        self._memory = memory
+        register(self)
         self._connect, self._command, self._arguments, self._clock = connect, command, arguments, clock
         self.session: Session | None = None
+        self.commander: ConsoleRunner | None = None
         self._refreshing: Refreshing | None = None
         self._explaining: Explaining | None = None
+        self._findings: Findings | None = None
+        self._stopping: Stopping | None = None
         self._explain: Newest | None = None
         self._resizing: Newest | None = None
         self._told_size = (0, 0)
@@ -103,10 +112,22 @@ class AgdbgApp(App[TuiResult]):
 
     def on_mount(self) -> None:
         """Show the empty screen, then connect."""
+        self._remember()
         self._ticking = self.set_interval(1.0, self._show_state, pause=True)
-        self.lanes.focus()
+        self.panes.focus_last()
         self._show_empty()
         self._begin()
+
+    def _remember(self) -> None:
+        known = self._memory.load() if self._memory is not None else {}
+        if known.get("theme") in ORDER:
+            self.theme = known["theme"]
+        self.panes.restore(known)
+
+    def on_unmount(self) -> None:
+        """Keep how the screen looks."""
+        if self._memory is not None:
+            self._memory.save({"theme": self.theme, **self.panes.remembered()})
 
     @work
     async def _begin(self) -> None:
@@ -130,7 +151,9 @@ class AgdbgApp(App[TuiResult]):
     def _serve(self, session: Session) -> None:
         """Fill the panes, and keep them up to date."""
         self._refreshing = Refreshing(self.post_message, session, self.lanes, self.panes)
-        self._explaining = Explaining(session, self._banner)
+        self._findings, self._stopping = Findings(self, session), Stopping(self, session)
+        self._explaining = Explaining(session, self._banner, self._findings.select)
+        self.commander = ConsoleRunner(session)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
         self._show_state()
@@ -151,8 +174,9 @@ class AgdbgApp(App[TuiResult]):
             self.output.leave_input_mode()  # nobody is there to type for
         if view.trace:
             self.output.set_log_path(os.path.join(view.trace, "output.log"))
-        if self._explain is not None and view.life != "starting":
+        if self._explain is not None and self._findings is not None and view.life != "starting":
             self._explain.ask()
+            self._findings.follow()
 
     def _show_empty(self) -> None:
         if self.session is None:
@@ -164,11 +188,12 @@ class AgdbgApp(App[TuiResult]):
     def _on_moved(self) -> None:
         if self._refreshing is not None:
             self._refreshing.all()
+        self.panes.stops.outdate()
 
     @on(messages.Grew)
     def _on_grew(self) -> None:
         if self._refreshing is not None:
-            self._refreshing.all()
+            self._refreshing.all(moved=False)
         self._show_state()
 
     @on(messages.Printed)
@@ -189,111 +214,6 @@ class AgdbgApp(App[TuiResult]):
                 self.session.force(message.command)
 
         self.push_screen(barrier_question(message.text), answered)
-
-    def say(self, text: str, severity: Any = "information") -> None:
-        """A short note that goes away by itself."""
-        self.notify("\n".join(map(safe, text.split("\n"))), severity=severity, timeout=5, markup=False)
-
-    def on_notify(self, event: Notify) -> None:
-        """One more note is about to show: of those that do, the last that says something else stays."""
-        kept = [note for note in self._notifications if note.message != event.notification.message][-1:]
-        self._notifications.clear()
-        for note in kept:
-            self._notifications.add(note)
-
-    def why(self, error: BaseException) -> str:
-        """What to say of a request that failed."""
-        is_gone = self.session is not None and self.session.view.life == "lost"
-        return GONE if is_gone else str(error) or type(error).__name__
-
-    # ----- what the panes say -----
-
-    @on(Lanes.Wanted)
-    def _on_rows_wanted(self) -> None:
-        if self._refreshing is not None:
-            self._refreshing.rows.ask()
-
-    @on(Lanes.Selected)
-    def _on_row_selected(self) -> None:
-        if self._refreshing is not None:
-            self._refreshing.node.ask()
-
-    @on(EventsPane.Wanted)
-    def _on_events_wanted(self, message: EventsPane.Wanted) -> None:
-        if self._refreshing is not None:
-            self._try(self._refreshing.events(message.start, message.count))
-
-    @on(EventsPane.Selected)
-    def _on_event_selected(self, message: EventsPane.Selected) -> None:
-        event = message.event
-        if event["node"]:
-            self._try(self.go_to_node(event["node"]))
-        elif event["file"] and self._refreshing is not None:
-            self.panes.show("source")
-            self._try(self._refreshing.show_source(event["file"], event["line"]))
-
-    @on(Inspector.Goto)
-    def _on_goto(self, message: Inspector.Goto) -> None:
-        self._try(self.go_to_node(message.node))
-
-    @on(Inspector.SetWanted)
-    def _on_set_wanted(self, message: Inspector.SetWanted) -> None:
-        self.prompts.open_set(str(message.entry["name"]))
-
-    @on(SourcePane.BreakpointToggled)
-    def _on_line_toggled(self, message: SourcePane.BreakpointToggled) -> None:
-        self._try(self._toggle(message.path, message.line))
-
-    @on(OutputPane.Submitted)
-    def _on_typed(self, message: OutputPane.Submitted) -> None:
-        if self.session is not None:
-            self._try(self.session.ask.type_in(message.text))
-
-    @on(OutputPane.InputModeChanged)
-    def _on_input_mode(self, message: OutputPane.InputModeChanged) -> None:
-        if message.active and (self.session is None or not self.session.view.alive):
-            self.output.leave_input_mode()
-
-    @on(Banner.Opened)
-    def _on_banner_opened(self) -> None:
-        self.action_explain()
-
-    @on(PaneTabs.Chosen)
-    def _on_tab_chosen(self, message: PaneTabs.Chosen) -> None:
-        self.panes.focus(message.pane)
-
-    @on(Prompt.Entered)
-    def _on_entered(self, message: Prompt.Entered) -> None:
-        self._try(self.prompts.entered(message.kind, message.text))
-
-    @on(Prompt.Arrow)
-    def _on_arrow(self, message: Prompt.Arrow) -> None:
-        self._try(self.prompts.find(message.text, backwards=message.by < 0))
-
-    @on(Prompt.Closed)
-    def _on_prompt_closed(self) -> None:
-        self.panes.focus_last()
-
-    async def go_to_node(self, node: int) -> None:
-        """Select a node in the graph."""
-        if self.session is None:
-            return
-        row = await self.session.ask.locate(node)
-        if row is None:
-            self.say(f"node {node} has no row: it is a leaf that no recorded node uses")
-        else:
-            self.lanes.go_to(row)
-
-    def _try(self, awaitable: Awaitable[object]) -> None:
-        """Do it beside the screen's own work; say so when it fails."""
-
-        async def run() -> None:
-            try:
-                await awaitable
-            except Exception as error:
-                self.say(self.why(error), "error")
-
-        self.run_worker(run(), exit_on_error=False)
 
     # ----- size and focus -----
 
@@ -353,13 +273,7 @@ class AgdbgApp(App[TuiResult]):
         elif not row["file"]:
             self.say(f"{row['op']} was built at an unknown line; B breaks on its name")
         else:
-            self._try(self._toggle(row["file"], row["line"]))
-
-    async def _toggle(self, file: str, line: int) -> None:
-        if self.session is not None and self._refreshing is not None:
-            added = await self.session.breakpoints.toggle_line(file, line)
-            self.say(f"breakpoint at {os.path.basename(file)}:{line} {'set' if added else 'removed'}")
-            self._refreshing.all()
+            self._try(self.toggle_line(row["file"], row["line"]))
 
     def action_filters(self) -> None:
         """Choose the errors to stop at."""
@@ -377,6 +291,62 @@ class AgdbgApp(App[TuiResult]):
     def action_pane(self, pane: str) -> None:
         """Focus a pane."""
         self.panes.focus(pane)
+        if pane == "findings" and self._findings is not None and not self.panes.findings.findings:
+            self._findings.ask()
+
+    def action_walk(self, by: int) -> None:
+        """To the next line that shows what went wrong, or the one before."""
+        if not self.panes.findings.walk(by):
+            self.say("there are no findings to walk through; 5 looks for them")
+
+    def action_turn_graph(self) -> None:
+        """Show the graph in another way."""
+        self.panes.turn_graph()
+
+    def action_jump_to(self, where: str) -> None:
+        """To the producer, the consumer, the root of the pass, the first bad node."""
+        if self.session is not None:
+            self._try(Jumps(self, self.session).to(where))
+
+    def action_mark(self) -> None:
+        """Mark the selected node; of the second one the ways to it are shown."""
+        if self.session is not None:
+            self._try(Jumps(self, self.session).mark())
+
+    def action_grow(self, by: int) -> None:
+        """More or less room for the graph."""
+        self.panes.grow(by)
+
+    def action_next_theme(self) -> None:
+        """Other colours."""
+        self.theme = after(self.theme)
+        self.say(f"colours: {WORDS[self.theme]}")
+
+    def action_copy(self) -> None:
+        """Put what the cursor is on onto the clipboard of the terminal, by OSC 52."""
+        text = self.panes.text_at_cursor()
+        if text:
+            self.copy_to_clipboard(text)
+        self.say(f"copied: {text}" if text else "there is nothing to copy here")
+
+    def action_edit(self) -> None:
+        """The person's editor at the line of the source pane; the screen waits for it."""
+        source = self.panes.source
+        if not source.path:
+            self.say("no source file is shown")
+            return
+        try:
+            editor.command(source.path, source.current_line)
+            with self.suspend():
+                editor.run(source.path, source.current_line)
+        except (editor.NoEditor, SuspendNotSupported) as error:
+            self.say(str(error) or "this terminal cannot be lent to an editor", "error")
+        if self._refreshing is not None:
+            self._refreshing.forget(source.path)
+
+    def action_zoom(self) -> None:
+        """Let one pane have all the room."""
+        self.panes.zoom()
 
     def action_prompt(self, kind: str) -> None:
         """Ask for a line of text."""
@@ -460,5 +430,7 @@ class AgdbgApp(App[TuiResult]):
         if session.connected:
             await session.part(kill, _PATIENCE_S)
         view = session.view
+        if self.commander is not None:
+            self.commander.close()
         session.close()
         return TuiResult(view.status(), view.trace, view.alive and not kill, view.why)

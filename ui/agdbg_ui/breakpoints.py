@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from typing import Any
 
 from agdbg_ui.backend import Backend
@@ -15,12 +16,16 @@ class Breakpoints:
     The protocol sets all of a file's at once, or all on names; so those of other clients, which the hub tells of by
     ``breakpoint`` events, are sent along with each change. Changes wait for one another, or the later would undo the
     earlier.
+
+    Attributes:
+        on_change: called with ``new``, ``changed`` or ``removed`` and the body of each that was changed by a key.
     """
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._known: dict[int, Body] = {}
         self._one_by_one = asyncio.Lock()
+        self.on_change: Callable[[str, Body], object] = lambda reason, body: None
 
     # ----- what there is -----
 
@@ -32,6 +37,11 @@ class Breakpoints:
     def names(self) -> list[str]:
         """The names that have one, in the order in which they were set."""
         return [each["name"] for each in self._on_names()]
+
+    @property
+    def bodies(self) -> list[Body]:
+        """All, as the protocol has them, in the order of their numbers."""
+        return [body for _, body in sorted(self._known.items())]
 
     @property
     def all(self) -> list[str]:
@@ -50,6 +60,27 @@ class Breakpoints:
         else:
             self._known[number] = breakpoint
 
+    def took(self, command: str, arguments: Body, body: Body) -> bool:
+        """Take in the answer to what the console has asked for; False when that was about no breakpoints."""
+        if (is_replaced := _OF.get(command)) is None:
+            return False
+        wanted: list[Body] = arguments["kinds"] if "kinds" in arguments else arguments["breakpoints"]
+        source = {"source": arguments["source"]} if "source" in arguments else {}
+        old = [each for each in self._known.values() if is_replaced(each, arguments)]
+        made = zip(wanted, body["breakpoints"], strict=True)
+        self._replace(old, [{**source, **asked, **answer} for asked, answer in made if answer.get("id") is not None])
+        return True
+
+    async def remove(self, number: int) -> None:
+        """Take one away, whatever it is on; one that is not there any more is none."""
+        async with self._one_by_one:
+            if (gone := self._known.get(number)) is None:
+                return
+            command, arguments = _without(gone, self.bodies)
+            body = await self._backend.request(command, **arguments)
+            self.took(command, arguments, body)
+            self.on_change("removed", gone)
+
     async def toggle_line(self, file: str, line: int) -> bool:
         """Set a breakpoint on a line, or remove it where there is one; say whether there is one now.
 
@@ -64,7 +95,7 @@ class Breakpoints:
             wanted = sorted([*kept, {"line": line}] if added else kept, key=lambda each: int(each["line"]))
             body = await self._backend.request("setBreakpoints", source={"path": file}, breakpoints=wanted)
             source = {"path": file}
-            self._replace(old, [{"source": source, **each} for each in body["breakpoints"]])
+            self._changed(old, [{"source": source, **each} for each in body["breakpoints"]])
             return added
 
     async def toggle_name(self, name: str) -> bool:
@@ -75,8 +106,16 @@ class Breakpoints:
             added = len(kept) == len(old)
             wanted = [*kept, {"name": name}] if added else kept
             body = await self._backend.request("setFunctionBreakpoints", breakpoints=wanted)
-            self._replace(old, body["breakpoints"])
+            self._changed(old, body["breakpoints"])
             return added
+
+    def _changed(self, old: list[Body], new: list[Body]) -> None:
+        self._replace(old, new)
+        before, after = ({each["id"]: each for each in some} for some in (old, new))
+        for number in before.keys() - after.keys():
+            self.on_change("removed", before[number])
+        for number in after.keys() - before.keys():
+            self.on_change("new", after[number])
 
     def _replace(self, old: list[Body], new: list[Body]) -> None:
         for each in old:
@@ -94,11 +133,38 @@ def _path(breakpoint: Body) -> str:
     return str((breakpoint.get("source") or {}).get("path") or "")
 
 
-def _again(breakpoint: Body, key: str) -> Body:
-    """A breakpoint as it is asked for once more.
+#: By the request that sets breakpoints: which of those that there are it takes the place of.
+_OF: dict[str, Callable[[Body, Body], bool]] = {
+    "setBreakpoints": lambda each, arguments: bool(_path(each)) and _path(each) == arguments["source"].get("path"),
+    "setFunctionBreakpoints": lambda each, arguments: "name" in each,
+    "setDataBreakpoints": lambda each, arguments: "dataId" in each,
+    "agdbg/setEventBreakpoints": lambda each, arguments: "kind" in each,
+}
+_KEYS = {
+    "setBreakpoints": "line",
+    "setFunctionBreakpoints": "name",
+    "setDataBreakpoints": "dataId",
+    "agdbg/setEventBreakpoints": "kind",
+}
+#: Fields that say when it stops, which are told of each breakpoint and sent again with it.
+OPTIONS = ("condition", "hitCondition", "ignore", "logMessage", "temporary", "when")
 
-    One that the hub has refused, as it does with those that have a condition, must not become one that stops the
-    program: it gets a condition again, since the one that it had is not told.
+
+def _without(gone: Body, there: list[Body]) -> tuple[str, Body]:
+    """The request that sets all of its sort but one, and its arguments."""
+    where: Body = {"source": {"path": _path(gone)}}
+    command = next(name for name, is_replaced in _OF.items() if is_replaced(gone, where))
+    kept = [_again(each, _KEYS[command]) for each in there if each["id"] != gone["id"] and _OF[command](each, where)]
+    field = "kinds" if command == "agdbg/setEventBreakpoints" else "breakpoints"
+    return command, {field: kept, **(where if command == "setBreakpoints" else {})}
+
+
+def _again(breakpoint: Body, key: str) -> Body:
+    """A breakpoint as it is asked for once more, with all that says when it stops.
+
+    One that the hub has refused must not become one that stops the program: it gets a condition that is none.
     """
-    wanted = {key: breakpoint[key]}
-    return wanted if breakpoint["verified"] else {**wanted, "condition": breakpoint.get("message") or "refused"}
+    wanted = {key: breakpoint[key], **{name: breakpoint[name] for name in OPTIONS if name in breakpoint}}
+    if breakpoint["verified"] or "condition" in wanted:
+        return wanted
+    return {**wanted, "condition": breakpoint.get("message") or "refused"}

@@ -1,6 +1,6 @@
 """The banner, and the page behind it: why the program stands still, or what went wrong in it."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agdbg.protocol.errors import RequestFailed
@@ -16,8 +16,8 @@ _RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 40
 class Explaining:
     """Says in the banner what the view says, and the diagnosis as soon as it is there."""
 
-    def __init__(self, session: Session, widget: Banner) -> None:
-        self._session, self._banner = session, widget
+    def __init__(self, session: Session, widget: Banner, found: Callable[[str], object] = lambda cause: None) -> None:
+        self._session, self._banner, self._found = session, widget, found
         self._diagnosis = ""
         self._about: object = None
 
@@ -66,6 +66,7 @@ class Explaining:
             return
         headline = str(info.get("description") or "").strip().partition("\n")[0]
         self._diagnosis = str((info.get("details") or {}).get("message") or info.get("description") or "").strip()
+        self._found(headline)
         self._banner.show(stop_kind(stop), headline or stop.description, stop.description if headline else "")
 
     async def _conclude(self, view: View) -> None:

@@ -41,6 +41,11 @@ class Filters:
         async with self._one_by_one:
             await self._set(self.on ^ {filter_id})
 
+    def took(self, arguments: dict[str, Any]) -> None:
+        """Others were switched on by the console; `arguments` are those of its request."""
+        more = [option["filterId"] for option in arguments.get("filterOptions", ())]
+        self.on = frozenset([*arguments["filters"], *more])
+
     async def _set(self, on: frozenset[str]) -> None:
         await self._backend.request(
             "setExceptionBreakpoints", filters=[each.id for each in self.known if each.id in on]

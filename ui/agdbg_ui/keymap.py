@@ -9,8 +9,9 @@ from textual.binding import Binding
 class Key(NamedTuple):
     """A key and what it does.
 
-    `shown` is the key as the screen names it, `label` the word in the footer, or "" for none there; when the footer
-    has no room for all, those with the highest `rank` go first.
+    `command` are the words that do the same at the console, "" where a key only moves within a pane. `shown` is the key
+    as the screen names it, `label` the word in the footer, or "" for none there; when the footer has no room for all,
+    those with the highest `rank` go first.
     """
 
     keys: str
@@ -20,6 +21,7 @@ class Key(NamedTuple):
     rank: int
     group: str
     help: str
+    command: str = ""
 
 
 STEP, LOOK, MOVE, DO = "Stepping", "Looking", "Moving", "Program and tools"
@@ -27,37 +29,128 @@ STEP, LOOK, MOVE, DO = "Stepping", "Looking", "Moving", "Program and tools"
 _PHASES = "tensor-hooks, pre-hooks, apply, post-hooks, accumulate, post-accumulate-hooks"
 
 KEYS = [
-    Key("n", "n", "step('next')", "next", 0, STEP, "run the next node"),
-    Key("p", "p", "step('stepBack')", "back", 1, STEP, "back by one node: takes back what it did"),
-    Key("s", "s", "step('stepIn')", "into", 9, STEP, f"into it: {_PHASES}"),
-    Key("o", "o", "step('stepOut')", "out", 9, STEP, "to the end of this backward pass"),
-    Key("c", "c", "step('continue')", "continue", 2, STEP, "run on to the next breakpoint or error"),
-    Key("r", "r", "step('reverseContinue')", "", 0, STEP, "run back to the previous stop"),
-    Key("z", "z", "pause", "pause", 8, STEP, "stop a running program at its next node"),
-    Key("b", "b", "breakpoint", "break", 3, STEP, "breakpoint on the line of the selected node; again removes it"),
-    Key("B", "B", "prompt('break')", "", 0, STEP, "breakpoint on a name: op, node, parameter (* and ? match any)"),
-    Key("f", "f", "filters", "errors", 11, STEP, "which errors to stop at: switches filters on and off"),
-    Key("t", "t", "other_thread", "", 0, STEP, "turn to the next stopped thread"),
-    Key("slash", "/", "prompt('find')", "find", 4, LOOK, "search ops, lines, source and names; Enter: next match"),
-    Key("full_stop,g", ". g", "to_counter", "", 0, LOOK, "back to where the program stands"),
-    Key("x", "x", "explain", "why", 5, LOOK, "the whole explanation of this stop or of what went wrong"),
-    Key("colon", ":", "prompt('evaluate')", "eval", 10, LOOK, "evaluate Python where the program stands"),
-    Key("e", "e", "export", "export", 6, LOOK, "write the graph to an SVG file"),
+    Key("n", "n", "step('next')", "next", 0, STEP, "run the next node", "next"),
+    Key("p", "p", "step('stepBack')", "back", 1, STEP, "back by one node: takes back what it did", "back"),
+    Key("s", "s", "step('stepIn')", "into", 9, STEP, f"into it: {_PHASES}", "step"),
+    Key("o", "o", "step('stepOut')", "out", 9, STEP, "to the end of this backward pass", "finish"),
+    Key("c", "c", "step('continue')", "continue", 2, STEP, "run on to the next breakpoint or error", "continue"),
+    Key("r", "r", "step('reverseContinue')", "", 0, STEP, "run back to the previous stop", "reverse"),
+    Key("z", "z", "pause", "pause", 8, STEP, "stop a running program at its next node", "pause"),
+    Key(
+        "b",
+        "b",
+        "breakpoint",
+        "break",
+        3,
+        STEP,
+        "breakpoint on the line of the selected node; again removes it",
+        "break line",
+    ),
+    Key(
+        "B",
+        "B",
+        "prompt('break')",
+        "",
+        0,
+        STEP,
+        "breakpoint on a name: op, node, parameter (* and ? match any)",
+        "break name",
+    ),
+    Key("f", "f", "filters", "errors", 11, STEP, "which errors to stop at: switches filters on and off", "errors"),
+    Key("t", "t", "other_thread", "", 0, STEP, "turn to the next stopped thread", "thread next"),
+    Key(
+        "slash",
+        "/",
+        "prompt('find')",
+        "find",
+        4,
+        LOOK,
+        "search ops, lines, source and names; Enter: next match",
+        "search",
+    ),
+    Key("full_stop,g", ". g", "to_counter", "", 0, LOOK, "back to where the program stands", "here"),
+    Key("x", "x", "explain", "why", 5, LOOK, "the whole explanation of this stop or of what went wrong", "why"),
+    Key("colon", ":", "prompt('console')", "console", 10, LOOK, "a command of the console, or Python", "console"),
+    Key(
+        "v",
+        "v",
+        "turn_graph",
+        "",
+        0,
+        LOOK,
+        "the graph as lanes, as boxes around the selected node, by modules",
+        "view other",
+    ),
+    Key("u", "u", "jump_to('producer')", "", 0, LOOK, "to the producer: where the gradient goes next", "go producer"),
+    Key("d", "d", "jump_to('consumer')", "", 0, LOOK, "to the consumer: where the gradient comes from", "go consumer"),
+    Key("R", "R", "jump_to('root')", "", 0, LOOK, "to the node at which the pass began", "go root"),
+    Key(
+        "exclamation_mark",
+        "!",
+        "jump_to('bad')",
+        "",
+        0,
+        LOOK,
+        "to the first node with a NaN or an Inf, or that failed",
+        "go bad",
+    ),
+    Key("m", "m", "mark", "", 0, LOOK, "mark a node; at a second one: the ways between them; at a third: none", "mark"),
+    Key("w", "w", "walk(1)", "", 0, LOOK, "walk on through the lines that show what went wrong", "walk"),
+    Key("W", "W", "walk(-1)", "", 0, LOOK, "walk back through them", "walk back"),
+    Key("e", "e", "export", "export", 6, LOOK, "write the graph to an SVG file", "draw"),
     Key("up,down", "↑ ↓", "", "", 0, MOVE, "select the row above, below; also PgUp, PgDn, Home, End, mouse"),
-    Key("tab", "Tab", "app.focus_next", "", 0, MOVE, "to the next pane; Shift+Tab to the one before"),
-    Key("1", "1", "pane('inspector')", "", 0, MOVE, "inspector: gradients, saved tensors, edges, hooks"),
-    Key("2", "2", "pane('source')", "", 0, MOVE, "source: the forward line of the selected node"),
-    Key("3", "3", "pane('output')", "", 0, MOVE, "output of the program"),
-    Key("4", "4", "pane('events')", "", 0, MOVE, "events: passes, hooks, writes, errors"),
-    Key("0,escape", "0 Esc", "pane('lanes')", "", 0, MOVE, "back to the graph"),
-    Key("i", "i", "type_in", "", 0, DO, "type into the program (input, pdb); Esc leaves"),
-    Key("question_mark", "?", "help", "help", 4, DO, "this page"),
-    Key("q,ctrl+q", "q", "quit", "quit", 0, DO, "quit; asks what becomes of a running program"),
+    Key("tab", "Tab", "app.focus_next", "", 0, MOVE, "to the next pane; Shift+Tab to the one before", "view next"),
+    Key(
+        "1",
+        "1",
+        "pane('inspector')",
+        "",
+        0,
+        MOVE,
+        "inspector: gradients, saved tensors, edges, hooks",
+        "view inspector",
+    ),
+    Key("2", "2", "pane('source')", "", 0, MOVE, "source: the forward line of the selected node", "view source"),
+    Key("3", "3", "pane('output')", "", 0, MOVE, "output of the program", "view output"),
+    Key("4", "4", "pane('events')", "", 0, MOVE, "events: passes, hooks, writes, errors", "view events"),
+    Key(
+        "5",
+        "5",
+        "pane('findings')",
+        "",
+        0,
+        MOVE,
+        "findings: what went wrong, and the lines that show it",
+        "view findings",
+    ),
+    Key("6", "6", "pane('timeline')", "", 0, MOVE, "timeline: how long each node of a pass took", "view timeline"),
+    Key("7", "7", "pane('stops')", "", 0, MOVE, "stops: breakpoints, watches, errors, threads", "view stops"),
+    Key("8", "8", "pane('console')", "", 0, MOVE, "console: what was asked at : and answered", "view console"),
+    Key("plus", "+", "grow(5)", "", 0, MOVE, "more room for the graph", "grow"),
+    Key("minus", "-", "grow(-5)", "", 0, MOVE, "less room for the graph", "shrink"),
+    Key("Z", "Z", "zoom", "", 0, MOVE, "let this pane have all the room; again gives it back", "zoom"),
+    Key("0,escape", "0 Esc", "pane('graph')", "", 0, MOVE, "back to the graph", "view graph"),
+    Key("i", "i", "type_in", "", 0, DO, "type into the program (input, pdb); Esc leaves", "type"),
+    Key("y", "y", "copy", "", 0, DO, "copy what the cursor is on (OSC 52, through ssh and tmux as well)", "copy"),
+    Key(
+        "T",
+        "T",
+        "next_theme",
+        "",
+        0,
+        DO,
+        "other colours: dark, light, high contrast, for the colour-blind",
+        "colours",
+    ),
+    Key("ctrl+e", "Ctrl+E", "edit", "", 0, DO, "$EDITOR at the line of the source pane", "edit"),
+    Key("ctrl+p", "Ctrl+P", "command_palette", "", 0, DO, "all that the keys do, to search in", "palette"),
+    Key("question_mark", "?", "help", "help", 4, DO, "this page", "keys"),
+    Key("q,ctrl+q", "q", "quit", "quit", 0, DO, "quit; asks what becomes of a running program", "quit"),
 ]
 
 
 def bindings() -> list[Binding]:
-    """Bindings of the app. ctrl+q is Textual's own, and kept; no other key with ctrl: tmux and shells use them."""
+    """Bindings of the app. Of the keys with ctrl none is tmux's prefix or stops the terminal's flow."""
     return [Binding(key.keys, key.action, key.help, show=False) for key in KEYS if key.action]
 
 

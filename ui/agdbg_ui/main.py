@@ -28,9 +28,9 @@ def open_trace(path: str | os.PathLike[str]) -> TuiResult:
     return _show("attach", {"trace": os.path.abspath(path)}, None)
 
 
-def attach(address: str) -> TuiResult:
-    """Join what a hub runs."""
-    return _show("attach", {}, address)
+def attach(address: str, token: str = "") -> TuiResult:
+    """Join what a hub runs; one at a port wants its token."""
+    return _show("attach", {"token": token} if token else {}, address)
 
 
 def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiResult:
@@ -38,8 +38,9 @@ def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiRe
     with ThreadPoolExecutor(1) as beside:
         found = beside.submit(_address, address)
         from agdbg_ui.app import AgdbgApp
+        from agdbg_ui.memory import Memory
 
-        app = AgdbgApp(_connector(found), command, arguments)
+        app = AgdbgApp(_connector(found), command, arguments, memory=Memory.of_person())
         return app.run() or TuiResult(error=_crash(app.return_code))
 
 

@@ -34,6 +34,11 @@ class Pages:
         at = index % PAGE
         return page[1][at] if page is not None and at < len(page[1]) else None
 
+    @property
+    def known(self) -> list[Row]:
+        """All rows that are kept."""
+        return [row for _, rows in self._pages.values() for row in rows]
+
     def outdate(self) -> int:
         """Everything may have changed: what is seen must be fetched again."""
         self._age += 1

@@ -7,10 +7,35 @@ from textual.containers import Container
 from textual.message import Message
 from textual.widget import Widget
 
+from agdbg_ui.widgets.boxes import Boxes
 from agdbg_ui.widgets.events import EventsPane
+from agdbg_ui.widgets.findings import FindingsPane
 from agdbg_ui.widgets.inspector import Inspector
+from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pane_tabs import PaneTabs
+from agdbg_ui.widgets.rows import Rows
 from agdbg_ui.widgets.source import SourcePane
+from agdbg_ui.widgets.stops import StopsPane
+from agdbg_ui.widgets.timeline import TimelinePane
+from agdbg_ui.widgets.transcript import Transcript
+from agdbg_ui.widgets.tree import TreeView
+
+#: From this size on every pane is seen.
+HUGE = (200, 50)
+#: The panes in the order of the grid where all are seen.
+_HUGE_ORDER = (
+    "lanes",
+    "boxes",
+    "tree",
+    "inspector",
+    "findings",
+    "source",
+    "stops",
+    "timeline",
+    "output",
+    "console",
+    "events",
+)
 
 
 class Workspace(Container):
@@ -19,43 +44,96 @@ class Workspace(Container):
     class LaidOut(Message):
         """The panes have other sizes now."""
 
+    share = 0
+
     def on_resize(self) -> None:
-        """Tell."""
+        """Lay all panes out where there is room for them; tell."""
+        is_huge = self.app.size.width >= HUGE[0] and self.app.size.height >= HUGE[1]
+        if is_huge != self.has_class("-huge"):
+            self.set_class(is_huge, "-huge")
+            self.sort_children(key=_huge_place if is_huge else _usual_place)
+        self.divide()
         self.post_message(self.LaidOut())
+
+    def divide(self) -> None:
+        """Give the graph its share, in percent, where that is another than the usual and not all panes are seen."""
+        share = 0 if self.has_class("-huge") or self.has_class("-zoom") else self.share
+        is_wide = self.screen.has_class("-wide")
+        for rule, is_it in (("grid_columns", is_wide), ("grid_rows", not is_wide)):
+            if not share or not is_it:
+                self.styles.clear_rule(rule)
+            elif rule == "grid_columns":
+                self.styles.grid_columns = f"{share}fr {100 - share}fr"
+            else:
+                self.styles.grid_rows = f"{share}fr 1 {100 - share}fr"
 
 
 class Panes:
-    """The panes by their ids. On a narrow screen one of four is seen, on a wide one two and one of the other two."""
+    """The panes by their ids.
+
+    On a narrow screen one of them is seen below the graph, on a wide one inspector and source and one of the others,
+    on a very wide and high one all.
+    """
 
     ALL: ClassVar[dict[str, tuple[str, str]]] = {
         "inspector": ("1", "Inspector"),
         "source": ("2", "Source"),
         "output": ("3", "Output"),
         "events": ("4", "Events"),
+        "findings": ("5", "Findings"),
+        "timeline": ("6", "Timeline"),
+        "stops": ("7", "Stops"),
+        "console": ("8", "Console"),
     }
-    BOTTOM: ClassVar[dict[str, tuple[str, str]]] = {"output": ALL["output"], "events": ALL["events"]}
+    BOTTOM: ClassVar[dict[str, tuple[str, str]]] = {
+        pane: told for pane, told in ALL.items() if pane not in ("inspector", "source")
+    }
 
     def __init__(self, app: App[Any], lanes: Widget, output: Widget) -> None:
         self._app = app
-        self.inspector, self.source, self.events = (
+        self.inspector, self.source, self.events, self.transcript = (
             Inspector(id="inspector"),
             SourcePane(id="source"),
             EventsPane(id="events"),
+            Transcript(id="console"),
         )
+        self.findings = FindingsPane(id="findings")
+        self.timeline, self.boxes = TimelinePane(id="timeline"), Boxes(id="boxes")
+        self.stops = StopsPane(id="stops")
+        self.tree = TreeView(id="tree")
+        self._graphs: dict[str, Widget] = {"lanes": lanes, "boxes": self.boxes, "tree": self.tree}
         self._widgets: dict[str, Widget] = {
-            "lanes": lanes,
+            **self._graphs,
             "inspector": self.inspector,
             "source": self.source,
             "output": output,
             "events": self.events,
+            "findings": self.findings,
+            "timeline": self.timeline,
+            "stops": self.stops,
+            "console": self.transcript,
         }
         self._tabs, self._bottom_tabs = PaneTabs(self.ALL, id="tabs"), PaneTabs(self.BOTTOM, id="bottom-tabs")
         self.workspace = Workspace(
-            lanes, self._tabs, self.inspector, self.source, self._bottom_tabs, output, self.events, id="workspace"
+            *self._graphs.values(),
+            self._tabs,
+            self.inspector,
+            self.source,
+            self._bottom_tabs,
+            *(self._widgets[pane] for pane in self.BOTTOM),
+            id="workspace",
         )
-        for pane, title in (("lanes", "0 Graph"), ("inspector", "1 Inspector"), ("source", "2 Source")):
-            self._widget(pane).border_title = title
-        self._seen, self._bottom, self._last = "inspector", "output", "lanes"
+        for at, widget in enumerate(self.workspace._pending_children):
+            _USUAL[str(widget.id)] = at
+        self._widget("lanes").border_title = "0 Graph"
+        self.boxes.border_title, self.tree.border_title = "0 Boxes", "0 Modules"
+        for pane, (key, title) in self.ALL.items():
+            self._widget(pane).border_title = f"{key} {title}"
+            self._widget(pane).add_class("pane", "bottom" if pane in self.BOTTOM else "side")
+        for widget in self._graphs.values():
+            widget.add_class("graph")
+        self._seen, self._bottom, self._last, self._graph = "inspector", "output", "lanes", "lanes"
+        self.is_zoomed = False
         self.show("inspector")
 
     def show(self, pane: str) -> None:
@@ -64,23 +142,73 @@ class Panes:
             self._seen = pane
         if pane in self.BOTTOM:
             self._bottom = pane
-        for each in self.ALL:
-            self.workspace.set_class(each == self._seen, f"-see-{each}")
-            self.workspace.set_class(each == self._bottom, f"-bottom-{each}")
+        if pane in self._graphs:
+            self._graph = pane
+        for each, widget in self._widgets.items():
+            widget.set_class(each in (self._seen, self._graph), "-seen")
+            widget.set_class(each == self._bottom, "-bottom")
+            widget.set_class(each == pane, "-zoomed")
         self.show_tabs()
 
     def focus(self, pane: str) -> None:
-        """Make a pane seen and give it the keys."""
+        """Make a pane seen and give it the keys; ``graph`` is whatever the graph is shown as."""
+        pane = self._graph if pane == "graph" else pane
         self.show(pane)
         self._last = pane
         self._app.call_after_refresh(self._widget(pane).focus)
 
+    def show_beside(self, pane: str) -> None:
+        """Make a pane seen where that does not hide the one with the focus."""
+        if self._app.screen.has_class("-wide") or self._last == self._graph:
+            self.show(pane)
+
     def focus_last(self) -> None:
         """Give the keys back to the pane that had them."""
-        if self._last == "lanes" or self._widget(self._last).display:
+        if self._last == self._graph or self._widget(self._last).display:
             self._widget(self._last).focus()
         else:
-            self._widget("lanes").focus()
+            self._widget(self._graph).focus()
+
+    def turn_graph(self) -> None:
+        """Show the graph in the next of its ways."""
+        ways = list(self._graphs)
+        self.focus(ways[(ways.index(self._graph) + 1) % len(ways)])
+
+    def zoom(self) -> None:
+        """Let the pane with the focus have all the room, or give the others theirs back."""
+        self.is_zoomed = not self.is_zoomed
+        self.workspace.set_class(self.is_zoomed, "-zoom")
+        self.workspace.divide()
+        self.focus(self._last)
+
+    def grow(self, by: int) -> None:
+        """Give the graph more room, or less, in percent."""
+        usual = 60 if self._app.screen.has_class("-wide") else 55
+        self.workspace.share = max(20, min((self.workspace.share or usual) + by, 85))
+        self.workspace.divide()
+
+    def text_at_cursor(self) -> str:
+        """What the cursor of the pane with the focus is on: in the graph the place of the node."""
+        widget = self._widget(self._last)
+        if isinstance(widget, Lanes):
+            row = widget.selected
+            return "" if row is None else f"{row['file']}:{row['line']}" if row["file"] else f"#{row['node']}"
+        if isinstance(widget, Boxes):
+            return f"#{widget.selected}" if widget.selected else ""
+        return widget.row_text(widget.cursor) if isinstance(widget, Rows) and widget.row_count else ""
+
+    def remembered(self) -> dict[str, Any]:
+        """What is to be the same the next time."""
+        return {"share": self.workspace.share, "pane": self._seen, "bottom": self._bottom, "graph": self._graph}
+
+    def restore(self, known: dict[str, Any]) -> None:
+        """Look as the last time, as far as that makes sense."""
+        if 20 <= known.get("share", 0) <= 85:
+            self.workspace.share = known["share"]
+        for name, there in (("bottom", self.BOTTOM), ("pane", self.ALL), ("graph", self._graphs)):
+            if known.get(name) in there:
+                self.show(known[name])
+        self._last = self._graph
 
     def show_tabs(self) -> None:
         """Show what is seen and what has the focus."""
@@ -100,10 +228,21 @@ class Panes:
 
     def _focused(self) -> str:
         widget = self._app.screen.focused if self._app.screen_stack else None
-        while widget is not None and widget.id not in self.ALL and widget.id != "lanes":
+        while widget is not None and widget.id not in self._widgets:
             parent = widget.parent
             widget = parent if isinstance(parent, Widget) else None
         return (widget.id or "") if widget is not None else ""
 
     def _widget(self, pane: str) -> Widget:
         return self._widgets[pane]
+
+
+_USUAL: dict[str, int] = {}
+
+
+def _usual_place(widget: Widget) -> int:
+    return _USUAL[str(widget.id)]
+
+
+def _huge_place(widget: Widget) -> int:
+    return _HUGE_ORDER.index(widget.id) if widget.id in _HUGE_ORDER else len(_HUGE_ORDER)

@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from agdbg.errors import InputError
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.commands import common, completions, meaning, nearest_command
 from agdbg_ui.losing import GONE
 from agdbg_ui.matching import matches_something
 from agdbg_ui.widgets.prompt import Prompt
@@ -9,10 +12,10 @@ from agdbg_ui.widgets.prompt import Prompt
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
 
-LABELS = {"find": "/", "evaluate": "eval:", "break": "break on:", "set": "set"}
+LABELS = {"find": "/", "console": ":", "break": "break on:", "set": "set"}
 HINTS = {
     "find": "Enter next match   ↑ ↓ match before, after   Esc closes",
-    "evaluate": "Python where the program stands; Esc closes",
+    "console": "a command or Python; help lists the commands   Tab completes   Esc closes",
     "break": "op, node or parameter, such as Mul* or 1.weight; Enter sets it, again removes it",
     "set": "Python that makes the new gradient; Esc closes",
 }
@@ -32,15 +35,14 @@ class Prompts:
     def _widget(self) -> Prompt:
         return self._app.prompt
 
-    def open(self, kind: str) -> None:
-        """Ask for a line of a kind: find, evaluate, break."""
-        text = ""
+    def open(self, kind: str, text: str = "") -> None:
+        """Ask for a line of a kind: find, console, break; `text` is there to begin with."""
         if kind == "break" and (row := self._app.lanes.selected) is not None:
             text = row["op"]
         self._widget.open(kind, LABELS[kind], text, HINTS[kind])
         if kind == "break" and self._app.session is not None and (there := self._app.session.breakpoints.all):
             self._widget.answer(f"breakpoints: {', '.join(there)}")
-        if kind == "evaluate" and self._evaluating:
+        if kind == "console" and self._evaluating:
             self._widget.answer(EVALUATING)
 
     def open_set(self, name: str) -> None:
@@ -53,8 +55,8 @@ class Prompts:
         try:
             if kind == "find":
                 await self.find(text)
-            elif kind == "evaluate":
-                await self._evaluate(text)
+            elif kind == "console":
+                await self._command(text)
             elif kind == "break":
                 await self._break(text)
             elif kind == "set":
@@ -68,8 +70,10 @@ class Prompts:
         if kind in ("break", "set") and not widget.has_class("-open") and len(self._app.screen_stack) == 1:
             label = f"{self._gradient} =" if kind == "set" else LABELS[kind]
             widget.open(kind, label, text, HINTS[kind])
+        if kind == "console":
+            self._app.panes.transcript.add(text, why, bad=True)
         if widget.asks_for(kind):
-            widget.answer(f"{text}  →  {why}" if kind == "evaluate" else why, bad=True)
+            widget.answer(f"{text}  →  {why}" if kind == "console" else why, bad=True)
         else:
             self._app.say(f"{text}: {why}", "error")
 
@@ -87,6 +91,44 @@ class Prompts:
         lanes.go_to(row)
         self._widget.answer(f"row {row + 1:,} of {lanes.row_count:,}")
 
+    async def _command(self, text: str) -> None:
+        """What a line at the console is: the action of a key, a command, or Python."""
+        kind, what = meaning(text)
+        if kind == "python":
+            try:
+                await self._evaluate(what)
+            except RequestFailed as error:
+                raise InputError(f"{error}{nearest_command(what)}") from None
+        elif kind == "key":
+            if not what.startswith("prompt("):
+                self._widget.close()
+            self._app.panes.transcript.add(text, "")
+            await self._app.run_action(what)
+        elif self._app.commander is None:
+            self._widget.answer(_NO_STOP)
+        else:
+            self._widget.answer(f"{text} … (Esc leaves it)")
+            said, ends = await self._app.commander.execute(what)
+            self._tell(said or "done", text)
+            if ends:
+                await self._app.action_quit()
+
+    def _tell(self, said: str, line: str, bad: bool = False) -> None:
+        """What came of a line: in the transcript, and where the person looks."""
+        self._app.panes.transcript.add(line, said.removeprefix(f"{line}  →  "), bad)
+        if self._widget.asks_for("console"):
+            self._widget.answer(said, bad)
+        else:
+            self._app.say(said, "error" if bad else "information")
+
+    def complete(self, line: str) -> str:
+        """The line as far as it can only go on in one way; where in several, they are shown."""
+        found = completions(line, self._app.lanes.names)
+        if len(found) > 1:
+            last = [each.rpartition(" ")[2] if " " in line else each for each in found]
+            self._widget.answer("  ".join(last))
+        return common(found) + (" " if len(found) == 1 else "") if found else line
+
     async def _evaluate(self, text: str) -> None:
         session = self._app.session
         if session is None or session.frame is None:
@@ -100,10 +142,7 @@ class Prompts:
             said = f"{text}  →  {_result(await session.evaluate(text))}"
         finally:
             self._evaluating = False
-        if self._widget.asks_for("evaluate"):
-            self._widget.answer(said)
-        else:
-            self._app.say(said)
+        self._tell(said, text)
 
     async def _break(self, name: str) -> None:
         session = self._app.session

@@ -40,9 +40,42 @@ class Queries:
         """A page of rare events; a negative start counts from the end."""
         return await self._backend.request("agdbg/events", start=start, count=count)
 
-    async def findings(self) -> Body:
-        """What ``agdbg explain`` says."""
-        return await self._backend.request("agdbg/findings")
+    async def findings(self, lints: bool = False) -> Body:
+        """What ``agdbg explain`` says, and when asked what ``agdbg lint`` does."""
+        return await self._backend.request("agdbg/findings", **({"lints": True} if lints else {}))
+
+    async def timeline(self, start: int, count: int, pass_id: int | None, thread: int | None) -> Body:
+        """A page of the runs of a pass; None: that in which the thread stands, or the last."""
+        chosen = {} if pass_id is None else {"pass": pass_id}
+        return await self._backend.request("agdbg/timeline", start=start, count=count, **chosen, **_of(thread))
+
+    async def neighbourhood(self, node: int, hops: int) -> Body:
+        """The boxes around a node."""
+        return await self._backend.request("agdbg/neighbourhood", node=node, hops=hops)
+
+    async def tensor(self, reference: int, wanted: Body) -> Body:
+        """A page of a tensor."""
+        return await self._backend.request("agdbg/tensor", variablesReference=reference, **wanted)
+
+    async def tree(self, start: int, count: int) -> Body:
+        """A page of modules and parameters."""
+        return await self._backend.request("agdbg/tree", start=start, count=count)
+
+    async def paths(self, one: int, other: int) -> Body:
+        """The nodes between two nodes."""
+        return await self._backend.request("agdbg/paths", **{"from": one, "to": other})
+
+    async def first_bad(self) -> Body:
+        """The first node with a NaN or an Inf, or the first that failed."""
+        return await self._backend.request("agdbg/firstBad")
+
+    async def beside(self, node: int, count: int) -> Body:
+        """The nodes one edge away from a node, and the edges between them."""
+        return await self._backend.request("agdbg/graph", node=node, hops=1, start=0, count=count)
+
+    async def goto(self, record: int) -> None:
+        """Look at the recording as it was at a record."""
+        await self._backend.request("agdbg/goto", row=record)
 
     async def exception(self, thread: int) -> Body:
         """The diagnosis of what a thread stopped for."""

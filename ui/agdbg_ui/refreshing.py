@@ -12,6 +12,8 @@ from agdbg_ui.session import Session
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.source import BREAKPOINT
 
+#: Modules and parameters that are shown; of more, the last are left out.
+BRANCHES = 20_000
 #: Texts of source files that are kept.
 _FILES = 50
 
@@ -29,16 +31,30 @@ class Refreshing:
     def __init__(self, post: Callable[[Message], object], session: Session, lanes: Lanes, panes: Panes) -> None:
         self._post, self._session, self._lanes = post, session, lanes
         self._inspector, self._source, self._events = panes.inspector, panes.source, panes.events
+        self._timeline, self._boxes, self._tree = panes.timeline, panes.boxes, panes.tree
         self._texts: dict[str, str | None] = {}
         self.rows = Newest(self._told(self._fetch_rows), session.keep)
         self.node = Newest(self._told(self._fetch_node), session.keep)
+        self.runs = Newest(self._told(self._fetch_runs), session.keep)
+        self.around = Newest(self._told(self._fetch_around), session.keep)
+        self.branches = Newest(self._told(self._fetch_branches), session.keep)
+        self._wanted_around = (0, 0)
         self.total = Newest(self._told(self._fetch_total), session.keep)
 
-    def all(self) -> None:
+    def all(self, moved: bool = True) -> None:
         """Everything may be different now."""
         self._lanes.outdate()
         self.rows.ask()
         self.total.ask()
+        self._timeline.outdate(moved)
+        if moved:
+            self._boxes.outdate()
+            self._tree.outdate()
+
+    def neighbourhood(self, node: int, hops: int) -> None:
+        """The boxes around a node are wanted."""
+        self._wanted_around = node, hops
+        self.around.ask()
 
     async def events(self, start: int, count: int) -> None:
         """A page of events."""
@@ -61,6 +77,8 @@ class Refreshing:
 
     async def _fetch_node(self) -> None:
         node = self._lanes.selected_node
+        if node is not None:
+            self._boxes.follow(node, self._lanes.pages.counter_node)
         if node is None:
             self._inspector.show(None)
             return
@@ -71,8 +89,35 @@ class Refreshing:
         self._inspector.show(body)
         await self.show_source(body["file"], body["line"], body["text"])
 
+    async def _fetch_runs(self) -> None:
+        if (wanted := self._timeline.wanted) is not None:
+            start, count, age = wanted
+            thread = self._session.stopped_thread
+            self._timeline.put(await self._session.ask.timeline(start, count, self._timeline.pass_id, thread), age)
+
+    async def _fetch_around(self) -> None:
+        node, hops = self._wanted_around
+        if node:
+            self._boxes.put(await self._session.ask.neighbourhood(node, hops))
+
+    async def _fetch_branches(self) -> None:
+        found: list[Any] = []
+        total = 1
+        while len(found) < min(total, BRANCHES):
+            body = await self._session.ask.tree(len(found), 1000)
+            total = body["total"]
+            found += body["branches"]
+            if not body["branches"]:
+                break
+        self._tree.put(found, total)
+
     async def _fetch_total(self) -> None:
         self._events.set_total((await self._session.ask.events(0, 0))["total"])
+
+    def forget(self, path: str) -> None:
+        """A file may have changed."""
+        self._texts.pop(path, None)
+        self.node.ask()
 
     async def _text_of(self, path: str) -> str | None:
         if path not in self._texts:

@@ -29,6 +29,10 @@ from agdbg_ui.view import Life, Stop, View, frame_of
 FRAMES = 50
 #: How long a step may run before the screen says that the program runs, in seconds: most steps end before that.
 HUSH_S = 0.1
+#: Requests after which a thread goes on.
+MOVES = frozenset(
+    {"next", "stepIn", "stepOut", "stepBack", "continue", "reverseContinue", "agdbg/until", "agdbg/skip", "agdbg/goto"}
+)
 #: The scope with the incoming gradients.
 GRADIENTS = "Gradients in"
 
@@ -46,6 +50,8 @@ class Session:
         ask: the queries about the graph and the program.
         breakpoints: those of all clients.
         filters: the errors to stop at.
+        hits: by the number of a breakpoint, how often the program has stopped at it since this client is there.
+        listener: called with the name and body of each event, and of breakpoints that were set here.
     """
 
     def __init__(
@@ -66,6 +72,11 @@ class Session:
         self._moving = self._parting = False
         self._notes: list[str] | None = None
         self._serial = 0
+        self.hits: dict[int, int] = {}
+        self.listener: Callable[[str, Body], object] = lambda event, body: None
+        self.breakpoints.on_change = lambda reason, body: self.listener(
+            "breakpoint", {"reason": reason, "breakpoint": body}
+        )
         self._frames = Newest(self._fetch_frames, self.keep)
         self._steps = Steps(self._send_step, self.keep)
         self._handlers: dict[str, Callable[[Body], None]] = {
@@ -76,6 +87,7 @@ class Session:
             "breakpoint": self._on_breakpoint,
             "agdbg/grew": self._on_grew,
             "agdbg/ended": self._on_ended,
+            "agdbg/restarted": self._on_restarted,
         }
         backend.on_event = self._on_event
         backend.closed.add_done_callback(self._on_closed)
@@ -167,6 +179,26 @@ class Session:
         self._show_stop()
         return True
 
+    def turn_to(self, thread: int) -> bool:
+        """Turn to a stopped thread; False when it is not stopped."""
+        if thread not in self._stops:
+            return False
+        self._thread = thread
+        self._frames.ask()
+        self._show_stop()
+        self._post(Moved())
+        return True
+
+    def stands(self, thread: int) -> bool:
+        """Whether a thread is stopped, as far as was told."""
+        return thread in self._stops
+
+    def where(self, thread: int) -> str:
+        """Where a thread stands, in words; "" when it runs."""
+        stop = self._stops.get(thread)
+        here = "  (this one)" if thread == self._thread and len(self._stops) > 1 else ""
+        return f"{stop.description}{here}" if stop is not None else ""
+
     async def evaluate(self, expression: str) -> Body:
         """Python where the thread stands, one at a time; ``notes`` of the body is what the hub notes meanwhile."""
         notes = self._notes = []
@@ -202,6 +234,31 @@ class Session:
         self._output.close()
         self._unhush()
         self._backend.close()
+
+    async def ask_for_console(self, command: str, /, **arguments: Any) -> Body:
+        """A request of the console: what it moves and sets is known here as if a key had done it."""
+        moves = command in MOVES
+        self._moving = self._moving or moves
+        try:
+            body = await self._backend.request(command, **arguments)
+        except BaseException:
+            self._moving = self._moving and not moves
+            raise
+        if moves:
+            self._hush()
+        if command == "setExceptionBreakpoints":
+            self.filters.took(arguments)
+        elif self.breakpoints.took(command, arguments, body):
+            self._post(Moved())
+        return body
+
+    def stops_told(self) -> list[Body]:
+        """The stops as events tell them, the newest last."""
+        stops = sorted(self._stops.values(), key=lambda stop: stop.serial)
+        return [
+            {"threadId": each.thread, "reason": each.reason, "description": each.description, "text": each.text}
+            for each in stops
+        ]
 
     async def _send_step(self, command: str) -> bool:
         self._moving = True
@@ -240,12 +297,15 @@ class Session:
     # ----- what the hub says -----
 
     def _on_event(self, message: Body) -> None:
+        self.listener(message["event"], message.get("body") or {})
         if (handler := self._handlers.get(message["event"])) is not None:
             handler(message.get("body") or {})
 
     def _on_stopped(self, body: Body) -> None:
         thread = body.get("threadId") or self._thread
         self._serial += 1
+        for number in body.get("hitBreakpointIds") or ():
+            self.hits[number] = self.hits.get(number, 0) + 1
         description, text = body.get("description") or "", body.get("text") or ""
         self._stops[thread] = Stop(thread, body["reason"], description, text, serial=self._serial)
         self._thread = thread
@@ -285,6 +345,15 @@ class Session:
         trace = body.get("trace") or self.view.trace
         self._set(life="ended", stop=None, stopped=(), exit=body["exit"], signal=body["signal"], trace=trace)
         self._post(Moved())
+
+    def _on_restarted(self, body: Body) -> None:
+        """The program was started anew, with another recording."""
+        self._stops.clear()
+        self._settle()
+        self._ended.clear()
+        self._set(life="running", stop=None, stopped=(), exit=None, signal=None, trace=body["trace"], nodes=0)
+        self._post(Moved())
+        self.keep(asyncio.get_running_loop().create_task(self.fetch_status()))
 
     def _on_closed(self, closed: "asyncio.Future[Any]") -> None:
         if closed.cancelled() or (error := closed.result()) is None:

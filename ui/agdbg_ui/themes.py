@@ -16,6 +16,7 @@ ALERT = "bold $text-error"
 NOTICE = "bold $text-warning"
 #: The line the program stands at, and the line of the cursor in a pane that has the focus, or has not.
 HERE = "on $warning 25%"
+MARKED = "on $accent 20%"
 CURSOR = "on $primary 45%"
 CURSOR_BLURRED = "on $foreground 10%"
 _GREY = re.compile(r"\$foreground (\d+)%")

@@ -151,8 +151,6 @@ def _wanted(console: "Console", rest: str) -> Stop:
     if place is not None:
         file, line = place
         return Stop("line", f"{file}:{line}", f"{short(file)}:{line}", file, line, options)
-    if when:
-        raise CommandError(f"{when} can be said of a FILE:LINE only, and not of {words[0]}")
     word = words[0].removeprefix("#")
     name = f"#{word}" if word.isascii() and word.isdecimal() else words[0]
     return Stop("name", name, f"node {word}" if name[0] == "#" else name, options=options)
@@ -164,7 +162,8 @@ def _split_condition(rest: str) -> tuple[str, str]:
 
 
 def _told(stop: Stop) -> Reply:
-    return Reply(f"{stop.number}  {stop.words}", {"breakpoint": stop.as_json()})
+    instead, stop.instead_of = f"  (instead of: {stop.instead_of})" if stop.instead_of else "", ""
+    return Reply(f"{stop.number}  {stop.words}{instead}", {"breakpoint": stop.as_json()})
 
 
 def _list(console: "Console") -> Reply:

@@ -52,6 +52,8 @@ class Inspector(Rows):
     | --- | --- |
     | left, right | fold and unfold a section, or the value of an entry that is too long for its line |
     | enter | on a section: fold, unfold; on an incoming gradient that may be changed: change it; on an edge: go there |
+    | enter | on a value: a page of it |
+    | space | on a value: a page of it |
 
     Sections stay folded from node to node.
     """
@@ -59,12 +61,20 @@ class Inspector(Rows):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "fold", "Fold", show=False),
         Binding("right", "unfold", "Unfold", show=False),
+        Binding("space", "open", "Open", show=False),
     ]
 
     @dataclass
     class SetWanted(Message):
         """The user wants to replace an incoming gradient of the node."""
 
+        entry: Entry
+
+    @dataclass
+    class ValueWanted(Message):
+        """A page of a value is wanted."""
+
+        node: int
         entry: Entry
 
     @dataclass
@@ -217,8 +227,16 @@ class Inspector(Rows):
             self.post_message(self.SetWanted(row.entry))
         elif target := self._target(row):
             self.post_message(self.Goto(target))
+        elif row.entry is not None and row.entry.get("reference"):
+            self.action_open()
         else:
             self._toggle(row)
+
+    def action_open(self) -> None:
+        """A page of the value."""
+        row = self._row_of_cursor()
+        if row is not None and row.entry is not None and row.section in _WRAPPED:
+            self.post_message(self.ValueWanted(int((self._body or {}).get("node", 0)), row.entry))
 
     def action_fold(self) -> None:
         """Fold the value of the entry, or else its section."""

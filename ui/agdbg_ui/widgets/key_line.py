@@ -43,8 +43,6 @@ def _works(key: Key, view: View) -> bool:
         return view.stop is not None or view.life in ("ended", "trace")
     if key.action == "pause":
         return view.life == "running"
-    if key.action == "prompt('evaluate')":
-        return view.stop is not None
     return view.life != "lost" or key.action in ("explain", "help", "quit")
 
 

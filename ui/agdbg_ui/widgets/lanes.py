@@ -11,7 +11,7 @@ from textual.strip import Strip
 from agdbg.protocol.vendor import Row
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells
-from agdbg_ui.themes import HERE, NOTICE
+from agdbg_ui.themes import HERE, MARKED, NOTICE
 from agdbg_ui.widgets.lane_row import Columns, row_pieces, row_placeholder
 from agdbg_ui.widgets.painting import colour
 from agdbg_ui.widgets.rows import Rows
@@ -42,6 +42,7 @@ class Lanes(Rows):
         self._columns = Columns()
         self._said: tuple[int, int] | None = None
         self.note = ""
+        self.marked: frozenset[int] = frozenset()
 
     # ----- data -----
 
@@ -106,6 +107,12 @@ class Lanes(Rows):
             return None
         return self.pages.counter_node if self.cursor == self.pages.counter else row["node"]
 
+    @property
+    def names(self) -> list[str]:
+        """Ops and parameters of the rows that are known."""
+        rows = self.pages.known
+        return sorted({*(row["op"] for row in rows), *(badge["text"] for row in rows for badge in row["badges"])})
+
     def set_script(self, path: str) -> None:
         """The program's own file, which is not named in its rows."""
         self._columns.script = path
@@ -135,11 +142,22 @@ class Lanes(Rows):
         if row is None:
             return row_placeholder(index)
         is_next = index == self.pages.counter
-        return row_pieces(row, self.pages.counter_node, is_next, self._columns, width)
+        pieces = row_pieces(row, self.pages.counter_node, is_next, self._columns, width)
+        if row["node"] in self.marked and not is_next:
+            return [pieces[0], ("◆ ", NOTICE), *pieces[2:]]
+        return pieces
 
     def row_background(self, index: int) -> str:
-        """The line of the program counter."""
-        return HERE if index == self.pages.counter else ""
+        """The line of the program counter; the nodes that are marked, or between those."""
+        if index == self.pages.counter:
+            return HERE
+        row = self.pages.row(index) if self.marked else None
+        return MARKED if row is not None and row["node"] in self.marked else ""
+
+    def mark(self, nodes: frozenset[int]) -> None:
+        """Show these as marked, and no others."""
+        self.marked = nodes
+        self.rows_changed()
 
     def render_line(self, y: int) -> Strip:
         """A row; where the program counter is out of sight, the edge towards it says so."""
@@ -189,7 +207,7 @@ class Lanes(Rows):
 
     def _is_followed(self) -> bool:
         at = self._followed
-        return at is None or self.top_row <= at < self.top_row + self.visible_rows
+        return at is None or not self.display or self.top_row <= at < self.top_row + self.visible_rows
 
     def _want(self) -> None:
         if self.wanted is not None:

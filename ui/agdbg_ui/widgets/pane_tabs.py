@@ -44,20 +44,33 @@ class PaneTabs(Widget):
         """The line."""
         seen, has_focus, note = self._state
         pieces: Pieces = []
-        for pane, (key, name) in self._panes.items():
+        for pane, text in self._names():
             if pane != seen:
-                pieces.append((f"  {key} {name}  ", ASIDE))
+                pieces.append((text, ASIDE))
             else:
-                pieces.append((f" ▸{key} {name}  ", "bold reverse $text-accent" if has_focus else "bold on $surface"))
+                style = "bold reverse $text-accent" if has_focus else "bold on $surface"
+                pieces.append((text.replace(" ", "▸", 1) if text[1:2] != " " else text.replace("  ", " ▸", 1), style))
         if note:
             pieces.append((f"  {note}", ASIDE))
         return paint(self, pieces, self.size.width)
 
+    def _names(self) -> list[tuple[str, str]]:
+        """The panes and what is written of each: where there is no room less around the names, then only the key."""
+        seen = self._state[0]
+        names = [(pane, f"  {key} {name}  ") for pane, (key, name) in self._panes.items()]
+        if sum(len(text) for _, text in names) > self.size.width:
+            names = [(pane, f" {key} {name}") for pane, (key, name) in self._panes.items()]
+        if sum(len(text) for _, text in names) > self.size.width:
+            names = [
+                (pane, f" {key} {name}" if pane == seen else f" {key}") for pane, (key, name) in self._panes.items()
+            ]
+        return names
+
     def on_click(self, event: events.Click) -> None:
         """Tell which name was clicked."""
         at = 0
-        for pane, (key, name) in self._panes.items():
-            at += len(key) + len(name) + 5
+        for pane, text in self._names():
+            at += len(text)
             if event.x < at:
                 self.post_message(self.Chosen(pane))
                 return

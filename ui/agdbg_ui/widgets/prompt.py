@@ -26,6 +26,7 @@ class Prompt(Vertical):
     | --- | --- |
     | enter | `Prompt.Entered` |
     | up, down | `Prompt.Arrow` in a search; else earlier and later lines |
+    | tab | completes a command |
     | escape | closes |
     """
 
@@ -49,6 +50,7 @@ class Prompt(Vertical):
         Binding("escape", "close", "Close", show=False),
         Binding("up", "arrow(-1)", "Before", show=False),
         Binding("down", "arrow(1)", "After", show=False),
+        Binding("tab", "complete", "Complete", show=False),
     ]
 
     @dataclass
@@ -64,6 +66,12 @@ class Prompt(Vertical):
 
         text: str
         by: int
+
+    @dataclass
+    class Incomplete(Message):
+        """The line of the console is to be completed."""
+
+        text: str
 
     class Closed(Message):
         """The prompt is gone."""
@@ -97,8 +105,11 @@ class Prompt(Vertical):
         self.line.value = text
         self.answer("")
         self.add_class("-open")
+        self.line.select_on_focus = kind != "console"  # what is there to begin with is gone on with
         self.line.focus()
-        self.line.select_all()
+        self.line.cursor_position = len(text)
+        if kind != "console":
+            self.line.select_all()
 
     def answer(self, text: str, bad: bool = False) -> None:
         """Show what came of it; "" shows nothing."""
@@ -125,6 +136,17 @@ class Prompt(Vertical):
             self.remove_class("-open")
             self.post_message(self.Closed())
 
+    def action_complete(self) -> None:
+        """Complete a command; in other lines there is nothing to complete."""
+        if self.kind == "console":
+            self.post_message(self.Incomplete(self.line.value))
+
+    def complete(self, old: str, new: str) -> None:
+        """The line `old` goes on as `new`, unless something else was typed meanwhile."""
+        if self.line.value == old:
+            self.line.value = new
+            self.line.cursor_position = len(new)
+
     def action_close(self) -> None:
         """Go away."""
         self.close()
@@ -142,7 +164,7 @@ class Prompt(Vertical):
 
     def _make_ready(self) -> None:
         """Nothing is appended to a line that was entered."""
-        if self.kind == "evaluate":
+        if self.kind == "console":
             self.line.value = ""
         elif self.kind == "find":
             self.line.select_all()

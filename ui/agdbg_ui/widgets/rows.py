@@ -24,7 +24,7 @@ class Rows(ScrollView, can_focus=True):
 
     | Key | Does |
     | --- | --- |
-    | up, down, page up, page down, home, end | move the cursor |
+    | up, down, k, j, page up, page down, home, end | move the cursor |
     | enter, click on the line of the cursor | `on_row_chosen` |
     """
 
@@ -40,8 +40,8 @@ class Rows(ScrollView, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("down", "move(1)", "Down", show=False),
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
         Binding("pageup", "page(-1)", "Page up", show=False),
         Binding("pagedown", "page(1)", "Page down", show=False),
         Binding("home", "jump(0)", "First", show=False),
@@ -98,6 +98,10 @@ class Rows(ScrollView, can_focus=True):
         self.virtual_size = Size(0, self.row_count + self.header)
         self.set_reactive(Rows.cursor, self.validate_cursor(self.cursor))
         self.refresh()
+
+    def row_text(self, index: int) -> str:
+        """What a row says, however wide the pane is."""
+        return "".join(text for text, _ in self.row(index, 1000)).strip()
 
     def middle(self, index: int) -> None:
         """Scroll so that a row is in the middle."""

@@ -80,6 +80,15 @@ class SourcePane(Rows):
             self.set_reactive(Rows.cursor, self.validate_cursor(line - self._first))
             self.middle(line - self._first)
 
+    @property
+    def current_line(self) -> int:
+        """The number of the line of the cursor."""
+        return self._first + self.cursor
+
+    def row_text(self, index: int) -> str:
+        """The line, without its number."""
+        return self._lines[index] if index < len(self._lines) else ""
+
     def set_marks(self, marks: Mapping[int, str]) -> None:
         """Other marks in the same file."""
         if dict(marks) != self._marks:

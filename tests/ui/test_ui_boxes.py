@@ -1,0 +1,178 @@
+"""The boxes around a node: lines lead from box to box, keys select, pan and change how far it goes."""
+
+import re
+
+from agdbg_tests_driving import drive
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agdbg_ui.canvas import Canvas
+from agdbg_ui.widgets.boxes import Boxes
+
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+
+
+def layered(widths, links):
+    """A body of ``agdbg/neighbourhood`` with so many boxes in each layer, and lines from each layer to the one above."""
+    boxes, lines, at = [], [], {}
+    for layer, many in enumerate(widths):
+        for place in range(many):
+            node = len(boxes) + 1
+            at[layer, place] = node
+            boxes.append(
+                {
+                    "node": node,
+                    "op": "Op",
+                    "words": [f"Op #{node}", ""],
+                    "x": place * 16,
+                    "width": 14,
+                    "layer": layer,
+                    "state": "ran",
+                }
+            )
+    for lower, low, span, high in links:
+        lower = 1 + lower % (len(widths) - 1) if len(widths) > 1 else 0
+        upper = max(lower - 1 - span, 0)
+        if lower == upper:
+            continue
+        low, high = low % widths[lower], high % widths[upper]
+        between = [16 * max(widths) + 3 * len(lines) + 2] * (lower - upper - 1)
+        xs = [low * 16 + 7, *between, high * 16 + 7]
+        lines.append({"consumer": at[lower, low], "producer": at[upper, high], "output": 0, "input": 0, "xs": xs})
+    return {
+        "node": 1,
+        "hops": 2,
+        "total": len(boxes),
+        "cut": False,
+        "width": 16 * max(widths),
+        "layers": len(widths),
+        "boxes": boxes,
+        "lines": lines,
+        "ports": [],
+    }
+
+
+numbers = st.integers(0, 9)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=5),
+    st.lists(st.tuples(numbers, numbers, st.integers(0, 2), numbers), max_size=8),
+)
+def test_every_line_can_be_followed_from_the_consumer_to_the_producer(widths, links):
+    body = layered(widths, links)
+    canvas = Canvas(body)
+    for line in body["lines"]:
+        x, y, width, _ = canvas.area(line["consumer"])
+        end_x, end_y, end_width, height = canvas.area(line["producer"])
+        start = (line["xs"][0], y - 1)
+        goal = (line["xs"][-1], end_y + height)
+        assert x <= start[0] < x + width and end_x <= goal[0] < end_x + end_width
+        assert goal in reached(canvas, start)
+    for y in range(canvas.height):
+        for x, character, _ in canvas.lines_in(y):
+            assert character != " "
+            assert not canvas.at(x, y) or x >= body["width"]
+
+
+def reached(canvas, start):
+    """The cells that lines lead to."""
+    seen, todo = set(), [start]
+    steps = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
+    while todo:
+        cell = todo.pop()
+        if cell in seen or cell not in canvas._ways:
+            continue
+        seen.add(cell)
+        todo += [(cell[0] + x, cell[1] + y) for way, (x, y) in steps.items() if canvas._ways[cell] & way]
+    return seen
+
+
+async def show(screen, row=6):
+    await screen.stop(row)
+    await screen.press("v")
+    await screen.until(lambda: screen.app.panes.boxes._canvas is not None)
+    await screen.settle()
+
+
+def test_the_boxes_around_the_selected_node_are_shown(shown):
+    async def script(screen):
+        await show(screen)
+        assert isinstance(screen.app.focused, Boxes)
+        assert screen.hub.asked("agdbg/neighbourhood")[-1] == {"node": 7, "hops": 2}
+        assert "MulBackward0 #7" in screen.text and "┏" in screen.text and "▲" in screen.text
+
+    drive(shown, script)
+
+
+def test_keys_select_and_the_inspector_follows(shown):
+    async def script(screen):
+        await show(screen)
+        await screen.press("up")
+        await screen.until(lambda: screen.app.lanes.cursor == 5)
+        assert screen.app.panes.boxes.selected == 6
+        await screen.press("down", "down")
+        await screen.until(lambda: screen.app.lanes.cursor == 7)
+        await screen.until(lambda: (screen.app.panes.inspector.body or {}).get("node") == 8)
+
+    drive(shown, script)
+
+
+def test_the_radius_changes_and_another_node_comes_into_the_middle(shown):
+    async def script(screen):
+        await show(screen)
+        await screen.press("plus", "plus", "minus")
+        await screen.until(lambda: screen.hub.asked("agdbg/neighbourhood")[-1] == {"node": 7, "hops": 3})
+        await screen.press("up", "enter")
+        await screen.until(lambda: screen.hub.asked("agdbg/neighbourhood")[-1] == {"node": 6, "hops": 3})
+        await screen.press(*["minus"] * 5)
+        await screen.until(lambda: screen.hub.asked("agdbg/neighbourhood")[-1]["hops"] == 1)
+
+    drive(shown, script)
+
+
+def test_the_sheet_moves(shown):
+    async def script(screen):
+        await show(screen)
+        await screen.press("plus", "plus", "plus")
+        before = screen.app.panes.boxes.scroll_offset.y
+        await screen.press("shift+up")
+        assert screen.app.panes.boxes.scroll_offset.y == max(before - 3, 0)
+
+    drive(shown, script)
+
+
+def test_a_step_is_followed(shown):
+    async def script(screen):
+        await show(screen)
+        await screen.press("n", "n", "n")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 3)
+        await screen.until(lambda: screen.app.panes.boxes.selected == 4)
+        assert re.search(r"▶.*\n.*AddmmBackward0 #4|▶━", screen.text)
+
+    drive(shown, script)
+
+
+def test_a_box_that_is_clicked_is_selected(shown):
+    async def script(screen):
+        await show(screen)
+        boxes = screen.app.panes.boxes
+        x, y, _, _ = boxes._canvas.area(6)
+        offset = (x + 3 - boxes.scroll_offset.x, y + 1 - boxes.scroll_offset.y)
+        await screen.pilot.click(boxes, offset=offset)
+        await screen.until(lambda: screen.app.lanes.cursor == 5)
+
+    drive(shown, script)
+
+
+def test_again_turns_back_to_the_lanes(shown):
+    async def script(screen):
+        await show(screen)
+        await screen.press("v", "v")
+        while screen.app.focused is not screen.app.lanes:
+            await screen.press("v")
+        await screen.press("1", "0")
+        assert screen.app.focused is screen.app.lanes
+
+    drive(shown, script)

@@ -1,0 +1,225 @@
+"""The line `:`: commands of the console, commands of the keys, and Python; what they do is known to the rest of the screen."""
+
+import asyncio
+
+import pytest
+from agdbg_tests_driving import drive
+from textual.command import CommandPalette
+
+from agdbg.console.table import COMMANDS
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.commands import common, completions, key_commands, meaning
+from agdbg_ui.keymap import KEYS
+from agdbg_ui.palette import KeyCommands
+from agdbg_ui.widgets.prompt import Prompt
+
+
+def prompt(screen):
+    return screen.app.query_one(Prompt)
+
+
+async def say(screen, line):
+    await screen.press("colon")
+    prompt(screen).line.value = line
+    await screen.press("enter")
+    await screen.until(lambda: not screen.app.commander.is_busy)
+    await screen.settle()
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "what"),
+    [
+        ("next", "key", "step('next')"),
+        ("n", "key", "step('next')"),
+        (" view  output ", "key", "pane('output')"),
+        ("next 3", "console", "next 3"),
+        ("b Mul*", "console", "b Mul*"),
+        ("brea Mul*", "console", "brea Mul*"),
+        ("loss", "python", "loss"),
+        ("loss.item()", "python", "loss.item()"),
+        ("print(x)", "python", "print(x)"),
+        ("n = 3", "python", "n = 3"),
+        ("list(range(3))", "python", "list(range(3))"),
+        ("!n", "python", "n"),
+        ("x", "python", "x"),
+        ("e", "python", "e"),
+        ("3 + 4", "python", "3 + 4"),
+        ("co 3", "console", "co 3"),
+    ],
+)
+def test_a_line_is_a_key_a_command_or_python(line, kind, what):
+    assert meaning(line) == (kind, what)
+
+
+def test_every_key_that_acts_is_a_command_of_its_own():
+    acting = [key for key in KEYS if key.action]
+    assert [key.keys for key in acting if not key.command] == []
+    assert len(key_commands()) == len(acting)
+    assert [meaning(key.command) for key in acting] == [("key", key.action) for key in acting]
+
+
+def test_a_beginning_is_completed():
+    assert completions("tbr", []) == ["tbreak"]
+    assert completions("view e", []) == ["view events"]
+    assert completions("info p", []) == ["info passes", "info program"]
+    assert completions("break m", ["MeanBackward0", "MulBackward0"]) == ["break MeanBackward0", "break MulBackward0"]
+    assert completions("help hel", []) == ["help help"]
+    assert completions("nothing like this", []) == []
+    assert common(["view events", "view errors"]) == "view e"
+    assert set(COMMANDS) <= set(completions("", []))
+
+
+def test_tab_completes_or_shows_what_there_is(shown):
+    async def script(screen):
+        await screen.press("colon", *"tbr", "tab")
+        assert prompt(screen).line.value == "tbreak "
+        await screen.press(*"Mu", "tab")
+        assert prompt(screen).line.value == "tbreak MulBackward0 "
+        prompt(screen).line.value = "info p"
+        await screen.press("tab")
+        assert prompt(screen).line.value == "info p"
+        assert prompt(screen).answered == "passes  program"
+
+    drive(shown, script)
+
+
+def test_a_command_answers_above_the_line_and_in_the_console_pane(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await say(screen, "where")
+        assert "MulBackward0" in prompt(screen).answered
+        assert screen.app.panes.transcript.lines[0] == ": where"
+        assert any("MulBackward0" in line for line in screen.app.panes.transcript.lines[1:])
+        await screen.press("escape", "8")
+        assert ": where" in screen.text
+
+    drive(shown, script)
+
+
+def test_what_cannot_be_done_is_said_and_the_line_stays_open(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await say(screen, "delete 77")
+        assert "there is no breakpoint 77" in prompt(screen).answered
+        assert prompt(screen).has_class("-open")
+
+    drive(shown, script)
+
+
+def test_a_command_that_is_misspelt_is_named(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.refuse["evaluate"] = RequestFailed("NameError: name 'contniue' is not defined")
+        await say(screen, "contniue")
+        assert prompt(screen).answered.endswith("is not defined; the command continue is near")
+
+    drive(shown, script)
+
+
+def test_a_count_moves_so_many_times(shown):
+    async def script(screen):
+        await screen.stop(9)
+        await say(screen, "next 3")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 6)
+        assert len(screen.hub.asked("next")) == 3
+
+    drive(shown, script)
+
+
+def test_the_words_of_a_key_do_what_the_key_does(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await say(screen, "back")
+        await screen.until(lambda: screen.app.lanes.pages.counter == 7)
+        await say(screen, "view events")
+        assert screen.app.focused is screen.app.panes.events
+
+    drive(shown, script)
+
+
+def test_escape_leaves_a_command_that_waits(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("colon", *"continue 2", "enter")
+        await screen.until(lambda: screen.app.commander.is_busy and screen.hub.asked("continue"))
+        await screen.press("escape")
+        await screen.until(lambda: not screen.app.commander.is_busy)
+        await screen.until(lambda: "runs on" in "\n".join(screen.app.panes.transcript.lines))
+
+    drive(shown, script)
+
+
+def test_the_screen_can_be_left_while_a_command_waits(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("colon", *"continue 2", "enter")
+        await screen.until(lambda: screen.app.commander.is_busy and screen.hub.asked("continue"))
+        screen.app._finish("leave")
+        await screen.until(lambda: screen.app.return_value is not None)
+        await screen.until(lambda: not screen.app.commander.is_busy)
+
+    drive(shown, script)
+
+
+def test_breakpoints_of_the_console_and_of_the_keys_are_the_same(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await say(screen, "break Mul* if x > 3")
+        assert screen.hub.asked("setFunctionBreakpoints")[-1]["breakpoints"] == [{"name": "Mul*", "condition": "x > 3"}]
+        assert screen.app.session.breakpoints.names == ["Mul*"]
+        await screen.app.session.breakpoints.toggle_name("Add*")
+        sent = screen.hub.asked("setFunctionBreakpoints")[-1]["breakpoints"]
+        assert sent == [{"name": "Mul*", "condition": "x > 3"}, {"name": "Add*"}]
+        await say(screen, "info breakpoints")
+        assert "Add*" in prompt(screen).answered
+        assert "if x > 3" in prompt(screen).answered
+        await screen.app.session.breakpoints.toggle_name("Mul*")
+        await say(screen, "info breakpoints")
+        assert "Mul*" not in prompt(screen).answered
+
+    drive(shown, script)
+
+
+def test_errors_to_stop_at_are_the_same_too(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await say(screen, "catch leaf-inplace")
+        assert screen.app.session.filters.on == {"backward-twice", "inplace-modified", "leaf-inplace"}
+        await screen.app.session.filters.toggle("inplace-modified")
+        await say(screen, "info breakpoints")
+        assert "leaf-inplace" in prompt(screen).answered
+        assert "inplace-modified" not in prompt(screen).answered
+
+    drive(shown, script)
+
+
+def test_quit_asks_as_the_key_does(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await say(screen, "quit")
+        assert "What becomes of it?" in screen.text
+
+    drive(shown, script)
+
+
+def test_the_palette_has_every_key_and_does_it(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("ctrl+p")
+        assert isinstance(screen.app.screen, CommandPalette)
+        await screen.press(*"view events")
+        await screen.until(lambda: "view events" in screen.text)
+        await asyncio.sleep(0)
+        await screen.press("enter")
+        await screen.until(lambda: screen.app.focused is screen.app.panes.events)
+
+    drive(shown, script)
+
+
+def test_the_palette_offers_all(shown):
+    async def script(screen):
+        provider = KeyCommands(screen.app.screen)
+        offered = [hit.help async for hit in provider.discover()]
+        assert offered == [key.help for key in KEYS if key.command and key.action != "command_palette"]
+
+    drive(shown, script)

@@ -1,0 +1,143 @@
+"""The findings: every line that shows one is a door, and they can be walked through from anywhere."""
+
+import pytest
+from agdbg_tests_driving import PaneHost, drive, drive_pane, seen
+from agdbg_tests_fake_hub import SCRIPT
+
+from agdbg_ui.text import cells
+from agdbg_ui.widgets.findings import FindingsPane
+
+
+def evidence(role, line, text, note="", file=SCRIPT):
+    return {
+        "role": role,
+        "note": note,
+        "file": file,
+        "line": line,
+        "end_line": line,
+        "col": 0,
+        "end_col": 0,
+        "func": "f",
+        "text": text,
+    }
+
+
+def finding(cause="`mul_` at train.py:10 changed what was saved at train.py:9.", **more):
+    facts = {
+        "kind": "inplace-modified",
+        "cause": cause,
+        "certainty": "certain",
+        "fix": "Write `error = error * 2` instead.",
+        "caught": False,
+        "ended": None,
+        "predicted": False,
+        "lint": False,
+        "remark": False,
+        "nodes": [6],
+        "evidence": [
+            evidence("saved", 9, "error = scores - y"),
+            evidence("wrote", 10, "error.mul_(2)", "version 0 to 1"),
+        ],
+    }
+    return facts | more
+
+
+LINT = finding("The gradient of `2.bias` is never used.", kind="unused-gradient", lint=True, nodes=[5], evidence=[])
+
+
+class Host(PaneHost):
+    def on_findings_pane_chosen(self, message):
+        self.got.append((message.finding["kind"], message.evidence and message.evidence["line"]))
+
+
+@pytest.mark.parametrize("width", [24, 60, 200])
+def test_each_line_fits_and_says_what_it_is(width):
+    async def script(app, pilot):
+        app.pane.show([finding(), LINT])
+        text = "\n".join(seen(app.pane))
+        for part in ("saved", "wrote", "certain", "?"):
+            assert part in text
+        assert all(cells(line) <= width for line in seen(app.pane))
+        if width >= 60:
+            assert "train.py:10" in text and "nothing was raised" in text
+        if width == 200:
+            assert "version 0 to 1" in text
+
+    drive_pane(Host(FindingsPane()), script, (width, 24))
+
+
+def test_the_doors_are_walked_through_round_the_end():
+    async def script(app, pilot):
+        assert not app.pane.walk(1)
+        app.pane.show([finding(), finding(nodes=[3])])
+        for by in (1, 1, 1, 1, 1, -1):
+            assert app.pane.walk(by)
+        await pilot.pause()
+        assert [line for _, line in app.got] == [9, 10, 9, 10, 9, 10]
+        await pilot.press("home", "enter")
+        assert app.got[-1] == ("inplace-modified", None)
+
+    drive_pane(Host(FindingsPane()), script, (100, 24))
+
+
+def test_a_stop_at_an_error_shows_the_findings_first(shown):
+    def prepare(hub):
+        hub.findings = [finding("another one"), finding()]
+        hub.exception = {"exceptionId": "x", "description": finding()["cause"], "details": {"message": "m"}}
+
+    async def script(screen):
+        await screen.stop(6)
+        assert "▸1" in screen.text and not screen.app.panes.findings.findings
+        await screen.stop(5, reason="exception", text="RuntimeError: modified")
+        await screen.until(lambda: screen.app.panes.findings.cursor > 0)
+        assert "▸5" in screen.text
+        assert screen.app.focused is screen.app.lanes
+        head = screen.app.panes.findings.row(screen.app.panes.findings.cursor, 200)
+        assert "mul_" in head[1][0]
+
+    drive(shown, script, prepare=prepare)
+
+
+def test_walking_goes_to_the_node_and_its_line(shown):
+    def prepare(hub):
+        hub.findings = [finding()]
+
+    async def script(screen):
+        await screen.press("5")
+        await screen.until(lambda: screen.app.panes.findings.findings)
+        await screen.press("0", "w")
+        await screen.until(lambda: screen.app.lanes.cursor == 5)
+        assert "▸2" in screen.text
+        assert (screen.app.panes.source.path, screen.app.panes.source.line) == (SCRIPT, 9)
+        await screen.press("w")
+        await screen.until(lambda: screen.app.panes.source.line == 10)
+        await screen.press("W")
+        await screen.until(lambda: screen.app.panes.source.line == 9)
+
+    drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/t"})
+
+
+def test_suspicious_things_are_looked_for_on_request(shown):
+    def prepare(hub):
+        hub.lints = [LINT]
+
+    async def script(screen):
+        await screen.press("5")
+        await screen.until(lambda: "no problem was found" in screen.text)
+        await screen.press("a")
+        await screen.until(lambda: "never used" in screen.text)
+        assert screen.hub.asked("agdbg/findings")[-1] == {"lints": True}
+        await screen.press("enter")
+        await screen.until(lambda: screen.app.lanes.cursor == 4)
+        await screen.press("a")
+        await screen.until(lambda: "never used" not in screen.text)
+
+    drive(shown, script, prepare=prepare)
+
+
+def test_walking_without_findings_says_so(shown):
+    async def script(screen):
+        await screen.press("w")
+        assert "there are no findings" in screen.text
+
+    drive(shown, script)

@@ -1,0 +1,155 @@
+"""What the screen remembers, its shares and themes, the editor, and the clipboard."""
+
+import json
+import stat
+
+import pytest
+from agdbg_tests_driving import drive
+
+from agdbg_ui import editor, palettes
+from agdbg_ui.memory import Memory
+
+
+def notes(screen):
+    return [note.message for note in screen.app._notifications]
+
+
+def test_what_is_kept_is_read_again(tmp_path):
+    memory = Memory(tmp_path / "deep" / "ui.json")
+    assert memory.load() == {}
+    memory.save({"theme": "textual-light", "share": 70})
+    assert memory.load() == {"theme": "textual-light", "share": 70}
+    assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"share": "wide", "theme": 3, "other": 1}', "\x00"])
+def test_a_file_that_makes_no_sense_is_ignored(tmp_path, text):
+    (tmp_path / "ui.json").write_text(text)
+    assert Memory(tmp_path / "ui.json").load() == {}
+
+
+def test_a_place_that_cannot_be_written_to_is_no_trouble(tmp_path):
+    (tmp_path / "file").write_text("")
+    Memory(tmp_path / "file" / "ui.json").save({"share": 50})
+
+
+def test_the_screen_looks_as_the_last_time(shown, tmp_path):
+    memory = Memory(tmp_path / "ui.json")
+
+    async def first(screen):
+        await screen.press("T", "plus", "plus", "5", "v")
+        assert screen.app.theme == "textual-light"
+
+    async def second(screen):
+        assert screen.app.theme == "textual-light"
+        assert "▸5" in screen.text
+        assert screen.app.panes.boxes.display and not screen.app.lanes.display
+        assert screen.app.panes.workspace.share == 65
+
+    drive(shown, first, memory=memory)
+    kept = json.loads((tmp_path / "ui.json").read_text())
+    assert kept == {"theme": "textual-light", "share": 65, "pane": "findings", "bottom": "findings", "graph": "boxes"}
+    drive(shown, second, memory=memory)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_the_graph_grows_and_shrinks_within_bounds(shown, size):
+    async def script(screen):
+        lanes = screen.app.lanes
+
+        def room():
+            return lanes.size.height if size[0] < 110 else lanes.size.width
+
+        before = room()
+        await screen.press("plus", "plus")
+        assert room() > before
+        await screen.press(*["minus"] * 20)
+        assert 2 < room() < before
+        await screen.press("Z")
+        assert (lanes.size.width, lanes.size.height) >= (size[0] - 2, size[1] - 6)
+        await screen.press("Z")
+        assert 2 < room() < before
+
+    drive(shown, script, size=size)
+
+
+def test_a_pane_is_zoomed_and_another_one_can_be_gone_to(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("1", "Z")
+        assert screen.app.panes.inspector.size.height >= 18 and not screen.app.lanes.display
+        await screen.press("4")
+        assert screen.app.panes.events.size.height >= 18 and not screen.app.panes.inspector.display
+        await screen.press("Z", "0")
+        assert screen.app.lanes.display and screen.app.focused is screen.app.lanes
+
+    drive(shown, script)
+
+
+def test_all_panes_are_seen_on_a_huge_screen_and_fewer_when_it_shrinks(shown):
+    async def script(screen):
+        await screen.stop(6)
+        panes = screen.app.panes
+        assert [pane for pane in panes.ALL if not panes._widget(pane).size.height] == []
+        await screen.pilot.resize_terminal(120, 40)
+        await screen.settle()
+        assert [pane for pane in panes.ALL if panes._widget(pane).display] == ["inspector", "source", "output"]
+        await screen.pilot.resize_terminal(220, 60)
+        await screen.settle()
+        assert all(panes._widget(pane).display for pane in panes.ALL)
+
+    drive(shown, script, size=(220, 60))
+
+
+def test_all_themes_are_gone_through(shown):
+    async def script(screen):
+        seen = [screen.app.theme]
+        for _ in palettes.ORDER:
+            await screen.press("T")
+            seen.append(screen.app.theme)
+        assert seen == [*palettes.ORDER, palettes.ORDER[0]]
+
+    drive(shown, script)
+
+
+def test_what_the_cursor_is_on_is_copied(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("y")
+        assert screen.app.clipboard == "/srv/train.py:10"
+        await screen.press("2", "y")
+        assert screen.app.clipboard == "loss = (error * error).mean() + 0.01 * (hidden * hidden).mean()"
+        await screen.press("1", "y")
+        assert screen.app.clipboard.startswith("▾ Gradients in")
+
+    drive(shown, script)
+
+
+def test_the_editor_is_started_at_the_line(monkeypatch):
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "vi -R")
+    assert editor.command("/a b.py", 3) == ["vi", "-R", "+3", "/a b.py"]
+    monkeypatch.setenv("VISUAL", "/usr/bin/code")
+    assert editor.command("/a b.py", 0) == ["/usr/bin/code", "--goto", "/a b.py:1"]
+    monkeypatch.setenv("VISUAL", "/no/such/editor")
+    with pytest.raises(editor.NoEditor, match="No such file"):
+        editor.run("/a", 1)
+    monkeypatch.setenv("VISUAL", "false")
+    with pytest.raises(editor.NoEditor, match="status 1"):
+        editor.run("/a", 1)
+
+
+def test_without_an_editor_it_says_what_to_do(shown, monkeypatch):
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+
+    async def script(screen):
+        await screen.press("ctrl+e")
+        assert notes(screen) == ["no source file is shown"]
+        screen.hub.size = 12
+        await screen.stop(6)
+        await screen.until(lambda: screen.app.panes.source.path)
+        await screen.press("ctrl+e")
+        assert notes(screen)[-1] == "no editor is named: set EDITOR, such as EDITOR=vi"
+
+    drive(shown, script, prepare=lambda hub: setattr(hub, "size", 0))

@@ -1,0 +1,112 @@
+"""The pane of breakpoints, watches, errors and threads."""
+
+from agdbg_tests_driving import drive
+
+from agdbg_ui.widgets.prompt import Prompt
+from agdbg_ui.widgets.stops import items_of
+
+
+def at(screen, text):
+    """Put the cursor on the item that has a text."""
+    pane = screen.app.panes.stops
+    pane.cursor = next(index for index, item in enumerate(pane.items) if text in f"{item.text}  {item.more}")
+    return pane
+
+
+async def shown_pane(screen, row=6):
+    await screen.stop(row)
+    await screen.app.session.breakpoints.toggle_name("Mul*")
+    await screen.app.session.breakpoints.toggle_line("/srv/train.py", 9)
+    await screen.press("7")
+    await screen.until(lambda: screen.app.panes.stops.items)
+
+
+def test_all_there_is_is_listed(shown):
+    async def script(screen):
+        await shown_pane(screen)
+        texts = [f"{item.text}|{item.more}" for item in screen.app.panes.stops.items]
+        assert texts[:3] == ["Breakpoints|2", "1  Mul*|", "2  train.py:9|"]
+        assert "Watches|none" in texts
+        assert "Threads|1" in texts
+        assert any(text.startswith("1  MainThread|before MulBackward0") for text in texts)
+
+    drive(shown, script)
+
+
+def test_a_breakpoint_is_removed_and_given_a_condition(shown):
+    async def script(screen):
+        await shown_pane(screen)
+        at(screen, "train.py:9")
+        await screen.press("equals_sign")
+        assert screen.app.query_one(Prompt).line.value == "condition 2 "
+        await screen.press(*"x>3", "enter")
+        await screen.until(lambda: not screen.app.commander.is_busy)
+        await screen.press("escape")
+        await screen.until(lambda: any("if x>3" in item.more for item in screen.app.panes.stops.items))
+        at(screen, "Mul*")
+        await screen.press("d")
+        await screen.until(lambda: not any("Mul*" in item.text for item in screen.app.panes.stops.items))
+        assert screen.hub.names == []
+        at(screen, "train.py:9")
+        await screen.press("delete")
+        await screen.until(lambda: screen.hub.lines["/srv/train.py"] == [])
+
+    drive(shown, script)
+
+
+def test_enter_goes_there_and_switches_errors(shown):
+    async def script(screen):
+        await shown_pane(screen)
+        at(screen, "Mul*")
+        await screen.press("enter")
+        await screen.until(lambda: screen.hub.asked("agdbg/find"))
+        assert screen.hub.asked("agdbg/find")[-1]["text"] == "Mul"
+        at(screen, "leaf-inplace")
+        await screen.press("space")
+        await screen.until(lambda: "leaf-inplace" in screen.app.session.filters.on)
+        await screen.until(lambda: at(screen, "leaf-inplace").items[screen.app.panes.stops.cursor].mark == "✓")
+
+    drive(shown, script)
+
+
+def test_a_stop_counts_for_its_breakpoint(shown):
+    async def script(screen):
+        await shown_pane(screen)
+        screen.hub.send("stopped", reason="breakpoint", threadId=1, description="before x", hitBreakpointIds=[1])
+        await screen.until(lambda: any("stopped 1 time" in item.more for item in screen.app.panes.stops.items))
+
+    drive(shown, script)
+
+
+def test_another_thread_is_turned_to(shown):
+    def prepare(hub):
+        threads = [{"id": 1, "name": "MainThread", "stopped": True}, {"id": 2, "name": "Worker", "stopped": True}]
+        status = hub.do_status
+        hub.do_status = lambda: status() | {"threads": threads}
+
+    async def script(screen):
+        await shown_pane(screen)
+        screen.hub.send("stopped", reason="breakpoint", threadId=2, description="before y", text="")
+        await screen.until(lambda: screen.app.session.thread == 2)
+        await screen.until(
+            lambda: any("Worker" in item.text and "this one" in item.more for item in screen.app.panes.stops.items)
+        )
+        at(screen, "MainThread")
+        await screen.press("enter")
+        await screen.until(lambda: screen.app.session.thread == 1)
+
+    drive(shown, script, prepare=prepare)
+
+
+def test_what_says_when_it_stops_is_told():
+    bodies = [
+        {"id": 1, "verified": True, "kind": "hook", "ignore": 3, "temporary": True},
+        {"id": 2, "verified": False, "name": "[", "message": "no such pattern"},
+        {"id": 3, "verified": True, "dataId": "storage:7", "condition": "x", "logMessage": "at {x}"},
+    ]
+    items = items_of(bodies, {1: 2}, [], frozenset(), [])
+    assert [f"{item.text}|{item.more}" for item in items if item.sort] == [
+        "1  hook|ignores 3  once  stopped 2 times",
+        "2  [|no such pattern",
+        "3  storage:7|if x  logs at {x}",
+    ]

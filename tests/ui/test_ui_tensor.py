@@ -1,0 +1,119 @@
+"""A tensor on a page of its own: heat map, shades, numbers, slices, what is not finite."""
+
+import numpy as np
+import pytest
+from agdbg_tests_driving import drive
+
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.heat import colour_of, greatest, shade_of
+from agdbg_ui.screens.tensor import TensorScreen, histogram
+
+
+async def opened(screen, key="enter"):
+    await screen.stop(6)
+    await screen.press("up", "1")
+    await screen.until(lambda: (screen.app.panes.inspector.body or {}).get("node") == 6)
+    await screen.press("down", "down", "down", "down", key)
+    await screen.until(lambda: isinstance(screen.app.screen, TensorScreen) and screen.app.screen.view.body)
+    await screen.settle()
+    return screen.app.screen
+
+
+@pytest.mark.parametrize("key", ["enter", "space"])
+def test_a_value_opens_as_a_heat_map_with_what_is_known_of_all(shown, key):
+    async def script(screen):
+        page = await opened(screen, key)
+        assert "self  float64 [32, 10]" in screen.text
+        for part in ("min -3", "max 3", "mean", "std", "norm", "all finite", "all of 32 x 10", "▀"):
+            assert part in screen.text
+        assert (page.view.body["rowStep"], page.view.body["columnStep"]) == (1, 1)
+        await screen.press("escape")
+        assert screen.app.focused is screen.app.panes.inspector
+
+    drive(shown, script, size=(80, 24))
+
+
+def test_it_is_seen_in_three_ways_and_numbers_scroll(shown):
+    async def script(screen):
+        page = await opened(screen)
+        await screen.press("tab")
+        await screen.until(lambda: "shades" in screen.text and "█" in screen.text)
+        await screen.press("tab")
+        await screen.until(lambda: f"{screen.hub.tensor[0, 1]:.5g}" in screen.text)
+        await screen.press("pagedown", "right")
+        await screen.until(lambda: page.view.body["column"] == 1)
+        row = page.view.body["row"]
+        assert row > 0
+        assert f"{screen.hub.tensor[row, 1]:.5g}" in screen.text
+        await screen.press("home")
+        await screen.until(lambda: page.view.body["row"] == 0)
+        await screen.press("tab")
+        await screen.until(lambda: page.view.mode == "heat")
+
+    drive(shown, script)
+
+
+def test_a_slice_of_more_dimensions_is_chosen(shown):
+    def prepare(hub):
+        hub.tensor = np.arange(2 * 3 * 4 * 5.0).reshape(2, 3, 4, 5)
+
+    async def script(screen):
+        page = await opened(screen)
+        await screen.press("right_square_bracket")
+        await screen.until(lambda: page.view.body["index"] == [1, 0])
+        await screen.press("right_curly_bracket", "left_square_bracket")
+        await screen.until(lambda: page.view.body["index"] == [1, 2])
+        assert "[1, 2, :, :]" in screen.text
+
+    drive(shown, script, prepare=prepare)
+
+
+def test_the_first_element_that_is_not_finite_is_gone_to(shown):
+    def prepare(hub):
+        hub.tensor = np.zeros((300, 400))
+        hub.tensor[250, 333] = np.nan
+
+    async def script(screen):
+        page = await opened(screen)
+        assert "1 NaN" in screen.text and "first at [250, 333]" in screen.text
+        await screen.press("b")
+        await screen.until(lambda: page.view.mode == "numbers" and "nan" in screen.text.lower().splitlines()[6])
+        assert (page.view.body["row"], page.view.body["column"]) == (250, 333)
+
+    drive(shown, script, prepare=prepare)
+
+
+def test_a_value_that_is_not_there_says_so(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("up", "1", "down", "space")
+        await screen.until(lambda: "not captured" in screen.text)
+
+    drive(shown, script)
+
+
+def test_a_refusal_is_shown(shown):
+    async def script(screen):
+        screen.hub.refuse["agdbg/tensor"] = RequestFailed("variablesReference 55 is out of date")
+        await screen.stop(6)
+        await screen.press("up", "1", "down", "down", "down", "down", "enter")
+        await screen.until(lambda: "is out of date" in screen.text)
+
+    drive(shown, script)
+
+
+def test_signs_have_colours_of_their_own_and_magnitudes_shades():
+    assert greatest([["1", "-4", "nan"], ["", "inf"]]) == 4.0
+    assert colour_of("", 4.0) is None
+    assert colour_of("nan", 4.0) == colour_of("inf", 4.0) != colour_of("4", 4.0)
+    assert colour_of("4", 4.0) != colour_of("-4", 4.0)
+    assert [shade_of(text, 4.0) for text in ("0", "0.1", "4", "-4", "nan", "-inf", "")] == [
+        " ",
+        "·",
+        "█",
+        "█",
+        "N",
+        "I",
+        " ",
+    ]
+    assert histogram([0, 1, 8, 1000]) == " ▁▁█"

@@ -1,0 +1,112 @@
+"""The words of the line ``:``: commands of the console, those of the keys, and Python for what is neither."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Literal
+
+from agdbg_ui.keymap import KEYS, Key
+
+#: What a line is: the action of a key, a command of the console, or Python.
+Kind = Literal["key", "console", "python"]
+_WORD = re.compile(r"[A-Za-z?][\w?-]*")
+_ASSIGNS = re.compile(r"\s*=(?!=)")
+#: Shorter beginnings of a command's name are names in Python.
+_LEAST_PREFIX = 2
+#: How alike a word must be to a command that was meant.
+_NEAR = 0.8
+_ARGUMENTS = {
+    "info": ("breakpoints", "threads", "hooks", "passes", "modules", "program"),
+    "control": ("take", "release"),
+    "back": ("force",),
+    "reverse": ("force",),
+}
+_NAMES_FOLLOW = frozenset({"break", "tbreak", "log", "catch", "watch"})
+
+
+def key_commands() -> dict[str, Key]:
+    """The keys by the words that do the same."""
+    return {key.command: key for key in KEYS if key.command}
+
+
+def meaning(line: str) -> tuple[Kind, str]:
+    """What a line is, and what is to be done: the action of a key, the command, or the expression.
+
+    ``!`` before it makes it Python, which a variable with the name of a command needs.
+    """
+    words = line.strip()
+    if words.startswith("!"):
+        return "python", words[1:].strip()
+    found = _WORD.match(words)
+    rest = words[found.end() :] if found else words
+    if found is None or (rest and not rest[0].isspace()) or _ASSIGNS.match(rest):
+        return "python", words
+    if (key := key_commands().get(" ".join(words.split()))) is not None:
+        return "key", key.action
+    name = _console_name(found[0])
+    if not name:
+        return "python", words
+    if not rest.strip() and (key := key_commands().get(name)) is not None:
+        return "key", key.action
+    return "console", words
+
+
+def _console_name(word: str) -> str:
+    """The command of the console that a word means, or ""."""
+    from agdbg.console.table import COMMANDS, CommandError, find
+
+    _load()
+    try:
+        name = find(word).name
+    except CommandError as error:
+        is_ambiguous = len(word) >= _LEAST_PREFIX and any(each.startswith(word) for each in COMMANDS)
+        return word if is_ambiguous and "write more" in str(error) else ""
+    is_exact = name == word or word in COMMANDS[name].aliases
+    return name if is_exact or len(word) >= _LEAST_PREFIX else ""
+
+
+def nearest_command(line: str) -> str:
+    """``; the command next is near``, when a line that is no Python may have been meant as one."""
+    from agdbg.console.table import COMMANDS
+
+    _load()
+    near = get_close_matches(line.partition(" ")[0], [*COMMANDS, *key_commands()], n=1, cutoff=_NEAR)
+    return f"; the command {near[0]} is near" if near else ""
+
+
+def completions(line: str, names: Iterable[str]) -> list[str]:
+    """The lines that this one may become: commands, and behind them what they take, of which `names` are in the program."""
+    from agdbg.console.table import COMMANDS
+
+    _load()
+    head, blank, rest = line.lstrip().partition(" ")
+    every = {*COMMANDS, *key_commands()}
+    whole = sorted(each for each in every if each.startswith(line.lstrip()) and each != line.strip())
+    if not blank:
+        return whole
+    command = _console_name(head)
+    before, _, last = rest.rpartition(" ")
+    offered: Iterable[str] = _ARGUMENTS.get(command, ())
+    if command in _NAMES_FOLLOW:
+        offered = names
+    elif command == "help":
+        offered = COMMANDS
+    stem = f"{head} {before} " if before else f"{head} "
+    fitting = {stem + each for each in offered if each.lower().startswith(last.lower()) and each != last}
+    return [*whole, *sorted(fitting - {*whole})]
+
+
+def common(lines: list[str]) -> str:
+    """How all of them begin."""
+    first, last = min(lines), max(lines)
+    at = 0
+    while at < len(first) and at < len(last) and first[at] == last[at]:
+        at += 1
+    return first[:at]
+
+
+def _load() -> None:
+    """The commands put themselves into the table when they are imported."""
+    import agdbg.console.commands
+
+    assert agdbg.console.commands

@@ -1,0 +1,84 @@
+"""The console behind the line ``:``: ``agdbg.console`` on the session's own connection, one line at a time."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from agdbg_ui.bridge import Bridge
+from agdbg_ui.session import Session
+
+if TYPE_CHECKING:
+    from agdbg.console import Console
+
+
+class ConsoleRunner:
+    """Runs commands beside the screen.
+
+    Args:
+        session: whose connection it is.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._bridge: Bridge | None = None
+        self._console: Console | None = None
+        self._thread = ThreadPoolExecutor(1, "console")
+        self.is_busy = False
+
+    async def execute(self, line: str) -> tuple[str, bool]:
+        """Do a command: what it says, and whether it wants the debugger to end.
+
+        Raises:
+            CommandError: it cannot be done, or another one has not ended.
+        """
+        from agdbg.console.table import CommandError
+
+        if self.is_busy:
+            raise CommandError("the command before has not ended; leave it with Esc, or pause the program")
+        self.is_busy = True
+        try:
+            bridge = self._begin()
+            bridge.begin_line()
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, line)
+        finally:
+            self.is_busy = False
+
+    def leave(self) -> bool:
+        """Wait no longer for the command that runs; False when there is none."""
+        if not self.is_busy or self._bridge is None:
+            return False
+        self._bridge.leave()
+        return True
+
+    def close(self) -> None:
+        """The screen ends."""
+        if self._bridge is not None:
+            self._bridge.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _begin(self) -> Bridge:
+        """Join the session when the first command comes: what stands by then is told as if it had just stopped."""
+        if self._bridge is None:
+            self._bridge = Bridge(self._session.ask_for_console, asyncio.get_running_loop())
+            for body in self._session.stops_told():
+                self._bridge.tell("stopped", body)
+            for body in self._session.breakpoints.bodies:
+                self._bridge.tell("breakpoint", {"reason": "new", "breakpoint": body})
+            self._session.listener = self._bridge.tell
+        return self._bridge
+
+    def _do(self, line: str) -> tuple[str, bool]:
+        from agdbg.console import Console
+        from agdbg.console.breakpoints import Stop
+
+        assert self._bridge is not None
+        if self._console is None:
+            self._console = Console(self._bridge, next_event=self._bridge.next_event)  # type: ignore[arg-type]  # the part of a client that it uses
+        table = self._console.table
+        table.stops = [each for each in table.stops if each.kind != "filter" or each.options]
+        there = {each.what for each in table.stops if each.kind == "filter"}
+        on = sorted(self._session.filters.on - there)
+        table.stops += [Stop("filter", name, f"errors: {name}", number=2001 + at) for at, name in enumerate(on)]
+        reply = self._console.execute(line)
+        ends, self._console.wants_to_quit = self._console.wants_to_quit, False
+        return reply.text, ends

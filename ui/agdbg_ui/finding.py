@@ -1,0 +1,101 @@
+"""Fetches findings, and opens the doors behind their lines."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.newest import Newest
+from agdbg_ui.session import Session
+
+if TYPE_CHECKING:
+    from agdbg_ui.app import AgdbgApp
+
+#: Nodes of a finding that are looked at for the one that a line has built.
+_NODES = 8
+
+
+class Findings:
+    """Keeps the pane of findings up to date.
+
+    To find them takes a look at the whole recording, so it is done when the program stops for an error, when it has
+    ended, and when somebody asks for them.
+    """
+
+    def __init__(self, app: "AgdbgApp", session: Session) -> None:
+        self._app, self._session = app, session
+        self._pane = app.panes.findings
+        self._fetching = Newest(self._fetch, session.keep)
+        self._about: object = None
+        self._cause = ""
+
+    def follow(self) -> None:
+        """The program is elsewhere: look again if that may have brought findings."""
+        view = self._session.view
+        stop = view.stop if view.stop is not None and view.stop.reason == "exception" else None
+        about = (stop.serial if stop is not None else 0, view.life in ("ended", "trace"))
+        if about == self._about or about == (0, False):
+            return
+        self._about = about
+        self.ask()
+        if stop is not None:
+            self._app.panes.show("findings")
+
+    def ask(self) -> None:
+        """Look for them."""
+        self._fetching.ask()
+
+    def select(self, cause: str) -> None:
+        """The finding with this cause is why the program stands."""
+        self._cause = cause
+        self._pane.select(cause)
+
+    async def _fetch(self) -> None:
+        if not self._pane.findings:
+            self._pane.say("looking …")
+        try:
+            body = await self._session.ask.findings(self._pane.with_lints)
+        except RequestFailed as error:
+            self._pane.show((), str(error))
+            return
+        except TimeoutError:
+            self._pane.say("that takes long; again later")
+            return
+        stop = self._session.view.stop
+        is_error = stop is not None and stop.reason == "exception"
+        note = "nothing more was found than what the banner says; x: the whole explanation" if is_error else ""
+        self._pane.show(body.get("findings") or (), note)
+        if self._cause:
+            self._pane.select(self._cause)
+
+    async def open(self, finding: Mapping[str, Any], evidence: Mapping[str, Any] | None) -> None:
+        """Show the line, and select the node that it built; of a finding its first node."""
+        if evidence is None:
+            if finding["nodes"]:
+                await self._app.go_to_node(finding["nodes"][0])
+            return
+        node = await self._node_of(finding, evidence["file"], evidence["line"])
+        if node:
+            await self._app.go_to_node(node)
+        elif not evidence["file"]:
+            self._app.say("the place is not known")
+        if node:
+            self._app.panes.show_beside("source")
+        else:
+            self._app.panes.show("source")
+        if evidence["file"]:
+            await self._app.show_source(evidence["file"], evidence["line"], evidence["text"])
+
+    async def _node_of(self, finding: Mapping[str, Any], file: str, line: int) -> int:
+        """The node of the finding that the line has built, or else any that it has built; 0: none."""
+        if not file:
+            return 0
+        for node in finding["nodes"][:_NODES]:
+            body = await self._session.ask.node(node)
+            if (body["file"], body["line"]) == (file, line):
+                return int(node)
+        row = await self._session.ask.find(f"{file.rsplit('/', 1)[-1]}:{line}", 0, False)
+        if row is None:
+            return 0
+        found = (await self._session.ask.rows(row, 1))["rows"]
+        is_there = bool(found) and (found[0]["file"], found[0]["line"]) == (file, line)
+        return int(found[0]["node"]) if is_there else 0

@@ -1,0 +1,248 @@
+"""The part of the app that the panes talk to: what they ask for is fetched, and where they lead is gone to."""
+
+import os
+from collections.abc import Awaitable
+from typing import Any
+
+from textual import on
+from textual.app import App
+from textual.notifications import Notify
+
+from agdbg_ui.console import ConsoleRunner
+from agdbg_ui.finding import Findings
+from agdbg_ui.losing import GONE
+from agdbg_ui.panes import Panes
+from agdbg_ui.prompts import Prompts
+from agdbg_ui.refreshing import Refreshing
+from agdbg_ui.result import TuiResult
+from agdbg_ui.screens.tensor import TensorScreen
+from agdbg_ui.session import Session
+from agdbg_ui.stopping import Stopping
+from agdbg_ui.text import safe
+from agdbg_ui.widgets.banner import Banner
+from agdbg_ui.widgets.boxes import Boxes
+from agdbg_ui.widgets.events import EventsPane
+from agdbg_ui.widgets.findings import FindingsPane
+from agdbg_ui.widgets.inspector import Inspector
+from agdbg_ui.widgets.lanes import Lanes
+from agdbg_ui.widgets.output import OutputPane
+from agdbg_ui.widgets.pane_tabs import PaneTabs
+from agdbg_ui.widgets.prompt import Prompt
+from agdbg_ui.widgets.source import SourcePane
+from agdbg_ui.widgets.stops import StopsPane
+from agdbg_ui.widgets.timeline import TimelinePane
+from agdbg_ui.widgets.tree import TreeView
+
+
+class PaneApp(App[TuiResult]):
+    """Answers the panes.
+
+    Attributes:
+        session: the connection, once there is one.
+        commander: the console behind ``:``.
+        panes, lanes, output, prompt: what is on the screen.
+        prompts: what is done with a line that was typed.
+    """
+
+    session: Session | None
+    commander: ConsoleRunner | None
+    panes: Panes
+    lanes: Lanes
+    output: OutputPane
+    prompt: Prompt
+    prompts: Prompts
+    _refreshing: Refreshing | None
+    _findings: Findings | None
+    _stopping: Stopping | None
+
+    def say(self, text: str, severity: Any = "information") -> None:
+        """A short note that goes away by itself."""
+        self.notify("\n".join(map(safe, text.split("\n"))), severity=severity, timeout=5, markup=False)
+
+    def on_notify(self, event: Notify) -> None:
+        """One more note is about to show: of those that do, the last that says something else stays."""
+        kept = [note for note in self._notifications if note.message != event.notification.message][-1:]
+        self._notifications.clear()
+        for note in kept:
+            self._notifications.add(note)
+
+    def why(self, error: BaseException) -> str:
+        """What to say of a request that failed."""
+        is_gone = self.session is not None and self.session.view.life == "lost"
+        return GONE if is_gone else str(error) or type(error).__name__
+
+    # ----- what the panes say -----
+
+    @on(Lanes.Wanted)
+    def _on_rows_wanted(self) -> None:
+        if self._refreshing is not None:
+            self._refreshing.rows.ask()
+
+    @on(Lanes.Selected)
+    def _on_row_selected(self) -> None:
+        if self._refreshing is not None:
+            self._refreshing.node.ask()
+
+    @on(EventsPane.Wanted)
+    def _on_events_wanted(self, message: EventsPane.Wanted) -> None:
+        if self._refreshing is not None:
+            self._try(self._refreshing.events(message.start, message.count))
+
+    @on(EventsPane.Selected)
+    def _on_event_selected(self, message: EventsPane.Selected) -> None:
+        event = message.event
+        if event["node"]:
+            self._try(self.go_to_node(event["node"]))
+        elif event["file"] and self._refreshing is not None:
+            self.panes.show("source")
+            self._try(self._refreshing.show_source(event["file"], event["line"]))
+
+    @on(TimelinePane.Wanted)
+    def _on_runs_wanted(self) -> None:
+        if self._refreshing is not None:
+            self._refreshing.runs.ask()
+
+    @on(TimelinePane.Selected)
+    def _on_run_selected(self, message: TimelinePane.Selected) -> None:
+        if message.go and self.session is not None:
+            self._try(self.session.ask.goto(message.run["record"]))
+        else:
+            self._try(self.go_to_node(message.run["node"]))
+
+    @on(TreeView.Wanted)
+    def _on_tree_wanted(self) -> None:
+        if self._refreshing is not None:
+            self._refreshing.branches.ask()
+
+    @on(TreeView.Selected)
+    def _on_branch_selected(self, message: TreeView.Selected) -> None:
+        self._try(self.go_to_node(message.node))
+
+    @on(Boxes.Wanted)
+    def _on_boxes_wanted(self, message: Boxes.Wanted) -> None:
+        if self._refreshing is not None:
+            self._refreshing.neighbourhood(message.node, message.hops)
+
+    @on(Boxes.Selected)
+    def _on_box_selected(self, message: Boxes.Selected) -> None:
+        self._try(self.go_to_node(message.node))
+
+    @on(StopsPane.Wanted)
+    def _on_stops_wanted(self) -> None:
+        if self._stopping is not None:
+            self._stopping.ask()
+
+    @on(StopsPane.Chosen)
+    def _on_stop_chosen(self, message: StopsPane.Chosen) -> None:
+        if self._stopping is not None:
+            self._try(self._stopping.choose(message.item))
+
+    @on(StopsPane.Removed)
+    def _on_stop_removed(self, message: StopsPane.Removed) -> None:
+        if self._stopping is not None:
+            self._try(self._stopping.remove(message.number))
+
+    @on(StopsPane.ConditionWanted)
+    def _on_condition_wanted(self, message: StopsPane.ConditionWanted) -> None:
+        self.prompts.open("console", f"condition {message.number} ")
+
+    @on(FindingsPane.Chosen)
+    def _on_finding(self, message: FindingsPane.Chosen) -> None:
+        if self._findings is not None:
+            self._try(self._findings.open(message.finding, message.evidence))
+
+    @on(FindingsPane.MoreWanted)
+    def _on_more_findings(self) -> None:
+        if self._findings is not None:
+            self._findings.ask()
+
+    @on(Inspector.Goto)
+    def _on_goto(self, message: Inspector.Goto) -> None:
+        self._try(self.go_to_node(message.node))
+
+    @on(Inspector.SetWanted)
+    def _on_set_wanted(self, message: Inspector.SetWanted) -> None:
+        self.prompts.open_set(str(message.entry["name"]))
+
+    @on(Inspector.ValueWanted)
+    def _on_value_wanted(self, message: Inspector.ValueWanted) -> None:
+        reference, session = message.entry["reference"], self.session
+        if session is None or not reference:
+            self.say("not captured: a value is there while the program stands in the pass")
+            return
+        kind = message.entry["value"].partition("  ")[0]
+        heading = f"{message.entry['name']}  {kind}  of node {message.node}"
+        self.push_screen(TensorScreen(heading, lambda wanted: session.ask.tensor(reference, wanted)))
+
+    @on(SourcePane.BreakpointToggled)
+    def _on_line_toggled(self, message: SourcePane.BreakpointToggled) -> None:
+        self._try(self.toggle_line(message.path, message.line))
+
+    @on(OutputPane.Submitted)
+    def _on_typed(self, message: OutputPane.Submitted) -> None:
+        if self.session is not None:
+            self._try(self.session.ask.type_in(message.text))
+
+    @on(OutputPane.InputModeChanged)
+    def _on_input_mode(self, message: OutputPane.InputModeChanged) -> None:
+        if message.active and (self.session is None or not self.session.view.alive):
+            self.output.leave_input_mode()
+
+    @on(Banner.Opened)
+    def _on_banner_opened(self) -> None:
+        self.call_later(self.run_action, "explain")
+
+    @on(PaneTabs.Chosen)
+    def _on_tab_chosen(self, message: PaneTabs.Chosen) -> None:
+        self.panes.focus(message.pane)
+
+    @on(Prompt.Entered)
+    def _on_entered(self, message: Prompt.Entered) -> None:
+        self._try(self.prompts.entered(message.kind, message.text))
+
+    @on(Prompt.Arrow)
+    def _on_arrow(self, message: Prompt.Arrow) -> None:
+        self._try(self.prompts.find(message.text, backwards=message.by < 0))
+
+    @on(Prompt.Incomplete)
+    def _on_incomplete(self, message: Prompt.Incomplete) -> None:
+        self.prompt.complete(message.text, self.prompts.complete(message.text))
+
+    @on(Prompt.Closed)
+    def _on_prompt_closed(self) -> None:
+        if self.commander is not None:
+            self.commander.leave()
+        self.panes.focus_last()
+
+    async def show_source(self, file: str, line: int, known: str = "") -> None:
+        """Show a line in the source pane."""
+        if self._refreshing is not None:
+            await self._refreshing.show_source(file, line, known)
+
+    async def toggle_line(self, file: str, line: int) -> None:
+        """Set a breakpoint on a line, or remove it."""
+        if self.session is not None and self._refreshing is not None:
+            added = await self.session.breakpoints.toggle_line(file, line)
+            self.say(f"breakpoint at {os.path.basename(file)}:{line} {'set' if added else 'removed'}")
+            self._refreshing.all()
+
+    async def go_to_node(self, node: int) -> None:
+        """Select a node in the graph."""
+        if self.session is None:
+            return
+        row = await self.session.ask.locate(node)
+        if row is None:
+            self.say(f"node {node} has no row: it is a leaf that no recorded node uses")
+        else:
+            self.lanes.go_to(row)
+
+    def _try(self, awaitable: Awaitable[object]) -> None:
+        """Do it beside the screen's own work; say so when it fails."""
+
+        async def run() -> None:
+            try:
+                await awaitable
+            except Exception as error:
+                self.say(self.why(error), "error")
+
+        self.run_worker(run(), exit_on_error=False)

@@ -1,0 +1,278 @@
+"""A tensor on a page of its own: a heat map or numbers, what its elements are like, a slice of more dimensions."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Label
+
+from agdbg_ui.heat import HALF, colour_of, greatest, half_block, shade_of
+from agdbg_ui.newest import Newest
+from agdbg_ui.screens.modal import Modal
+from agdbg_ui.text import Pieces, pad, safe
+from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE
+from agdbg_ui.widgets.painting import colour, paint
+
+HINT = "arrows move  Tab heat, shades, numbers  [ ] { } slices  b first NaN, Inf  Esc closes"
+MODES = ("heat", "shades", "numbers")
+_BARS = " ▁▂▃▄▅▆▇█"
+_CELL = 11
+_HEAD = 3
+#: Rows and columns in one answer at most.
+_SIDE = 200
+#: Cells that an element of a small matrix takes in a line at most.
+_STRETCH = 4
+
+Body = Mapping[str, Any]
+Fetch = Callable[[dict[str, Any]], Awaitable[Body]]
+
+
+class TensorView(Widget, can_focus=True):
+    """The page: three lines about all elements, then the matrix."""
+
+    DEFAULT_CSS = "TensorView { height: 1fr; background: $surface; color: $foreground; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body: Body = {}
+        self.mode = "heat"
+        self.problem = ""
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Rows and columns of the matrix that can be seen."""
+        height, width = max(self.size.height - _HEAD - (self.mode == "numbers"), 1), max(self.size.width, 1)
+        if self.mode == "numbers":
+            return min(height, _SIDE), min(max((width - 7) // _CELL, 1), _SIDE)
+        return min(height * (2 if self.mode == "heat" else 1), _SIDE), min(width, _SIDE)
+
+    def render_line(self, y: int) -> Strip:
+        """A line of the page."""
+        width = self.size.width
+        if self.problem or not self.body:
+            return paint(self, [(self.problem or "…", ALERT if self.problem else FAINT)] if y == 0 else [], width)
+        if y < _HEAD:
+            return paint(self, self._head(y), width)
+        draw = {"heat": self._heat, "shades": self._shades, "numbers": self._numbers}[self.mode]
+        return draw(y - _HEAD, width)
+
+    # ----- about all -----
+
+    def _head(self, y: int) -> Pieces:
+        body = self.body
+        if y == 0:
+            told = "  ".join(f"{each['name']} {each['value']}" for each in body["stats"])
+            return [(told or "no finite elements", "")]
+        if y == 1:
+            bars = histogram(body["histogram"])
+            bad = (
+                f"  {body['nans']:,} NaN  {body['infs']:,} Inf  first at {body['firstBad']}"
+                if body["firstBad"]
+                else "  all finite"
+            )
+            ends = (f"{body['low']} ", f" {body['high']}") if bars else ("", "")
+            return [(ends[0], ASIDE), (bars, LABEL), (ends[1], ASIDE), (bad, NOTICE if body["firstBad"] else ASIDE)]
+        where = (
+            f"[{', '.join([*map(str, body['index']), ':', ':'][: len(body['shape'])])}]"
+            if len(body["shape"]) > 2
+            else ""
+        )
+        steps = (body["rowStep"], body["columnStep"])
+        sampled = f"each {steps[0]}th row, each {steps[1]}th column of" if steps != (1, 1) else "from"
+        columns = len(body["values"][0]) if body["values"] else 0
+        is_whole = (len(body["values"]), columns) == (body["height"], body["width"])
+        if is_whole:
+            return [(f"{self.mode}  ", LABEL), (f"{where} all of {body['height']:,} x {body['width']:,}", ASIDE)]
+        place = f"row {body['row']:,}, column {body['column']:,} of" if steps == (1, 1) else sampled
+        return [(f"{self.mode}  ", LABEL), (f"{where} {place} {body['height']:,} x {body['width']:,}", ASIDE)]
+
+    # ----- the matrix -----
+
+    def _heat(self, y: int, width: int) -> Strip:
+        values, most = self.body["values"], greatest(self.body["values"])
+        upper, lower = (values[at] if at < len(values) else [] for at in (2 * y, 2 * y + 1))
+        under = colour(self)
+        segments = []
+        for at, text in enumerate(upper):
+            below = colour_of(lower[at], most) if at < len(lower) else None
+            above = colour_of(text, most)
+            style = half_block(above, below) if above else Style(color=below)
+            block = HALF if above else " " if below is None else "▄"
+            segments.append(Segment(block * self._stretch, under + style))
+        return Strip(segments).adjust_cell_length(width, under)
+
+    @property
+    def _stretch(self) -> int:
+        """Cells of an element in a line."""
+        longest = max((len(line) for line in self.body["values"]), default=1)
+        return max(1, min(self.size.width // max(longest, 1), _STRETCH))
+
+    def _shades(self, y: int, width: int) -> Strip:
+        values, most = self.body["values"], greatest(self.body["values"])
+        shades = [shade_of(text, most) * self._stretch for text in values[y]] if y < len(values) else []
+        line = "".join(shades)
+        return paint(self, [(line, "")], width)
+
+    def _numbers(self, y: int, width: int) -> Strip:
+        values, body = self.body["values"], self.body
+        if y == 0:
+            names = [
+                f"{body['column'] + at * body['columnStep']:>{_CELL}}" for at in range(len(values[0]) if values else 0)
+            ]
+            return paint(self, [(" " * 7, ""), ("".join(names), FAINT)], width)
+        if y > len(values):
+            return paint(self, [], width)
+        pieces: Pieces = [(f"{body['row'] + (y - 1) * body['rowStep']:>6} ", FAINT)]
+        for text in values[y - 1]:
+            is_bad = text.strip("+-") in ("nan", "inf")
+            pieces.append((pad(safe(text).rjust(_CELL), _CELL), ALERT if is_bad else ""))
+        return paint(self, pieces, width)
+
+
+class TensorScreen(Modal[None]):
+    """Shows the tensor behind a reference.
+
+    | Key | Does |
+    | --- | --- |
+    | arrows, page up, page down, home | move through it |
+    | tab | heat map, shades, numbers |
+    | brackets | the slice before, the next slice |
+    | braces | which dimension they are along |
+    | b | to the first element that is not finite |
+    | escape, q, enter | close |
+
+    Args:
+        heading: what it is.
+        fetch: takes what is wanted of a page, and gives the body of ``agdbg/tensor``.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "dismiss", "Close", show=False),
+        Binding("tab", "mode", "Mode", show=False),
+        Binding("up,k", "scroll(-1, 0)", "Up", show=False),
+        Binding("down,j", "scroll(1, 0)", "Down", show=False),
+        Binding("left,h", "scroll(0, -1)", "Left", show=False),
+        Binding("right,l", "scroll(0, 1)", "Right", show=False),
+        Binding("pageup", "scroll(-20, 0)", "Page up", show=False),
+        Binding("pagedown", "scroll(20, 0)", "Page down", show=False),
+        Binding("home", "home", "Beginning", show=False),
+        Binding("left_square_bracket", "slice(-1)", "Slice before", show=False),
+        Binding("right_square_bracket", "slice(1)", "Next slice", show=False),
+        Binding("left_curly_bracket", "dimension(-1)", "Dimension before", show=False),
+        Binding("right_curly_bracket", "dimension(1)", "Next dimension", show=False),
+        Binding("b", "bad", "First NaN", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    TensorScreen { align: center middle; }
+    TensorScreen > Vertical { width: 100%; height: 100%; background: $surface; border: round $primary; padding: 0 1; }
+    TensorScreen .heading { width: 100%; height: 1; text-style: bold; background: $panel; }
+    TensorScreen .hint { width: 100%; height: 1; color: $text-muted; }
+    """
+
+    def __init__(self, heading: str, fetch: Fetch) -> None:
+        super().__init__()
+        self._heading, self._fetch = safe(heading), fetch
+        self._view = TensorView()
+        self._index: list[int] = []
+        self._dimension = 0
+        self._row = self._column = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._fetching = Newest(self._load, self._keep)
+
+    def compose(self) -> ComposeResult:
+        """Heading, page and keys."""
+        with Vertical():
+            yield Label(self._heading, classes="heading", markup=False)
+            yield self._view
+            yield Label(HINT, classes="hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Keys are for the page."""
+        self._view.focus()
+
+    def on_resize(self) -> None:
+        """As much as fits is asked for."""
+        self.call_after_refresh(self._fetching.ask)
+
+    @property
+    def view(self) -> TensorView:
+        """The page."""
+        return self._view
+
+    def _keep(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _load(self) -> None:
+        rows, columns = self._view.room
+        wanted = {"index": self._index, "row": self._row, "column": self._column, "rows": rows, "columns": columns}
+        try:
+            body = await self._fetch({**wanted, "step": 1 if self._view.mode == "numbers" else 0})
+        except Exception as error:
+            self._view.problem = safe(str(error) or type(error).__name__)
+        else:
+            self._view.problem = ""
+            self._view.body = body
+            self._index = list(body["index"])
+            if self._view.mode == "numbers":
+                self._row, self._column = body["row"], body["column"]
+        self._view.refresh()
+
+    def action_mode(self) -> None:
+        """Another way to see it."""
+        self._view.mode = MODES[(MODES.index(self._view.mode) + 1) % len(MODES)]
+        self._fetching.ask()
+
+    def action_scroll(self, rows: int, columns: int) -> None:
+        """Move; a heat map is whole already."""
+        if self._view.mode == "numbers" and self._view.body:
+            body, (height, width) = self._view.body, self._view.room
+            self._row = max(0, min(self._row + rows, body["height"] - height))
+            self._column = max(0, min(self._column + columns, body["width"] - width))
+            self._fetching.ask()
+
+    def action_home(self) -> None:
+        """To the beginning."""
+        self._row = self._column = 0
+        self._fetching.ask()
+
+    def action_slice(self, by: int) -> None:
+        """Another slice along the chosen dimension."""
+        if self._index:
+            size = self._view.body["shape"][self._dimension]
+            self._index[self._dimension] = (self._index[self._dimension] + by) % size
+            self._fetching.ask()
+
+    def action_dimension(self, by: int) -> None:
+        """Slices are along another dimension."""
+        if self._index:
+            self._dimension = (self._dimension + by) % len(self._index)
+            self.app.notify(f"[ ] now choose along dimension {self._dimension}", timeout=2, markup=False)
+
+    def action_bad(self) -> None:
+        """To the first element that is not finite."""
+        bad = self._view.body.get("firstBad")
+        if not bad:
+            self.app.notify("all elements are finite", timeout=2, markup=False)
+            return
+        self._view.mode = "numbers"
+        self._index = list(bad[:-2])
+        if len(bad) >= 2:
+            self._row, self._column = bad[-2], bad[-1]
+        else:
+            self._row, self._column = divmod(bad[0] if bad else 0, self._view.room[1])
+        self._fetching.ask()
+
+
+def histogram(counts: list[int]) -> str:
+    """Bars as high as the counts; what is there at all is seen."""
+    most = max(counts, default=0)
+    return "".join(_BARS[max(round(each / most * 8), 1) if each else 0] for each in counts)

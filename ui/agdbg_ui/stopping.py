@@ -1,0 +1,59 @@
+"""Keeps the pane of breakpoints and threads up to date, and does what is chosen in it."""
+
+from typing import TYPE_CHECKING
+
+from agdbg_ui.newest import Newest
+from agdbg_ui.session import Session
+from agdbg_ui.widgets.stops import Item, items_of
+
+if TYPE_CHECKING:
+    from agdbg_ui.app import AgdbgApp
+
+
+class Stopping:
+    """What is behind the pane."""
+
+    def __init__(self, app: "AgdbgApp", session: Session) -> None:
+        self._app, self._session = app, session
+        self._pane = app.panes.stops
+        self._fetching = Newest(self._fetch, session.keep)
+
+    def ask(self) -> None:
+        """Fetch what there is."""
+        self._fetching.ask()
+
+    async def _fetch(self) -> None:
+        session = self._session
+        try:
+            threads = (await session.ask.status())["threads"]
+        except Exception:
+            threads = []  # a hub that is gone: what it was told of stays
+        told = [{**each, "where": session.where(each["id"]), "stopped": session.stands(each["id"])} for each in threads]
+        filters = session.filters
+        self._pane.show(items_of(session.breakpoints.bodies, session.hits, filters.known, filters.on, told))
+
+    async def choose(self, item: Item) -> None:
+        """Go to the line or the name, turn to the thread, or switch the error."""
+        if item.sort == "filter":
+            await self._session.filters.toggle(item.name)
+        elif item.sort == "thread":
+            if not self._session.turn_to(item.number):
+                self._app.say(f"thread {item.number} is not stopped")
+        elif item.file:
+            self._app.panes.show_beside("source")
+            await self._app.show_source(item.file, item.line)
+        elif item.name:
+            await self._find(item.name)
+        self.ask()
+
+    async def remove(self, number: int) -> None:
+        """Remove a breakpoint."""
+        await self._session.breakpoints.remove(number)
+        self.ask()
+
+    async def _find(self, name: str) -> None:
+        row = await self._session.ask.find(name.strip("*?").strip("*"), 0, False)
+        if row is None:
+            self._app.say(f"{name} matches nothing so far")
+        else:
+            self._app.lanes.go_to(row)

@@ -1,0 +1,242 @@
+"""The nodes around one as boxes in layers, with lines between them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from agdbg_ui.canvas import Canvas
+from agdbg_ui.text import pad
+from agdbg_ui.themes import ASIDE, CURSOR, HERE, LABEL, TITLE, node_look
+from agdbg_ui.widgets.painting import colour
+
+MOST_HOPS = 30
+_PAN_X, _PAN_Y = 8, 3
+
+
+class Boxes(ScrollView, can_focus=True):
+    """The neighbourhood of a node; the owner answers `Boxes.Wanted` with `put`.
+
+    | Key | Does |
+    | --- | --- |
+    | left, right, h, l | to the next box of the layer |
+    | up, down, k, j | to the producer, to the consumer |
+    | shift with an arrow, mouse wheel | moves the sheet |
+    | plus, minus | further around, less far |
+    | enter | puts the selected node into the middle |
+    """
+
+    DEFAULT_CSS = """
+    Boxes {
+        background: $surface; color: $foreground; scrollbar-size: 1 1; overflow: auto auto;
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "beside(-1)", "Left", show=False),
+        Binding("right,l", "beside(1)", "Right", show=False),
+        Binding("up,k", "linked(-1)", "Producer", show=False),
+        Binding("down,j", "linked(1)", "Consumer", show=False),
+        Binding("shift+left", "pan(-1, 0)", "Move left", show=False),
+        Binding("shift+right", "pan(1, 0)", "Move right", show=False),
+        Binding("shift+up", "pan(0, -1)", "Move up", show=False),
+        Binding("shift+down", "pan(0, 1)", "Move down", show=False),
+        Binding("plus,equals_sign", "radius(1)", "Further", show=False),
+        Binding("minus", "radius(-1)", "Less far", show=False),
+        Binding("enter", "centre", "Into the middle", show=False),
+    ]
+
+    @dataclass
+    class Wanted(Message):
+        """The neighbourhood of `node` is to be shown."""
+
+        node: int
+        hops: int
+
+    @dataclass
+    class Selected(Message):
+        """Another box is selected."""
+
+        node: int
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.hops = 2
+        self.selected = 0
+        self.counter: int | None = None
+        self._canvas: Canvas | None = None
+        self._body: Mapping[str, Any] = {}
+        self._strips: dict[int, Strip] = {}
+
+    # ----- data -----
+
+    def follow(self, node: int, counter: int | None) -> None:
+        """A node was selected elsewhere, and `counter` runs next: show it, with those around it when it is not here."""
+        has_moved, self.counter = counter != self.counter, counter
+        if self.has_focus and not has_moved and self._canvas is not None and self.selected in self._canvas.boxes:
+            return  # it was selected here
+        if not self.display:
+            self.selected = node
+        elif self._canvas is None or node not in self._canvas.boxes:
+            self.selected = node
+            self.post_message(self.Wanted(node, self.hops))
+        else:
+            self._select(node)
+
+    def outdate(self) -> None:
+        """States may be others now."""
+        if self.display and (self._body or self.selected):
+            self.post_message(self.Wanted(int(self._body.get("node") or self.selected), self.hops))
+
+    def put(self, body: Mapping[str, Any]) -> None:
+        """Take in the body of ``agdbg/neighbourhood``."""
+        if body == self._body:
+            self._redraw()
+            return
+        self._body = body
+        self._canvas = Canvas(body)
+        if self.selected not in self._canvas.boxes:
+            self.selected = body["node"]
+        self.virtual_size = Size(self._canvas.width, self._canvas.height)
+        self._redraw()
+        self._show_selected()
+
+    @property
+    def note(self) -> str:
+        """What the border says: how far around, how many."""
+        if not self._body:
+            return "0 Boxes"
+        more = ", cut" if self._body["cut"] else ""
+        edges = "edge" if self._body["hops"] == 1 else "edges"
+        return (
+            f"0 Boxes  {self._body['total']} nodes within {self._body['hops']} {edges} of #{self._body['node']}{more}"
+        )
+
+    # ----- drawing -----
+
+    def render_line(self, y: int) -> Strip:
+        """A row of the sheet."""
+        left, top = self.scroll_offset
+        width = self.size.width
+        if self._canvas is None:
+            note = "select a node in the graph" if y == 0 else ""
+            return Strip([Segment(note, colour(self, ASIDE))]).adjust_cell_length(width, colour(self))
+        row = top + y
+        if (strip := self._strips.get(row)) is None:
+            strip = self._strips[row] = self._row(self._canvas, row)
+        return strip.crop(left, left + width).adjust_cell_length(width, colour(self))
+
+    def _row(self, canvas: Canvas, y: int) -> Strip:
+        """All of a row; lines lie below boxes."""
+        pieces: list[tuple[int, str, tuple[str, ...]]] = []
+        for x, character, ends in canvas.lines_in(y):
+            pieces.append((x, character, (LABEL if self.selected in ends else ASIDE,)))
+        boxes = [(box, line) for box, line in canvas.boxes_in(y)]
+        taken = [(box["x"], box["x"] + box["width"]) for box, _ in boxes]
+        pieces = [each for each in pieces if not any(start <= each[0] < end for start, end in taken)]
+        for box, line in boxes:
+            pieces += self._box(box, line)
+        segments: list[Segment] = []
+        at = 0
+        for x, text, styles in sorted(pieces, key=lambda piece: piece[0]):
+            if x > at:
+                segments.append(Segment(" " * (x - at), colour(self)))
+            segments.append(Segment(text, colour(self, *styles)))
+            at = x + Strip([segments[-1]]).cell_length
+        return Strip(segments).adjust_cell_length(max(canvas.width, self.size.width), colour(self))
+
+    def _box(self, box: Mapping[str, Any], line: int) -> list[tuple[int, str, tuple[str, ...]]]:
+        x, room = box["x"], box["width"] - 2
+        look = node_look("next" if box["node"] == self.counter else box["state"])
+        is_selected = box["node"] == self.selected
+        under = CURSOR if is_selected else HERE if box["node"] == self.counter else ""
+        edge = "┏┓┗┛━┃" if is_selected else "┌┐└┘─│"
+        frame = (under, LABEL if is_selected else ASIDE)
+        if line == 0:
+            return [
+                (x, edge[0], frame),
+                (x + 1, look.mark, (under, look.style)),
+                (x + 2, edge[4] * (room - 1) + edge[1], frame),
+            ]
+        if line == 3:
+            return [(x, edge[2] + edge[4] * room + edge[3], frame)]
+        words = pad(str(box["words"][line - 1]), room)
+        style = TITLE if line == 1 else LABEL if words.startswith("[") else ASIDE
+        return [(x, edge[5], frame), (x + 1, words, (under, style)), (x + 1 + room, edge[5], frame)]
+
+    def _redraw(self) -> None:
+        self._strips.clear()
+        self.border_title = self.note
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """The theme or the size of the terminal is another one."""
+        super().notify_style_update()
+        self._strips.clear()
+
+    # ----- acting -----
+
+    def action_beside(self, by: int) -> None:
+        """To the next box of the layer."""
+        if self._canvas is not None and self.selected:
+            self._chosen(self._canvas.beside(self.selected, by))
+
+    def action_linked(self, by: int) -> None:
+        """To the producer or the consumer that stands nearest."""
+        if self._canvas is not None and self.selected:
+            self._chosen(self._canvas.linked(self.selected, by))
+
+    def action_pan(self, x: int, y: int) -> None:
+        """Move the sheet."""
+        self.scroll_relative(x * _PAN_X, y * _PAN_Y, animate=False, force=True, immediate=True)
+
+    def action_radius(self, by: int) -> None:
+        """Show more or fewer nodes around."""
+        self.hops = max(1, min(self.hops + by, MOST_HOPS))
+        self.outdate()
+
+    def action_centre(self) -> None:
+        """Show what is around the selected node."""
+        if self.selected:
+            self.post_message(self.Wanted(self.selected, self.hops))
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the box that was clicked."""
+        offset = event.get_content_offset(self)
+        if offset is None or self._canvas is None:
+            return
+        if node := self._canvas.at(offset.x + self.scroll_offset.x, offset.y + self.scroll_offset.y):
+            self._chosen(node)
+
+    def on_show(self) -> None:
+        """It is seen: ask."""
+        if self.selected and (self._canvas is None or self.selected not in self._canvas.boxes):
+            self.post_message(self.Wanted(self.selected, self.hops))
+        else:
+            self.outdate()
+
+    def on_resize(self) -> None:
+        """Keep the selected box in sight."""
+        self._show_selected()
+
+    def _chosen(self, node: int) -> None:
+        if node != self.selected:
+            self._select(node)
+            self.post_message(self.Selected(node))
+
+    def _select(self, node: int) -> None:
+        self.selected = node
+        self._redraw()
+        self._show_selected()
+
+    def _show_selected(self) -> None:
+        if self._canvas is not None and self.selected in self._canvas.boxes and self.is_attached:
+            x, y, width, height = self._canvas.area(self.selected)
+            self.scroll_to_region(Region(x, y, width, height), animate=False, force=True, immediate=True, center=False)

@@ -1,0 +1,183 @@
+"""What went wrong: each finding with the lines that show it, every one of them a door to its place."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_start, wrap_phrases
+from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE, TITLE
+from agdbg_ui.widgets.rows import Rows
+
+Finding = Mapping[str, Any]
+_INDENT = "   "
+_ROLE_CELLS, _PLACE_CELLS = 14, 28
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A line of the list; `evidence` is the index of the line of code that it is about, or -1."""
+
+    finding: int
+    pieces: tuple[tuple[str, str], ...]
+    evidence: int = -1
+    is_head: bool = False
+
+
+class FindingsPane(Rows):
+    """The findings of the recording.
+
+    | Key | Does |
+    | --- | --- |
+    | enter | goes to the node and the line |
+    | a | also what is suspicious although nothing was raised |
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("a", "more", "More", show=False)]
+
+    @dataclass
+    class Chosen(Message):
+        """A finding, or a line that shows it, is to be seen; `evidence` is None for the finding itself."""
+
+        finding: Finding
+        evidence: Mapping[str, Any] | None
+
+    class MoreWanted(Message):
+        """Suspicious things are wanted too, or no longer."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._findings: Sequence[Finding] = ()
+        self._rows: list[_Row] = []
+        self._wrapped_to = 0
+        self._note = "nothing was looked for yet"
+        self.with_lints = False
+
+    # ----- what is shown -----
+
+    def show(self, findings: Sequence[Finding], note: str = "") -> None:
+        """Show these; `note` is said when there are none."""
+        self._note = note or "no problem was found; a: look for suspicious things too"
+        if findings != self._findings:
+            self._findings = findings
+            self.set_reactive(Rows.cursor, 0)
+            self._rebuild()
+        elif not findings:
+            self.refresh()
+
+    def say(self, note: str) -> None:
+        """What is said while there are none."""
+        self._note = note
+        self.refresh()
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What is shown."""
+        return self._findings
+
+    def select(self, cause: str) -> None:
+        """Put the cursor on the finding with that cause, if there is one."""
+        for at, row in enumerate(self._rows):
+            if row.is_head and self._findings[row.finding]["cause"].partition("\n")[0] == cause:
+                self.cursor = at
+                return
+
+    def walk(self, by: int) -> bool:
+        """To the next line that shows a finding, or the one before; False when there is none."""
+        there = [at for at, row in enumerate(self._rows) if row.evidence >= 0]
+        later = [at for at in there if at > self.cursor] if by > 0 else [at for at in there if at < self.cursor]
+        if not there:
+            return False
+        self.cursor = (later or there)[0] if by > 0 else (later or there)[-1]
+        self.on_row_chosen(self.cursor)
+        return True
+
+    # ----- the list -----
+
+    @property
+    def row_count(self) -> int:
+        """Lines of all findings."""
+        return len(self._rows)
+
+    @property
+    def empty_text(self) -> str:
+        """That there are none, or that one looks for them."""
+        return self._note
+
+    def row(self, index: int, width: int) -> Pieces:
+        """A line."""
+        row = self._rows[index]
+        if row.evidence < 0:
+            return list(row.pieces)
+        return _evidence(self._findings[row.finding]["evidence"][row.evidence], width)
+
+    def on_row_chosen(self, index: int) -> None:
+        """Tell what is to be seen."""
+        row = self._rows[index]
+        finding = self._findings[row.finding]
+        self.post_message(self.Chosen(finding, finding["evidence"][row.evidence] if row.evidence >= 0 else None))
+
+    def action_more(self) -> None:
+        """Look for suspicious things too, or no longer."""
+        self.with_lints = not self.with_lints
+        self.post_message(self.MoreWanted())
+
+    def on_resize(self) -> None:
+        """Wrap anew."""
+        if self.inner_width != self._wrapped_to:
+            self._rebuild()
+        super().on_resize()
+
+    def _rebuild(self) -> None:
+        self._wrapped_to = width = max(self.inner_width, 20)
+        here = self._rows[self.cursor] if self._rows else None
+        self._rows = [row for at, finding in enumerate(self._findings) for row in _rows(at, finding, width)]
+        if here is not None:
+            same = (
+                at for at, row in enumerate(self._rows) if (row.finding, row.evidence) == (here.finding, here.evidence)
+            )
+            self.set_reactive(Rows.cursor, next(same, 0))
+        self.rows_changed()
+
+
+def _rows(number: int, finding: Finding, width: int) -> list[_Row]:
+    mark, style = _look(finding)
+    room = width - len(_INDENT)
+    first, *more = wrap_phrases(safe(finding["cause"].replace("\n", " ")), room, room)
+    rows = [_Row(number, ((f"{mark}  ", style), (first, TITLE)), is_head=True)]
+    rows += [_Row(number, ((_INDENT, ""), (line, TITLE))) for line in more]
+    kind = f"{finding['kind']}, {finding['certainty']}" + _fate(finding)
+    rows += [_Row(number, ((_INDENT, ""), (line, ASIDE))) for line in wrap_phrases(safe(kind), room, room)]
+    rows += [_Row(number, (), at) for at in range(len(finding["evidence"]))]
+    fix = wrap_phrases(safe(f"fix: {finding['fix']}"), room, room) if finding.get("fix") else []
+    rows += [_Row(number, ((_INDENT, ""), (line, "$text-success"))) for line in fix]
+    return rows
+
+
+def _look(finding: Finding) -> tuple[str, str]:
+    if finding.get("lint") or finding.get("remark"):
+        return "?", NOTICE
+    return ("!", NOTICE) if finding.get("predicted") else ("✗", ALERT)
+
+
+def _fate(finding: Finding) -> str:
+    if finding.get("lint"):
+        return ", nothing was raised"
+    if finding.get("predicted"):
+        return ", has not happened yet"
+    return ", caught by the program" if finding.get("caught") else ""
+
+
+def _evidence(evidence: Mapping[str, Any], width: int) -> Pieces:
+    """``saved  train.py:10  the line``; in a narrow pane the place before the words."""
+    role = pad(str(evidence["role"]), min(_ROLE_CELLS, max(width // 5, 8)))
+    name = str(evidence["file"]).rsplit("/", 1)[-1] or "unknown"
+    place = shorten_start(f"{name}:{evidence['line']}", min(_PLACE_CELLS, max(width // 3, 8)))
+    pieces: Pieces = [(_INDENT, ""), (role, LABEL), (" ", ""), (place, ASIDE), ("  ", "")]
+    room = width - sum(cells(text) for text, _ in pieces) - 2
+    text = str(evidence["text"]).strip()
+    if note := str(evidence.get("note") or ""):
+        text = f"{text}  ({note})" if text else note
+    return [*pieces, (shorten(text, room), ""), (" →", FAINT)]
