@@ -20,7 +20,7 @@ async def stop_before_backward_twice(stage: Stage) -> str:
     """The second backward() has not begun; the banner says what it would run into."""
     async with stage.screen(WIDE, stage.launch("digits_backward_twice.py")) as screen:
         await _go_on(screen, "would fail: `class_loss.backward()`")
-        await screen.sees("epoch 2  class loss")
+        await screen.sees("second call")
         return await screen.picture()
 
 
@@ -28,7 +28,6 @@ async def explain_backward_twice(stage: Stage) -> str:
     """The whole explanation of that stop."""
     async with stage.screen(WIDE, stage.launch("digits_backward_twice.py")) as screen:
         await _go_on(screen, "would fail: `class_loss.backward()`")
-        await screen.sees("epoch 2  class loss")
         await screen.press("x")
         await screen.sees("Explanation", "retain_graph=True")
         return await screen.picture()
@@ -47,6 +46,15 @@ async def fit_80x24(stage: Stage) -> str:
     """The smallest common terminal."""
     async with stage.screen(SMALL, stage.launch("rnn_carried_state.py")) as screen:
         await _step(screen, to=8)
+        return await screen.picture()
+
+
+async def look_at_boxes(stage: Stage) -> str:
+    """What is around a node, drawn as boxes."""
+    async with stage.screen(WIDE, stage.launch("digits_backward_twice.py")) as screen:
+        await _step(screen, to=6)
+        await screen.press("v")
+        await screen.sees("┌", "LogSoftmaxBackward0 #")
         return await screen.picture()
 
 
@@ -98,6 +106,7 @@ SCENES: dict[str, Callable[[Stage], Awaitable[str]]] = {
     "explain-backward-twice": explain_backward_twice,
     "find-inplace-write": find_inplace_write,
     "fit-80x24": fit_80x24,
+    "look-at-boxes": look_at_boxes,
     "answer-the-program": answer_the_program,
     "open-a-recording": open_a_recording,
 }
