@@ -121,30 +121,44 @@ def _checked(i: int, root: Root, g: Any, batched: bool) -> Tensor:
     if first.shape != want.shape:
         raise _mismatch(i, root, want, first, batched)
     if (want.dtype.kind == "c") != (g.dtype.kind == "c"):
-        raise RuntimeError(
+        raise _refused(
+            "other",
+            root,
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{i}] has a dtype of torch.{g.dtype} and output[{i}] has a dtype of torch.{want.dtype}."
+            f"grad_output[{i}] has a dtype of torch.{g.dtype} and output[{i}] has a dtype of torch.{want.dtype}.",
         )
     if g.device != want.device:
-        raise RuntimeError(f"invalid gradient at index {i} - expected device {want.device} but got {g.device}")
+        raise _refused(
+            "other", root, f"invalid gradient at index {i} - expected device {want.device} but got {g.device}"
+        )
     return g if g.dtype == want.dtype else g.to(want.dtype)
 
 
 def _mismatch(i: int, root: Root, want: InputMetadata, first: Tensor, batched: bool) -> Exception:
     size = f"torch.Size({list(want.shape)})"
     if not batched:
-        return RuntimeError(
+        return _refused(
+            "shape",
+            root,
             f"Mismatch in shape: grad_output[{i}] has a shape of torch.Size({list(first.shape)}) and output[{i}] has a shape of "
-            f"{size}."
+            f"{size}.",
         )
     if isinstance(root, GradientEdge):
-        return RuntimeError("Batched grads are not supported with GradientEdge")
-    return RuntimeError(
+        return _refused("other", root, "Batched grads are not supported with GradientEdge")
+    return _refused(
+        "shape",
+        root,
         "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of "
         "the remaining dimensions are expected to match the shape of corresponding output, but a mismatch was detected: "
         f"grad_output[{i}] has a shape of torch.Size({list(first.shape[1:])}) and output[{i}] has a shape of {size}. "
-        "If you only want some tensors in `grad_output` to be considered batched, consider using vmap."
+        "If you only want some tensors in `grad_output` to be considered batched, consider using vmap.",
     )
+
+
+def _refused(kind: str, root: Root, text: str) -> Exception:
+    """The error about a gradient that does not fit its root."""
+    node = root.node if isinstance(root, GradientEdge) else root._fn
+    return errors.make(RuntimeError, errors.Details(kind, node), text)
 
 
 def _no_grad_fn(i: int, t: Tensor) -> Exception:

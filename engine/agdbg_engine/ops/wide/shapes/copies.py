@@ -61,7 +61,7 @@ def expand_copy(self: Tensor, size: Any, *, implicit: bool = False) -> Tensor:
 @public("torch", out=True)
 def permute_copy(self: Tensor, dims: Any) -> Tensor:
     """A copy with the dimensions in another order."""
-    shape.permute(wrap(self._a), *dims)  # checks
+    shape.permute(wrap(self._a), tuple(dims))  # checks
     return _permute(self, tuple(d % self.ndim for d in dims))
 
 
