@@ -31,6 +31,9 @@ from .saved.fit import fitting
 QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
 """For ``np.seterr`` while nodes run: infinities and NaN come silently, as in PyTorch, whatever the user has asked of NumPy."""
 
+ndarray = np.ndarray
+_add = np.add
+
 _by_seq = operator.attrgetter("seq")
 
 
@@ -474,7 +477,10 @@ def add(buffers: Buffers, key: Any, g: Any, shared: set[Any], summed: set[Any]) 
     """Add ``g`` to the gradient waiting under ``key``: in place if that one was made here by an earlier addition."""
     old = buffers[key]
     if key in summed:
-        buffers[key] = np.add(old, g, old) if isinstance(old, np.ndarray) else old + g
+        if type(old) is ndarray:
+            _add(old, g, old)
+        else:
+            buffers[key] = old + g
     else:
         buffers[key] = old + g
         summed.add(key)

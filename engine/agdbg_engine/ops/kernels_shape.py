@@ -164,10 +164,10 @@ def sum_to(g: Any, shape: _Shape) -> Any:
     if g.shape == shape:
         return g
     lead = g.ndim - len(shape)
-    if lead == 1 == len(shape) and type(g) is np.ndarray and g.shape[1:] == shape and g.dtype.char in "fd":
-        ones = _ones_row(len(g), g.dtype)
+    if lead == 1 and type(g) is _ndarray and g.shape[1:] == shape and len(shape) == 1 and g.dtype.char in "fd":
+        ones = _ones_rows.get((len(g), g.dtype)) or _ones_row(len(g), g.dtype)
         if ones is not None:  # the gradient of a bias: a product costs a third of a small reduction
-            return ones.dot(g)
+            return ones[0].dot(g)
     if lead:
         g = total(g, tuple(range(lead)))
     if g.shape != shape:
@@ -177,13 +177,10 @@ def sum_to(g: Any, shape: _Shape) -> Any:
 
 
 def _ones_row(n: int, dtype: Any) -> Any:
-    """``n`` ones, made once; ``None`` for many, where a reduction is as good."""
+    """``n`` ones, in a tuple, to be kept; ``None`` for many, where a reduction is as good."""
     if n > _MOST_ONES:
         return None
-    key = (n, dtype)
-    made = _ones_rows.get(key)
-    if made is None:
-        made = _ones_rows[key] = np.ones(n, dtype)
+    made = _ones_rows[n, dtype] = (np.ones(n, dtype),)
     return made
 
 
