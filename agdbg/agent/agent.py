@@ -82,8 +82,14 @@ class Scene(Protocol):
     def retain(self) -> list[dict[str, Any]]:
         """Let the pass keep the graph; ``node`` and ``op`` of what is freed already. Raises :class:`Refused`."""
 
-    def watch(self, value: Any) -> dict[str, Any] | None:
-        """The storage of a tensor as ``storage``, ``name`` and ``text``, which can be watched from now on; ``None`` for none."""
+    def watch(self, value: Any, label: str) -> dict[str, Any] | None:
+        """The storage of a tensor as ``storage``, ``name`` and ``text``, which can be watched from now on; ``None`` for none.
+
+        ``label`` is what messages call it when it has no name.
+        """
+
+    def is_watchable(self, storage: int) -> bool:
+        """Whether somebody still holds a storage that :meth:`watch` has told of."""
 
     def watch_slot(self, node: int, what: str, which: int | str) -> dict[str, Any] | None:
         """As :meth:`watch`, of what a node saved, or of the ``grad`` of its leaf."""

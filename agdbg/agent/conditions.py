@@ -1,6 +1,7 @@
 """Conditions and log messages of breakpoints: Python that is compiled once and evaluated on the thread that comes by."""
 
 import dis
+import signal
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from types import CodeType, FrameType
@@ -139,5 +140,31 @@ def _filled(part: Part, code: Expression, frame: FrameType | None, names: Names,
         if part.format:
             return format(found, part.format)[:TEXT]
         return found[:TEXT] if isinstance(found, str) else describe(found)
-    except (Exception, SystemExit) as error:
-        return f"<{part.text}: {type(error).__name__}: {error}>"
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        return f"<{part.text}: {failure(error)}>"
+
+
+def failure(error: BaseException) -> str:
+    """What is said of an error of an expression; one for want of a graph has its reason told."""
+    kind, text = type(error).__name__, str(error)
+    if "does not require grad" in text:
+        first = text.partition("\n")[0]
+        return f"{kind}: {first}; conditions and log messages run without recording gradients"
+    return f"{kind}: {text}" if text else kind
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether it is the program's Ctrl-C, and not a ``KeyboardInterrupt`` that the expression has raised itself."""
+    if not isinstance(error, KeyboardInterrupt):
+        return False
+    handler = getattr(signal.getsignal(signal.SIGINT), "__code__", None)
+    trace, code, at = error.__traceback__, None, -1
+    while trace is not None:
+        code, at = trace.tb_frame.f_code, trace.tb_lasti
+        if code is handler:
+            return True
+        trace = trace.tb_next
+    # between the steps of the code that was interrupted, it is not a raise that stands there
+    return code is None or dis.opname[code.co_code[at]] != "RAISE_VARARGS"

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+#: How a thread is told to go on that has stopped while no client has joined.
+ALONE = "alone"
 _HEADER = 16  # the generation, and the process number of the hub: two words
 _SLOT = 1 << 16
 _SIZE = _HEADER + 2 * _SLOT

@@ -99,8 +99,11 @@ class Hits:
             return True, "", []
         try:
             is_true, writes = spot.watched(lambda: conditions.holds(rule.condition, spot.frame(), spot.names))
-        except (Exception, SystemExit) as error:
-            return True, f"the condition {rule.condition!r} failed: {type(error).__name__}: {error}", []
+        except BaseException as error:
+            if conditions.is_interrupt(error):
+                raise
+            told = conditions.failure(error)
+            return True, f"the condition {rule.condition!r} failed: {told}", []
         return is_true, "", writes
 
     def _counts_as_hit(self, rule: Rule) -> bool:

@@ -4,12 +4,14 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent import frames
-from agdbg.agent.evaluate import DONE, Refused, evaluate, names_lost
+from agdbg.agent.evaluate import DONE, Refused, evaluate, names_lost, refuse_lost
 from agdbg.agent.variables import References
 
 if TYPE_CHECKING:
     from agdbg.agent.agent import Scene
 
+OWN = frozenset({"node", "grad", "grads", "saved"})
+"""Names that mean something of the stop, whatever the function that called ``backward()`` calls so."""
 MOST = 1000
 """Variables or elements in one answer."""
 
@@ -111,15 +113,28 @@ class Requests:
         """The storage of what an answer has shown, of what a node saved, or of an expression."""
         if "reference" in request:
             value = self._references.child(int(request["reference"]), str(request["name"]))
-            found = self.scene.watch(value)
+            found = self.scene.watch(value, str(request["name"]))
         elif "node" in request:
             found = self.scene.watch_slot(int(request["node"]), str(request["what"]), request["which"])
         elif "local" in request:
             frame = self._frame({"frame": request["local"]})
-            found = self.scene.watch(None if frame is None else frame.f_locals.get(str(request["name"])))
+            name = str(request["name"])
+            found = self.scene.watch(None if frame is None else frame.f_locals.get(name), name)
         else:
-            found = self.scene.watch(self._value(request, only_expression=True)[0])
+            return self._watch_value(request)
         return found or {"storage": 0, "name": "", "text": ""}
+
+    def _watch_value(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The storage of the value of an expression; what is none says what it is."""
+        expression = str(request["expression"])
+        value = self._value(request, only_expression=True)[0]
+        kind, found = type(value).__name__, self.scene.watch(value, expression)
+        del value  # what was made by the expression is gone now
+        if found is None:
+            return {"storage": 0, "name": "", "text": f"{expression} is no tensor, but of type {kind}"}
+        if not self.scene.is_watchable(int(found["storage"])):
+            return {"storage": 0, "name": "", "text": f"{expression} makes a new tensor, which nobody writes to"}
+        return found
 
     def _value(self, request: dict[str, Any], *, only_expression: bool) -> tuple[Any, list[str]]:
         expression, frame = str(request["expression"]), self._frame(request)
@@ -127,6 +142,9 @@ class Requests:
         if frame is not None:  # what a function that one looks at calls so comes first
             extra = {name: bound for name, bound in extra.items() if not _knows(frame, name)}
         frame = frame or (self.frames[0] if self.frames else None)
+        if frame is not None:  # names of conditions are words that programs use: what the program calls so comes first
+            extra = {name: bound for name, bound in extra.items() if name in OWN or not _knows(frame, name)}
+        refuse_lost(expression, frame)
         value, notes = self.scene.watched(lambda: evaluate(expression, frame, extra, only_expression=only_expression))
         lost = names_lost(expression, frame)
         if lost:

@@ -4,6 +4,7 @@ import json
 import sys
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,8 +99,11 @@ def look(options: Namespace) -> int:
         _attach(client, options.trace)
         try:
             batch = Batch(client, options)
+            leading = _leading(lines) if options.trace is None else []
+            batch.execute(leading)
+            _join(client)
             batch.settle()
-            batch.execute(lines)
+            batch.execute(lines[len(leading) :])
             return batch.left()
         except Disconnected as error:
             return _hub_is_gone(error)
@@ -136,9 +140,29 @@ def _attach(client: "Client", trace: str | None) -> None:
 
     try:
         client.request("attach", **({} if trace is None else {"trace": str(Path(trace).absolute())}))
+    except (RequestFailed, Disconnected) as error:
+        raise InputError(str(error)) from None
+
+
+def _join(client: "Client") -> None:
+    """Say that all breakpoints are there: a program that waits for its first client goes on.
+
+    Raises:
+        InputError: the hub refuses.
+    """
+    from agdbg.protocol.client import Disconnected, RequestFailed
+
+    try:
         client.request("configurationDone")
     except (RequestFailed, Disconnected) as error:
         raise InputError(str(error)) from None
+
+
+def _leading(lines: list[str]) -> list[str]:
+    """The commands at the beginning that only say where to stop."""
+    from agdbg.console.table import says_where_to_stop
+
+    return list(takewhile(says_where_to_stop, lines))
 
 
 class Batch:

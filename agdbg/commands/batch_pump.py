@@ -12,9 +12,6 @@ from agdbg.protocol.client import Client, Disconnected, RequestFailed
 _LOOK_S = 1.0
 _PIECE = 4096
 _PAGE = 1 << 16
-_END_OF_INPUT = "\x04"
-#: A terminal tells the end of its input once for each such character, a pipe for ever: so many reads see it.
-_ENDS = 64
 
 
 class Pump:
@@ -36,7 +33,7 @@ class Pump:
         self._is_seen = output.isatty()
         self._input = _descriptor(sys.stdin) if feeds else -1
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._typed, self._ends_a_line = "", True
+        self._typed, self._is_at_end = "", False
 
     def next_event(self) -> dict[str, Any] | None:
         """The next event; None when none came for a while."""
@@ -46,7 +43,7 @@ class Pump:
         if self._client.events:
             return self._client.events.popleft()
         waits_for_input = self._input >= 0 and self.runs()
-        if self._typed and waits_for_input:
+        if self._has_more_to_type and self.runs():
             self._type()
         watched: list[Any] = [self._client, *([self._input] if waits_for_input and not self._typed else [])]
         ready = select.select(watched, [], [], _LOOK_S)[0]
@@ -109,24 +106,22 @@ class Pump:
             data = os.read(self._input, _PIECE)
         except OSError:
             data = b""
-        text = self._decoder.decode(data, final=not data)
-        if text:
-            self._ends_a_line = text.endswith("\n")
+        self._typed += self._decoder.decode(data, final=not data)
         if not data:
-            self._input = -1
-            self._typed += text + _END_OF_INPUT * (_ENDS + (not self._ends_a_line))
-            self._type()
-            return
-        self._typed += text
+            self._input, self._is_at_end = -1, True
         self._type()
 
+    @property
+    def _has_more_to_type(self) -> bool:
+        return bool(self._typed) or self._is_at_end
+
     def _type(self) -> None:
-        """Type what was read; what the hub does not take now is tried again."""
+        """Type what was read, or say that this was all; what the hub does not take now is tried again."""
         try:
-            self._client.request("agdbg/input", text=self._typed)
+            self._client.request("agdbg/input", text=self._typed, end=self._is_at_end)
         except RequestFailed:
             return
-        self._typed = ""
+        self._typed, self._is_at_end = "", False
 
 
 def _descriptor(stream: TextIO | None) -> int:

@@ -66,7 +66,8 @@ class Shown:
         if one.kind != other.kind:
             return {"kind": (one.kind, other.kind)}
         told = {name or "how": (one.facts.get(name, ""), other.facts.get(name, "")) for name in self._names(one.row)}
-        if all(name in told and told[name][0] == told[name][1] for name in ("line", "source")):  # another part of one line
+        # Another part of the same line:
+        if all(name in told and told[name][0] == told[name][1] for name in ("line", "source")):
             told = {name: pair for name, pair in told.items() if name not in ("line", "source")}
             told["columns"] = (columns_of(one), columns_of(other))
         return told

@@ -83,7 +83,9 @@ class Table:
             CommandError: the hub cannot stop there; all is as it was.
         """
         before = list(self.stops)
-        same = next((each for each in before if (each.kind, each.what) == (stop.kind, stop.what) and _is_one(each, stop)), None)
+        same = next(
+            (each for each in before if (each.kind, each.what) == (stop.kind, stop.what) and _is_one(each, stop)), None
+        )
         if same is not None and same.is_on and same.options == stop.options:
             return same
         if same is not None:

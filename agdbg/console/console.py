@@ -116,8 +116,16 @@ class Console:
     def drain(self) -> None:
         """Take in the events that came already."""
         while self.client.events:
-            self.state.take(self.client.events.popleft())
+            self._take(self.client.events.popleft())
         self.table.sync()
+
+    def _take(self, message: Body) -> str:
+        """Take in an event; return its name. A program that is started anew reads its files anew."""
+        name = self.state.take(message)
+        if name == "agdbg/restarted":
+            self._sources.clear()
+            self.listed = None
+        return name
 
     @property
     def cwd(self) -> Path:
@@ -149,7 +157,16 @@ class Console:
             return next(reversed(self.state.stops))
         if self.ask("agdbg/status")["state"] in ("trace", "ended"):
             return int(self.ask("threads")["threads"][0]["id"])
-        raise CommandError("the program is running; pause stops it at the next node")
+        raise CommandError("the program is running; pause stops it at the next node, wait waits until it stops")
+
+    @property
+    def is_running(self) -> bool:
+        """The program runs, and no thread of it stands."""
+        if self.is_waiting or self.state.stops or self.state.is_over:
+            return False
+        runs = self.ask("agdbg/status")["state"] == "running"
+        self.drain()
+        return bool(runs) and not self.state.stops
 
     def select(self, thread: int) -> None:
         """Look at a thread, from its innermost frame."""
@@ -194,7 +211,7 @@ class Console:
         patience = monotonic() + _PATIENCE_S
         while True:
             message = self._next_event()
-            name = "" if message is None else self.state.take(message)
+            name = "" if message is None else self._take(message)
             if message is not None and name == "stopped":
                 self.select(message["body"]["threadId"])
                 return self.told_stop(message["body"])
@@ -210,7 +227,7 @@ class Console:
         """Where the thread stands that has stopped last, of those that stand still."""
         other, body = next(reversed(self.state.stops.items()))
         self.select(other)
-        reply = self.told_stop(body)
+        reply = self._stop_in_words(body)
         return Reply(f"{why}; thread {other} stands {reply.text}", reply.value)
 
     def let_go(self) -> Reply:
@@ -226,16 +243,22 @@ class Console:
         """Wait until the program has ended; threads that stop on the way are let go on."""
         while not self.state.is_over:
             message = self._next_event()
-            if message is not None and self.state.take(message) == "stopped":
+            if message is not None and self._take(message) == "stopped":
                 self.client.send("continue", threadId=message["body"]["threadId"])
         return told_end(self.state.ended)
 
     def told_stop(self, body: Body) -> Reply:
-        """A stop in words: why and where, and the line that built the node."""
+        """A stop in words: the thread where there are several, why and where, and the line that built the node."""
+        from agdbg.console.places import thread_of
+
+        reply = self._stop_in_words(body)
+        return Reply(f"{thread_of(self, body)}{reply.text}", reply.value)
+
+    def _stop_in_words(self, body: Body) -> Reply:
         from agdbg.console.places import origin_of, words_of_stop
 
         frames = self.frames()
-        text = "\n".join([*words_of_stop(body), *origin_of(self, frames)])
+        text = "\n".join([*words_of_stop(body), *origin_of(self, body, frames)])
         return Reply(text, {"stop": {**body, "frames": frames[:2]}})
 
     # ----- frames and sources -----
@@ -291,4 +314,5 @@ def told_end(ended: Body | None) -> Reply:
 
 def _refusal(error: RequestFailed) -> str:
     """What the hub says, with what a person at a console can do about it."""
-    return f"{error} (with the word force behind it, it is done)" if error.code == "barrier" else str(error)
+    text = str(error).removeprefix(f"{error.command}: ")  # the line that was written stands there already
+    return f"{text} (with the word force behind it, it is done)" if error.code == "barrier" else text

@@ -21,16 +21,36 @@ def words_of_stop(body: Body) -> list[str]:
         "exception": "error: ",
         "pause": "paused: ",
     }.get(body["reason"], "")
+    reason = reason if ids or body["reason"] in ("exception", "pause") else ""  # agdbg.breakpoint() has no number
     lines = [f"{reason}{body.get('description', '')}"]
     text = str(body.get("text") or "").strip()
+    if text in lines[0]:  # the description of some errors is all that there is to say
+        return lines
     return lines + [f"  {line}" for line in text.splitlines()]
 
 
-def origin_of(console: "Console", frames: list[Body]) -> list[str]:
-    """The line of the program that one looks at first: where the node was built, or else that of the innermost function."""
-    labels = [frame for frame in frames if frame.get("presentationHint") == "label" and frame.get("source")]
-    shown = (labels or [frame for frame in frames if frame.get("source")])[:1]
-    return [line_of(console, frame) for frame in shown]
+def origin_of(console: "Console", body: Body, frames: list[Body]) -> list[str]:
+    """The line of the program that one looks at first: where the node was built, or else that of the innermost function.
+
+    It is the latter too where the program itself has asked for the stop, and at the end of a pass.
+    """
+    known = [frame for frame in frames if frame.get("source")]
+    own = [frame for frame in known if frame.get("presentationHint") == "normal"]
+    labels = [frame for frame in frames[:2] if frame.get("presentationHint") == "label"]
+    is_asked_for = body["reason"] == "breakpoint" and not body.get("hitBreakpointIds")
+    is_at_end = bool(frames) and frames[0] in labels
+    nodes = [] if is_asked_for or is_at_end else [frame for frame in labels if frame in known]
+    return [line_of(console, frame) for frame in (nodes or own or known)[:1]]
+
+
+def thread_of(console: "Console", body: Body) -> str:
+    """``thread 2 (loader): ``, when the program has more than one thread that matters here; else nothing."""
+    threads = console.ask("threads")["threads"]
+    named = [each["name"] for each in threads if each["id"] == body["threadId"] and each["name"] != "the recording"]
+    if not named or (len(threads) == 1 and body["threadId"] == 1):
+        return ""
+    number = f"thread {body['threadId']}"
+    return f"{number}: " if named[0] == number else f"{number} ({named[0]}): "
 
 
 def line_of(console: "Console", frame: Body) -> str:

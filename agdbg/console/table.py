@@ -52,6 +52,8 @@ class Command:
 
 #: The groups of commands, in the order in which help lists them.
 GROUPS = ("Moves", "Breakpoints", "Looking", "Changing", "Telling", "Session")
+#: Commands of the breakpoints that need no thread that stands.
+_WITHOUT_A_THREAD = ("break", "tbreak", "condition", "ignore", "log", "catch", "commands", "delete", "enable", "disable")
 #: All commands by name.
 COMMANDS: dict[str, Command] = {}
 _ALIASES: dict[str, str] = {}
@@ -91,6 +93,17 @@ def find(word: str) -> Command:
     if fitting:
         raise CommandError(f"{word!r} may be {' or '.join(sorted(fitting))}; write more of it")
     raise CommandError(f"there is no command {word!r}{nearest(word, [*COMMANDS, *_ALIASES])}; help lists them")
+
+
+def says_where_to_stop(line: str) -> bool:
+    """Whether a line is a command about breakpoints that needs no thread that stands."""
+    import agdbg.console.commands
+
+    assert agdbg.console.commands
+    try:
+        return find(line.partition(" ")[0]).name in _WITHOUT_A_THREAD
+    except CommandError:
+        return False
 
 
 def nearest(word: str, names: list[str]) -> str:

@@ -3,17 +3,21 @@
 import ast
 
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.enclosing import in_inner_loop
+from agdbg.diagnose.enclosing import in_inner_loop, place
+from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
 from agdbg.diagnose.naming import detach, entry_name
 from agdbg.diagnose.source import assigned, call_text, differentiated
 from agdbg.diagnose.syntax import name_of, read
 from agdbg.diagnose.words import Lines, capital, listed
 from agdbg.record.facts import NodeFact, PassFact
+from agdbg.record.lookup import Site
 
 
-def cut_loose(case: Case, entries: list[Entry], lines: Lines, first: PassFact | None, second: PassFact | None) -> str:
-    """The advice as a sentence, without the full stop."""
+def cut_loose(
+    case: Case, entries: list[Entry], lines: Lines, first: PassFact | None, second: PassFact | None, until: int = 0
+) -> str:
+    """The advice as a sentence, without the full stop; ``until`` is the row of the error, 0 where it does not matter."""
     total = running_total(entries, first, second)
     if total:
         return total
@@ -22,22 +26,66 @@ def cut_loose(case: Case, entries: list[Entry], lines: Lines, first: PassFact | 
     if second is None or not inside or (made.file, made.func) == (second.site.file, second.site.func):
         after = f", after {_call(second, lines)}" if second and in_inner_loop(made, second.site) else ""
         return f"{capital(detach(case, entries, lines))}{after}"
+    names = list(dict.fromkeys(filter(None, (_name(case, e) for e in entries if e.node.site.func == made.func))))
+    once = first is not None and ran_once(case, entries[0], first.row, until)
     function = made.func.replace(".<locals>", "")
-    names = list(dict.fromkeys(filter(None, (entry_name(case, e) for e in entries if e.node.site.func == made.func))))
+    kept = handed(made, names[0]) if names else None
+    if kept is not None and kept.how == "generator":
+        how = " and ".join(f"`{name} = {name}.detach()`" for name in names[:2])
+        return (
+            f"Detach {listed(f'`{name}`' for name in names)} inside of `{function}`, a generator, which keeps it from one "
+            f"iteration to the next: {how} behind the `yield` at line {kept.line}"
+        )
+    if kept is not None and kept.how == "stored" and once:
+        return (
+            f"Store `{names[0]}` without its graph: `{kept.name} = {names[0]}.detach()` in place of `{kept.name} = {names[0]}` "
+            f"at line {kept.line}, in `{function}`"
+        )
+    if kept is not None and kept.how != "generator" and is_of_module(made, kept.name):
+        kept_names = [kept.name, *(name for name in names[1:] if not name.isidentifier())]
+        how = " and ".join(f"`{name} = {name}.detach()`" for name in kept_names[:2])
+        return f"Detach {listed(f'`{name}`' for name in kept_names)} between two iterations, after {_call(second, lines)}: {how}"
+    if kept is not None and kept.how == "stored":
+        names = [kept.name]
+    return _between(names, function, second, lines, once=once, returned=_is_returned(made, names))
+
+
+def _name(case: Case, entry: Entry) -> str:
+    return kept_name(entry, entry_name(case, entry))
+
+
+def _is_returned(made: Site, names: list[str]) -> bool:
+    """Whether the function around a site gives back what it made there, so that its caller holds it."""
+    function = place(made).function
+    given = [each for each in ast.walk(function) if isinstance(each, ast.Return)] if function is not None else []
+    inside = {name_of(part) for each in given for part in ast.walk(each) if isinstance(part, ast.Name)}
+    return not names or function is None or bool(inside & set(names))
+
+
+def _between(names: list[str], function: str, second: PassFact, lines: Lines, *, once: bool, returned: bool) -> str:
+    """The advice where only the caller can tell what holds it."""
     called = f" ({listed(f'`{name}`' for name in names)} in `{function}`)" if names else f" that `{function}` returned"
     around = second.site.func.replace(".<locals>", "")
     loop = f"in {f'`{around}`' if around not in ('', '<module>') else 'the loop'} around {_call(second, lines)}"
     if names and all("." in name for name in names):  # state of an object: nothing hands it over but the object
         attribute = names[0].partition(".")[2]
+        inside = (
+            f"; or, since `{function}` runs once in an iteration, at its beginning: `{names[0]} = {names[0]}.detach()`"
+            if once
+            else f". Not inside `{function}`: it runs several times in an iteration, and that would cut the graph within it as well"
+        )
         return (
             f"Detach the state{called} between two iterations, {loop}: `model.{attribute} = model.{attribute}.detach()`, "
-            f"with the object's own name. Not inside `{function}`: where that runs several times in an iteration, it would "
-            "cut the graph within it as well"
+            f"with the object's own name{inside}"
         )
+    inside = (
+        f". Not inside `{function}`: that would cut the graph within an iteration as well"
+        if returned or not once
+        else "; what holds it there is not known here"
+    )
     return (
         f"Detach the state{called} where one iteration hands it to the next, {loop}: with the variable that holds it "
-        f"there, `state = state.detach()`, before `{function}` is called with it again. Not inside `{function}`: that "
-        "would cut the graph within an iteration as well"
+        f"there, `state = state.detach()`, before `{function}` is called with it again{inside}"
     )
 
 

@@ -65,11 +65,17 @@ def place(site: Site) -> Place:
     return Place(tuple(reversed(around)), False)
 
 
-@lru_cache(maxsize=32)
 def module_of(file: str) -> ast.Module | None:
     """The tree of a source file; None when it cannot be read."""
     if not _is_readable(file):
         return None
+    linecache.getlines(file)
+    return _parsed(file, tuple(map(str, linecache.cache.get(file, ())[:2])))
+
+
+@lru_cache(maxsize=32)
+def _parsed(file: str, stamp: tuple[str, ...]) -> ast.Module | None:
+    """The tree of the lines that are known of a file; ``stamp`` is another one when they are others."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -119,6 +125,13 @@ def in_inner_loop(site: Site, other: Site) -> bool:
     loops = [each for each in place(site).around if isinstance(each, ast.For | ast.AsyncFor | ast.While)]
     around = place(other)
     return bool(loops) and around.known and site.file == other.file and loops[-1] not in around.around
+
+
+def is_outside(site: Site) -> bool:
+    """Whether a site is known to be at the level of its module, in no loop and no comprehension: it runs once."""
+    here = place(site)
+    again = (ast.For, ast.AsyncFor, ast.While, *COMPREHENSIONS)
+    return here.known and here.function is None and not any(isinstance(each, again) for each in here.around)
 
 
 def site_of(near: Site, tree: ast.expr | ast.stmt) -> Site:

@@ -106,7 +106,7 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
     held_as = next(
         (each for each in dict.fromkeys((name, *_names(case, call))) if each and collected_in(call.site, each)), ""
     )
-    holder = collected_in(call.site, held_as) if held_as else _consumer(case, told.node)
+    holder = collected_in(call.site, held_as) if held_as else _consumer(case, told)
     where = f": `{holder.text}`{lines.at(holder.site)} keeps them" if holder is not None else ""
     made = (Evidence("created", root.site, f"{op_words(root)}: the root of each graph"),) if root is not None else ()
     keeps = (Evidence("holds", holder.site, "keeps each of them"),) if holder is not None else ()
@@ -137,14 +137,17 @@ def _names(case: Case, call: PassFact) -> list[str]:
     return list(dict.fromkeys(filter(None, (assigned(node.site) for node in nodes))))
 
 
-def _consumer(case: Case, number: int) -> Holder | None:
-    """The line of a node outside of the passes' graphs that was computed from what is held: it holds that in turn."""
+def _consumer(case: Case, told: HeldFact) -> Holder | None:
+    """The line of a node outside of the passes' graphs that was computed from what is held: it holds that in turn.
+
+    Not what was computed when it had been held for long already, as a mean behind the loop.
+    """
     walk = case.walk
-    place = walk.place(number)
+    place = walk.place(told.node)
     above = walk.edges.source[walk.edges.target == place] if place >= 0 else []
     for each in walk.ids[above].tolist():
         node = case.facts.node(each)
-        if node is not None and node.site.line and not case.facts.passes_of(each):
+        if node is not None and node.row < told.row and node.site.line and not case.facts.passes_of(each):
             return Holder(expression(node.site) or op_words(node), node.site)
     return None
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from agdbg.diagnose.enclosing import place
+from agdbg.diagnose.enclosing import module_of, place
+from agdbg.diagnose.source import called as called_name
 from agdbg.diagnose.source import quoted
 from agdbg.diagnose.syntax import unparse
 from agdbg.record.lookup import Site
@@ -26,10 +28,51 @@ def collected_in(call: Site, name: str) -> Holder | None:
     for body in _bodies(call):
         found = next((each for each in ast.walk(body) if _keeps(each, name)), None)
         if found is not None:
-            line = getattr(found, "lineno", 0)
-            text = linecache.getline(call.file, line).rstrip("\n")
-            return Holder(quoted(unparse(found)), Site(file=call.file, line=line, func=call.func, text=text))
+            return _holder(found, call.file, call.func)
+    return next((kept for body in _bodies(call) if (kept := _given_to(body, call.file, name)) is not None), None)
+
+
+def _holder(found: ast.AST, file: str, function: str) -> Holder:
+    line = getattr(found, "lineno", 0)
+    text = linecache.getline(file, line).rstrip("\n")
+    return Holder(quoted(unparse(found)), Site(file=file, line=line, func=function, text=text))
+
+
+def _given_to(body: ast.AST, file: str, name: str) -> Holder | None:
+    """The statement of a function of this file that keeps what it is given, where ``body`` gives it the bare name."""
+    tree = module_of(file)
+    if tree is None:
+        return None
+    defined = [(each, owner) for owner, each in _functions(tree, "")]
+    for call in ast.walk(body):
+        called = called_name(call) if isinstance(call, ast.Call) else ""
+        meant = [pair for pair in defined if pair[0].name == called] if called else []
+        if not isinstance(call, ast.Call) or len(meant) != 1:
+            continue
+        function, owner = meant[0]
+        parameter = _parameter(function, call, name, bound=bool(owner))
+        found = next((each for each in ast.walk(function) if parameter and _keeps(each, parameter)), None)
+        if found is not None:
+            return _holder(found, file, f"{owner}{function.name}")
     return None
+
+
+def _functions(tree: ast.AST, owner: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The functions of a module and of its classes, with the class and a dot before."""
+    for each in ast.iter_child_nodes(tree):
+        if isinstance(each, ast.FunctionDef):
+            yield owner, each
+        elif isinstance(each, ast.ClassDef):
+            yield from _functions(each, f"{owner}{each.name}.")
+
+
+def _parameter(function: ast.FunctionDef, call: ast.Call, name: str, *, bound: bool) -> str:
+    """What a function calls the argument that is given as the bare name; empty when it is not given."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][1 if bound else 0 :]
+    for parameter, given in zip(names, call.args, strict=False):
+        if _bare(given, name):
+            return parameter
+    return next((each.arg for each in call.keywords if each.arg and _bare(each.value, name)), "")
 
 
 def _bodies(site: Site) -> list[ast.AST]:

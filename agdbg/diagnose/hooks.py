@@ -10,7 +10,7 @@ from agdbg.diagnose.hook_list import APART, HookList, Registered, function_name,
 from agdbg.diagnose.hook_reasons import Reason, reason
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.source import assigned, call_text
-from agdbg.diagnose.words import Lines, capital, count, op_words
+from agdbg.diagnose.words import Lines, capital, count, listed, op_words
 from agdbg.events import EDITED_IN_PLACE, Kind, unpack_edge
 from agdbg.record.hooked import HookFact, hook_at
 from agdbg.record.lookup import Site
@@ -124,7 +124,7 @@ def _edited_finding(case: Case, told: HookList, times: list[HookFact]) -> Findin
     facts, fired = case.facts, times[0]
     hook = told.by_number.get(fired.number)
     fact = hook.fact if hook is not None else fired
-    call, sibling, wrote = facts.pass_of(fired.pass_id), facts.node(fired.shared_with), _write_in(case, fired)
+    call, sibling, wrote = facts.pass_of(fired.pass_id), facts.node(fired.shared_with), _writes_in(case, fired)
     lines = Lines(fact.site)
     other = "another branch of the graph"
     evidence = [
@@ -137,8 +137,7 @@ def _edited_finding(case: Case, told: HookList, times: list[HookFact]) -> Findin
         other = f"{f'`{name}`' if name else op_words(sibling)}{made}"
         if sibling.site.line:
             evidence.insert(0, Evidence("sibling", sibling.site, f"{op_words(sibling)} gets the same gradient tensor"))
-    if wrote is not None:
-        evidence.append(Evidence("wrote", wrote, "changed the gradient in place"))
+    evidence += [Evidence("wrote", each, "wrote to the gradient in place") for each in wrote]
     if call is not None:
         evidence.append(
             Evidence("call", call.site, f"{count(len(times), 'time')} in `{call_text(call.site, call.call)}`")
@@ -167,16 +166,20 @@ def _quoted(name: str) -> str:
     return f"`{name}`" if name else ""
 
 
-def _write_in(case: Case, fired: HookFact) -> Site | None:
-    """The line in the hook that wrote: the last write before it was done, in its function."""
-    rows = case.facts.rows(Kind.BUMP)
+def _writes_in(case: Case, fired: HookFact) -> list[Site]:
+    """The lines in the hook that wrote to the memory of its gradient: all of them, since no record says which changed a value."""
+    rows, storage = case.facts.rows(Kind.BUMP), 0
+    found: list[Site] = []
     for row in rows[: rows.searchsorted(fired.row)][-8:][::-1].tolist():
-        site, _ = case.facts.site_and_op(case.facts.words(row)[4])
-        if (site.file, site.func) == (fired.defined.file, fired.defined.func):
-            return site
-    return None
+        words = case.facts.words(row)
+        site, _ = case.facts.site_and_op(words[4])
+        if (site.file, site.func) == (fired.defined.file, fired.defined.func) and storage in (0, words[1]):
+            storage = words[1]
+            found.append(site)
+    return list(dict.fromkeys(reversed(found)))
 
 
-def _instead(wrote: Site | None) -> str:
-    text = wrote.text.strip() if wrote is not None else ""
-    return f"; now it has `{text}`" if 0 < len(text) < 60 else ""
+def _instead(wrote: list[Site]) -> str:
+    texts = list(dict.fromkeys(each.text.strip() for each in wrote))
+    quoted = [f"`{text}`" for text in texts if 0 < len(text) < 60]
+    return f"; now it has {listed(quoted)}" if quoted and len(quoted) == len(texts) else ""

@@ -43,13 +43,15 @@ def kept_finding(case: Case, gradient: Gradient, kept: KeptFact, call: str, refu
     name = f"`{node.op.name.removesuffix('Backward')}`" if node is not None and node.op.name else "a custom Function"
     made = f"`{call_text(gradient.call.site, gradient.call.call)}`{lines.at(gradient.call.site)}"
     where = f"`ctx.{kept.name}`"
-    places = [(what.name.lower(), defined(case, kept.node, what)) for what in (FunctionCall.FORWARD, FunctionCall.BACKWARD)]
+    places = [
+        (what.name.lower(), defined(case, kept.node, what)) for what in (FunctionCall.FORWARD, FunctionCall.BACKWARD)
+    ]
     return Finding(
         kind=KIND,
         cause=(
-            f"{call} starts from a tensor without a graph: `{gradient.name}`, a gradient that {made} computed, went through backward() "
-            f"of {name}, which takes {where}, neither argument nor output of its forward(): no graph leads through that, "
-            "though the gradient may well depend on what was differentiated."
+            f"{call} starts from a tensor without a graph: `{gradient.name}`, a gradient that {made} computed, went through "
+            f"backward() of {name}, which takes {where}, neither argument nor output of its forward(): no graph leads through "
+            "that, though the gradient may well depend on what was differentiated."
         ),
         evidence=(
             Evidence("applied", kept.site, f"its forward() kept {where}"),

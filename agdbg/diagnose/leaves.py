@@ -4,7 +4,7 @@ One tensor may have several ``AccumulateGrad`` nodes in the course of a program,
 together by the storage; a leaf whose storage is not known is left out, since nothing can be said of it as a whole.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.history import is_step
+from agdbg.diagnose.touched import last_touched
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Outcome, Summarized
 from agdbg.record.deep_facts import OptimizerFact
@@ -131,6 +132,8 @@ def _found(case: Case) -> dict[int, Leaf]:
             leaf.places.append(place)
     for place, storage, row in _unnamed(case):
         leaves.setdefault(storage, Leaf(storage, row=row)).places.append(place)
+    for storage, row in _held_alone(case, leaves):
+        leaves[storage] = Leaf(storage, row=row)
     for leaf in leaves.values():
         leaf.places = list(dict.fromkeys(leaf.places))
     return leaves
@@ -145,3 +148,18 @@ def _unnamed(case: Case) -> Iterable[tuple[int, int, int]]:
     mine = np.isin(words[:, 1], leaves) & (words[:, 4] != 0)
     places = walk.ids.searchsorted(words[mine, 1])
     return zip(places.tolist(), words[mine, 4].tolist(), rows[mine].tolist(), strict=True)
+
+
+def _held_alone(case: Case, known: Collection[int]) -> Iterable[tuple[int, int]]:
+    """(storage, row) of what an optimizer stepped and nobody touched since it was built: no graph, no read, no write.
+
+    Only where shapes were recorded: else a leaf that is in graphs and in no module has no storage that is known.
+    """
+    facts = case.facts
+    if not len(facts.rows(Kind.SHAPE)):
+        return
+    stepped = {each.storage for each in facts.optimized if each.when == "stepped"}
+    for each in facts.optimized:
+        alone = each.when == "built" and each.storage in stepped and each.storage not in known
+        if alone and last_touched(case, {each.storage}) < each.row:
+            yield each.storage, each.row

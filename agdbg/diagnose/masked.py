@@ -6,6 +6,7 @@ The way out is to mask what goes in, not what comes out; the rewrite is made out
 import ast
 
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.mask_fits import fits
 from agdbg.diagnose.singular import is_choosing, singular, stem
 from agdbg.diagnose.source import assigned, called, receivers
 from agdbg.diagnose.syntax import name_of, read, unparse
@@ -33,13 +34,14 @@ def choice_above(case: Case, place: int, within: Mask) -> NodeFact | None:
 
 def _chooses(case: Case, place: int) -> bool:
     word = int(case.walk.made_at[place])
-    return is_choosing(case.facts.trace.op(word >> 32).name)
+    name = case.facts.trace.op(word >> 32).name
+    return is_choosing(name) and stem(name) != "NanToNum"  # that leaves out bad values alone, and there was none
 
 
-def rewrite(producer: NodeFact, choice: NodeFact) -> str:
+def rewrite(case: Case, producer: NodeFact, choice: NodeFact) -> str:
     """The fix as a sentence or two."""
     known = singular(producer.op.name)
-    written = exact(producer, choice)
+    written = exact(case, producer, choice)
     if written:
         return written
     if stem(choice.op.name) == "NanToNum":
@@ -52,8 +54,8 @@ def rewrite(producer: NodeFact, choice: NodeFact) -> str:
     )
 
 
-def exact(producer: NodeFact, choice: NodeFact) -> str:
-    """The rewrite in the words of the source; empty where it cannot be read."""
+def exact(case: Case, producer: NodeFact, choice: NodeFact) -> str:
+    """The rewrite in the words of the source; empty where it cannot be read, or where the mask does not fit."""
     known = singular(producer.op.name)
     safe = known.safe if known is not None else ""
     made, mask = read(producer.site), _mask(producer, choice)
@@ -64,6 +66,8 @@ def exact(producer: NodeFact, choice: NodeFact) -> str:
         return ""
     wanted, condition, where = mask
     name, text = _safe_name(operand), unparse(operand)
+    if not fits(case, producer, choice, condition, text):
+        return ""
     order = f"{text}, {safe}" if wanted else f"{safe}, {text}"
     instead = _with(made.found, operand, name)
     whole = f"{where}({condition}, {order})"

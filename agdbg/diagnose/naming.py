@@ -2,7 +2,7 @@
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.meeting import Entry
-from agdbg.diagnose.source import assigned, expression, is_returned, operand
+from agdbg.diagnose.source import assigned, expression, is_returned, operand, viewed_operand
 from agdbg.diagnose.words import Lines, is_result, listed, op_words
 from agdbg.diagnose.writes import write
 from agdbg.record.facts import NodeFact
@@ -93,7 +93,7 @@ def _number(number: int) -> str:
 
 def _argument(node: NodeFact, slot: str, *, of_tensors: bool) -> str:
     index = 0 if slot in _FIRST else 1 if slot in _SECOND else -1
-    return operand(node.site, node, index, of_tensors=of_tensors) if index >= 0 else ""
+    return viewed_operand(node.site, node, index, of_tensors=of_tensors) if index >= 0 else ""
 
 
 def _leaf_of_slot(case: Case, node: NodeFact, slot: str) -> str:

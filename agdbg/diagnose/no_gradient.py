@@ -9,6 +9,7 @@ parameters SHAPE, for zeros SUMMARY.
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Evidence, Finding, Found
+from agdbg.diagnose.given_names import given_name
 from agdbg.diagnose.layers import model_ran
 from agdbg.diagnose.leaf_fates import LeafFate, fates
 from agdbg.diagnose.leaves import Leaves
@@ -17,8 +18,8 @@ from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.not_optimized import replaced
 from agdbg.diagnose.source import expression, goes_to_numpy, quoted
 from agdbg.diagnose.spoiled import leaf_words
+from agdbg.diagnose.switched_off import switched_off_at
 from agdbg.diagnose.words import Lines, capital, count, listed, op_words
-from agdbg.diagnose.writers import disabled_at
 from agdbg.record.deep_facts import OptimizerFact
 from agdbg.record.facts import CutFact, PassFact
 
@@ -116,19 +117,25 @@ def leaf_name(case: Case, fate: LeafFate) -> str:
     """What a leaf is called: its name, or the variable by which it was first used; empty when that is not known."""
     if fate.leaf.name:
         return f"`{fate.leaf.name}`"
-    return leaf_words(case, fate.leaf.places[0]) if fate.leaf.places else ""
+    if fate.leaf.places:
+        return leaf_words(case, fate.leaf.places[0])
+    given = given_name(case, fate.leaf.storage)
+    return f"`{given}`" if given else ""
 
 
 def _subject(case: Case, group: list[LeafFate]) -> tuple[str, bool]:
     """The leaves as the subject of a sentence, and whether they are several."""
     named = list(dict.fromkeys(filter(None, (leaf_name(case, each) for each in group))))
+    if not named and not any(each.leaf.places for each in group):
+        number = count(len(group), "parameter")
+        return (f"{number if len(group) > 1 else 'a parameter'} that an optimizer has", len(group) > 1)
     if not named:
         return (
             ("a leaf that requires grad", False)
             if len(group) == 1
             else (f"{len(group)} leaves that require grad", True)
         )
-    what = "parameter" if all(each.leaf.name for each in group) else "leaf"
+    what = "parameter" if all(each.leaf.name or not each.leaf.places for each in group) else "leaf"
     several = len(named) > 1
     noun = {"parameter": "parameters", "leaf": "leaves"}[what] if several else what
     return f"{noun} {listed(named, NAMED)}", several
@@ -175,7 +182,7 @@ def _evidence(case: Case, leaves: Leaves, group: list[LeafFate], call: PassFact)
             (fate.user.row, Evidence("used", fate.user.site, f"{op_words(fate.user)} uses {name or 'the leaf'}"))
         )
     if fate.cut is not None:
-        off = disabled_at(case, fate.cut.row)
+        off = switched_off_at(case, fate.cut.row, fate.cut.site)
         times = f", at least {count(fate.cut.count, 'time')}" if fate.cut.count > 1 else ""
         found.append(
             (fate.cut.row, Evidence("cut", fate.cut.site, CUT_WORDS.get(fate.cut.op.name, "ended the path") + times))
@@ -225,7 +232,7 @@ def _fix(case: Case, group: list[LeafFate], lines: Lines, holder: OptimizerFact 
     fate = group[0]
     them = "them" if len(group) > 1 else "it"
     if fate.how == "cut" and fate.cut is not None:
-        off = disabled_at(case, fate.cut.row)
+        off = switched_off_at(case, fate.cut.row, fate.cut.site)
         keep = f" or keep {them} out of the optimizer" if holder is not None else ""
         how = mend_of(fate.cut, f" ({lines(off)})" if off is not None else "") or OTHERWISE
         return f"At {lines(fate.cut.site)}: {how}. If no gradient is wanted, set requires_grad=False{keep}."
@@ -236,4 +243,6 @@ def _fix(case: Case, group: list[LeafFate], lines: Lines, holder: OptimizerFact 
     if fate.how == "loose":
         return f"Add what is made of {them} to the loss, or compute it under no_grad() if no gradient is wanted."
     they = "they are meant to stay as they are" if len(group) > 1 else "it is meant to stay as it is"
+    if not any(each.leaf.name for each in group):
+        return f"Use {them} in what is differentiated, or take {them} out of the optimizer; if {they}, requires_grad=False says so."
     return f"Use {them} in forward(), or take {them} out of the model; if {they}, requires_grad=False says so."

@@ -123,6 +123,11 @@ def _cause(case: Case, story: Story, choice: NodeFact | None, kind: str) -> str:
         return f"{start}, and what {call} starts from has it too{hit}."
     if choice is not None and _hidden(case, story):
         chosen = f"{made_by(choice)}{lines.at(choice.site)}"
+        if not _was_bad(case, story):
+            return (
+                f"In {call} the gradient became NaN at {made}: {chosen} leaves out its result there and sends it a gradient of "
+                f"zero, which met an infinite derivative: 0 * inf is NaN{hit}."
+            )
         return (
             f"{capital(chosen)} leaves out the bad values of {made} in forward, but in {call} their gradient of zero met an "
             f"infinite derivative there: 0 * inf is NaN{hit}."
@@ -133,6 +138,9 @@ def _cause(case: Case, story: Story, choice: NodeFact | None, kind: str) -> str:
     if kind == "inf" or not seen.nans:
         after = ", which became NaN further down" if kind == "nan" else ""
         return f"In {call} the gradient became infinite at {made}{after}: what came in was finite{hit}."
+    if not _was_bad(case, story) and _is_singular(node):
+        why = "a gradient of zero met an infinite derivative, and 0 * inf is NaN"
+        return f"In {call} the gradient became NaN at {made}: {why}{hit}."
     return f"In {call} the gradient became NaN at {made}: what came in was finite{hit}."
 
 
@@ -143,6 +151,17 @@ def _is_leaf(story: Story) -> bool:
 def _hit(case: Case, story: Story) -> str:
     named = list(dict.fromkeys(name for place in story.leaves[:LEAVES] if (name := leaf_words(case, place))))
     return f"; the gradient of {listed(named)} has it" if named else ""
+
+
+def _was_bad(case: Case, story: Story) -> bool:
+    """Whether the producer's own value was bad in forward."""
+    return bool(case.measured.bad_output[case.walk.place(story.producer.id)])
+
+
+def _is_singular(node: NodeFact) -> bool:
+    """Whether the derivative of an op may be infinite where its value is finite."""
+    known = singular(node.op.name)
+    return known is not None and "infinite" in known.backward
 
 
 def _hidden(case: Case, story: Story) -> bool:
@@ -179,7 +198,8 @@ def _evidence(case: Case, story: Story, choice: NodeFact | None, expected: Overf
     for other in story.others[:OTHERS]:
         found.append((other.row, Evidence("produced", other.site, f"{op_words(other)} made some of its own")))
     if choice is not None and not story.forward:
-        note = f"{op_words(choice)} leaves them out in forward; in backward it sends zeros to where they were"
+        what = "them" if _was_bad(case, story) else "these elements"
+        note = f"{op_words(choice)} leaves {what} out in forward; in backward it sends zeros to where they were"
         found.append((choice.row, Evidence("masked", choice.site, note)))
     hook = None if story.forward else hook_at(case, call, node)
     if hook is not None:
@@ -238,12 +258,14 @@ def _fix(case: Case, story: Story, choice: NodeFact | None) -> str:
     if _is_leaf(story):
         return "Look at what wrote to it last: an initialisation, empty(), a file that was loaded, a step with a bad gradient."
     if choice is not None and _hidden(case, story):
-        return rewrite(node, choice)
+        return rewrite(case, node, choice)
     if story.forward and _from_outside(story):
         return (
             "Look at the data that goes in there, with isnan(): this op gives NaN only where NaN or infinity goes in, and what "
             "came from the graph was finite."
         )
+    if known is not None and known.keep and not story.forward and not _was_bad(case, story) and _is_singular(node):
+        return f"{capital(known.keep)}. What is added to its result comes too late: the derivative of the op itself is infinite."
     if known is not None and known.keep:
         return f"Look at what goes in there, with isnan(), min() and max(); {known.keep}."
     return "Look at what goes in there, with isfinite(), min() and max(), and keep it in the range in which the op is finite."

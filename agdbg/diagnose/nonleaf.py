@@ -15,8 +15,10 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.guarded import guarded_update
 from agdbg.diagnose.lost_leaf import grad_read, is_lost_parameter, name_of_copy
 from agdbg.diagnose.naming import made_by
+from agdbg.diagnose.source import assigned
 from agdbg.diagnose.syntax import name_of, read
 from agdbg.diagnose.words import Lines, op_words
 from agdbg.record.facts import NodeFact
@@ -50,15 +52,13 @@ def _reads(case: Case) -> Iterator[tuple[NodeFact, Found]]:
     seen: set[Site] = set()
     for told in grad_reads(case.facts):
         node = case.facts.node(told.node)
-        if (
-            node is None
-            or node.op.name.endswith("AccumulateGrad")
-            or node.site in seen
-            or _TESTED.search(told.site.text)
-        ):
+        if node is None or node.op.name.endswith("AccumulateGrad") or node.site in seen:
+            continue
+        name, tested = _read_name(told.site), bool(_TESTED.search(told.site.text))
+        if tested and not (name and name == assigned(node.site) and guarded_update(told.site, name)):
             continue
         seen.add(node.site)
-        yield node, _found(case, node, _read_name(told.site), told.site, "certain")
+        yield node, _found(case, node, name, told.site, "likely" if tested else "certain")
 
 
 def _read_name(site: Site) -> str:
@@ -93,9 +93,9 @@ def _found(case: Case, node: NodeFact, name: str, read_at: Site | None, certaint
     if call is not None:
         evidence.append(Evidence("needed", call.site, "leaves the gradient in the leaf"))
     if read_at is not None:
-        evidence.append(
-            Evidence("read", read_at, f"reads the grad of {what}, which is None: only that of a leaf is filled")
-        )
+        never = "; so what is behind this test never runs" if _TESTED.search(read_at.text) else ""
+        note = f"reads the grad of {what}, which is None: only that of a leaf is filled{never}"
+        evidence.append(Evidence("read", read_at, note))
     if _is_copy(case, node):
         how = f"{what} is a non-leaf copy of a leaf since {made}: the gradient goes to that leaf"
     else:

@@ -68,7 +68,7 @@ def _rewritten(case: Case, node: NodeFact, call: PassFact) -> str:
     walk = case.walk
     reach = walk.below(walk.mask(root for root, _ in call.roots))
     choice = choice_above(case, walk.place(node.id), reach)
-    return exact(node, choice) if choice is not None else ""
+    return exact(case, node, choice) if choice is not None else ""
 
 
 def _fix(op: str) -> str:

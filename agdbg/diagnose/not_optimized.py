@@ -15,7 +15,8 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.layers import enclosing_modules, root_of
 from agdbg.diagnose.leaves import Leaf, Leaves
-from agdbg.diagnose.still_used import last_touched, last_use, models_of
+from agdbg.diagnose.still_used import last_use, models_of
+from agdbg.diagnose.touched import last_touched
 from agdbg.diagnose.walk import Mask
 from agdbg.diagnose.words import Lines, count, listed
 from agdbg.record.deep_facts import ModuleFact, OptimizerFact
@@ -104,7 +105,8 @@ def replaced(case: Case, leaves: Leaves) -> set[int]:
     """The storages of the parameters that an optimizer has and that others took the place of, which get gradients."""
     left = _left_out(leaves)
     models = models_of(case) if left else {}
-    return {old.storage for leaf in left if (old := predecessor(case, leaves, leaf, models)) is not None}
+    found = {old.storage for leaf in left if (old := predecessor(case, leaves, leaf, models)) is not None}
+    return found or {each.storage for each in _never_used(case, leaves, left)}
 
 
 def _replaced(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
@@ -117,15 +119,16 @@ def _replaced(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
         if old is not None:
             pairs.append((leaf, leaves.built[old.storage]))
     if not pairs:
-        pairs = _never_used(case, leaves, left)
+        never = _never_used(case, leaves, left)
+        pairs = [(leaf, never[0]) for leaf in left] if never else []
         certain = "likely"
     if not pairs:
         return None
     return _found(case, [leaf for leaf, _ in pairs], pairs[0][1], certain)
 
 
-def _never_used(case: Case, leaves: Leaves, left: list[Leaf]) -> list[tuple[Leaf, OptimizerFact]]:
-    """The parameters, beside as many that an optimizer steps and nothing uses: no graph, no read, no step with a gradient."""
+def _never_used(case: Case, leaves: Leaves, left: list[Leaf]) -> list[OptimizerFact]:
+    """What an optimizer steps and nothing uses, as many as were left out: no graph, no read, no step with a gradient."""
     known = {leaf.storage: leaf for leaf in leaves.all}
     stepped = {each.storage for each in leaves.held if each.when == "stepped"}
     found = [each for each in leaves.built.values() if each.storage in stepped]
@@ -138,7 +141,7 @@ def _never_used(case: Case, leaves: Leaves, left: list[Leaf]) -> list[tuple[Leaf
     if not len(found) >= len(left) > 0 or found[0].row >= first:
         return []
     in_use = last_touched(case, {each.storage for each in found}) >= first
-    return [] if in_use else [(leaf, found[0]) for leaf in left]
+    return [] if in_use else found
 
 
 def _found(case: Case, left: list[Leaf], holder: OptimizerFact, certainty: Certainty) -> Found | None:

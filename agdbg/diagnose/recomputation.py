@@ -13,7 +13,7 @@ from typing import NamedTuple
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.rebuilt import differs, runs
-from agdbg.diagnose.recomputed_reason import difference, likely_reason
+from agdbg.diagnose.recomputed_reason import difference, foreign_draw, likely_reason
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.twin_runs import Twins, rewritten, twins
 from agdbg.diagnose.words import Lines, op_words, slot_words
@@ -92,10 +92,7 @@ def _finding(case: Case, told: RecomputeFact, call: PassFact) -> Finding | None:
             return _made(told, call, words, _state_evidence(state)[1:], "certain")
     other = _other_values(case, pairs)
     if other is not None:
-        what = f"the first op with another result is {op_words(other)}{lines.at(other.site)}: it reads something that changed since"
-        return _made(
-            told, call, what, (Evidence("second run", other.site, "gave another result than before"),), "likely"
-        )
+        return _made(told, call, *_other_words(*other, lines), "likely")
     return None
 
 
@@ -176,14 +173,30 @@ def _state_evidence(state: _Stateful) -> tuple[Evidence, ...]:
     return (Evidence("first run", state.first.site, op_words(state.first)), *wrote)
 
 
-def _other_values(case: Case, pairs: Twins) -> NodeFact | None:
-    """The first op whose result is not what it was."""
+def _other_words(first: NodeFact, again: NodeFact, lines: Lines) -> tuple[str, tuple[Evidence, ...]]:
+    """The cause and the lines, of an op with another result: random numbers, where its function draws some."""
+    what = f"the first op with another result is {op_words(again)}{lines.at(again.site)}"
+    runs = (
+        Evidence("first run", first.site, f"{op_words(first)} gave one result"),
+        Evidence("second run", again.site, "gave another result than before"),
+    )
+    drawn = foreign_draw(first.site)
+    if drawn is None:
+        return f"{what}: it reads something that changed since", runs
+    text, site = drawn
+    words = f"{what}; `{text}`{lines.at(site)} draws random numbers that are not repeated"
+    return words, (Evidence("first run", site, "drew random numbers that nobody keeps"), *runs)
+
+
+def _other_values(case: Case, pairs: Twins) -> tuple[NodeFact, NodeFact] | None:
+    """The first op whose result is not what it was, in both runs."""
     for one, other in pairs:
         before = {each.index: each for each in case.facts.summaries(one) if each.what == "output"}
         for each in case.facts.summaries(other):
             was = before.get(each.index) if each.what == "output" else None
             if was is not None and not _close(was.norm, each.norm, was.largest, each.largest):
-                return case.facts.node(other)
+                nodes = case.facts.node(one), case.facts.node(other)
+                return (nodes[0], nodes[1]) if nodes[0] is not None and nodes[1] is not None else None
     return None
 
 

@@ -4,7 +4,7 @@ import ast
 import re
 from typing import NamedTuple
 
-from agdbg.diagnose.enclosing import Scope, place
+from agdbg.diagnose.enclosing import Scope, place, site_of
 from agdbg.diagnose.source import quoted
 from agdbg.diagnose.syntax import read, unparse
 from agdbg.record.lookup import Site
@@ -14,6 +14,7 @@ _FIRST, _AGAIN = re.compile(_OP.format("first run")), re.compile(_OP.format("rec
 _RANDOM = re.compile(
     r"\brandom\.|\brand\w*\(|dropout|bernoulli|multinomial|\bnormal\w*\(|\bshuffle\(|\bchoice\(|\buniform\w*\("
 )
+_FOREIGN = re.compile(r"((np|numpy)\.)?random\.\w")
 _MODE = re.compile(r"\btraining\b|is_grad_enabled|autocast")
 _BRANCHES = (ast.If, ast.IfExp, ast.While, ast.For, ast.Match)
 
@@ -70,6 +71,16 @@ def likely_reason(found: Difference, redrawn: bool) -> str:
     if first is not None and again is not None and first.name == again.name and first.op != again.op:
         return f"a number that line {first.site.line} uses changed between the two runs{_from(first.site)}"
     return ""
+
+
+def foreign_draw(site: Site) -> tuple[str, Site] | None:
+    """A call in the function around a site that draws random numbers which no engine repeats: of NumPy or of Python."""
+    function = place(site).function
+    calls = [each for each in ast.walk(function) if isinstance(each, ast.Call)] if function is not None else []
+    for each in calls:
+        if _FOREIGN.match(unparse(each.func)):
+            return quoted(unparse(each)), site_of(site, each)
+    return None
 
 
 def _statement(site: Site) -> str:
@@ -149,8 +160,11 @@ def _from(site: Site) -> str:
         return ""
     names = [each for each in ast.walk(reading.statement) if isinstance(each, ast.Attribute | ast.Subscript | ast.Name)]
     called = {id(each.func) for each in ast.walk(reading.statement) if isinstance(each, ast.Call)}
+    parts = {id(each.value) for each in names if not isinstance(each, ast.Name)}  # `torch` of `torch.exp`
     told = [
-        unparse(each) for each in names if id(each) not in called and isinstance(getattr(each, "ctx", None), ast.Load)
+        unparse(each)
+        for each in names
+        if id(each) not in called | parts and isinstance(getattr(each, "ctx", None), ast.Load)
     ]
     state = [each for each in told if each.partition(".")[0].partition("[")[0] not in own - {"self"} and each != "self"]
     return f" (`{quoted(state[0])}`?)" if state else ""

@@ -140,7 +140,8 @@ def _cuts(case: Case, error: ErrorFact) -> list[_Cut]:
     _, first = np.unique(facts.trace.records[rows, 2], return_index=True)
     found = [_cut(case, row) for row in rows[first].tolist()]
     found.sort(key=lambda cut: (not _same_memory(cut, error), _is_harmless(cut), -cut.row))
-    return found[:CUTS]
+    by_line = {(cut.site, cut.op.name): cut for cut in reversed(found)}  # a site may have several numbers
+    return list(by_line.values())[::-1][:CUTS]
 
 
 def _cut(case: Case, row: int) -> _Cut:

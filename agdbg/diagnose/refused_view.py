@@ -6,6 +6,7 @@ from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Evidence, Finding
 from agdbg.diagnose.layers import enclosing_at
 from agdbg.diagnose.refusal import finding, refused, writing
+from agdbg.diagnose.switched_off import switched_off_at
 from agdbg.diagnose.syntax import name_of, read, unparse
 from agdbg.diagnose.words import Lines
 from agdbg.diagnose.writers import disabled_at
@@ -19,8 +20,8 @@ def view(case: Case, failure: Failure) -> Finding:
     """The finding about one refused write to a view."""
     error = failure.first
     row, made = _made_at(case, error)
-    off = made is not None and disabled_at(case, row) is not None
-    note = f"the view was made here{', with gradients switched off' if off else ''}"
+    off = switched_off_at(case, row, made) if made is not None else None
+    note = f"the view was made here{', with gradients switched off' if off is not None else ''}"
     loop = _loop(made) if made is not None else ""
     note += f": {loop} goes over views, by unbind()" if loop else ""
     hooked = _backward_hook(case, error)
@@ -29,6 +30,8 @@ def view(case: Case, failure: Failure) -> Finding:
         if hooked is not None
         else []
     )
+    if off is not None and off != disabled_at(case, row):
+        evidence.append(Evidence("switched off", off, "gradients are switched off in what this decorates"))
     evidence += [Evidence("view", made, note)] if made is not None else []
     evidence.append(refused(failure, "nothing was written"))
     where = f", made{Lines(error.site).at(made)}," if made is not None and made.line else ""
@@ -37,6 +40,9 @@ def view(case: Case, failure: Failure) -> Finding:
     layer = _layer(case, error)
     if layer:
         cause = f"{writing(error).removesuffix(' writes into')}, in {layer}, writes into {what.format(where)}."
+    instead = write(error.site).instead
+    if instead and "BackwardHookFunction" in error.text:
+        fix = f"Write out of place: `{instead}`; or write to a clone() of what the module returned."
     if loop:
         fix = f"{loop} gives views that must not be written to. {fix}"
     return finding(failure, cause, evidence, "certain" if made is not None else "likely", fix)

@@ -47,7 +47,7 @@ class Gradient:
             return f"{start}, and no cut was recorded; {made} computed gradients without create_graph=True."
         what = f"`{self.name}`, a gradient that {made} computed"
         if self.call.create_graph and not self.constant:
-            return f"{start}: {what}, came out without one although create_graph=True: its backward used nothing that has a graph."
+            return f"{start}: {what}, came out without one despite create_graph=True: its backward used nothing that has a graph."
         if self.call.create_graph:
             return (
                 f"{start}: {what}, is constant: it does not depend on what was differentiated, so its gradient is zero."
@@ -58,8 +58,9 @@ class Gradient:
         """What to do."""
         if self.call.create_graph and not self.constant:
             return (
-                "See what the backward of these ops computes with: a custom Function should use what it has from ctx.saved_tensors, "
-                "and operations of tensors. If the gradient really does not depend on its argument, its derivative is zero."
+                "See what the backward of these ops computes with: a custom Function should use what it has from "
+                "ctx.saved_tensors, and operations of tensors. If the gradient really does not depend on its argument, its "
+                "derivative is zero."
             )
         if self.call.create_graph:
             return (

@@ -66,9 +66,9 @@ def _of_line(case: Case, group: list[_Spoiled]) -> Iterator[Found]:
         site = writer.site if writer is not None else known[0].site if known else None
         by_writer.setdefault(site, []).append((each, writer))
     rest = len(group) - len(told)
-    for each in by_writer.values():
-        spoiled, writer = next((one for one in each if one[1] is not None), each[0])
-        found = _found(case, spoiled, writer, len(each) + rest)
+    for same in by_writer.values():
+        spoiled, writer = next((one for one in same if one[1] is not None), same[0])
+        found = _found(case, spoiled, writer, len(same) + rest)
         rest = 0
         if found is not None:
             yield found

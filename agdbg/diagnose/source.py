@@ -18,6 +18,8 @@ _COLLECTING = {"sum", "max", "min"}
 _EXCHANGED = ("Rsub", "Reciprocal")
 #: Ops whose operands no engine exchanges.
 _ORDERED = ("Div", "Pow", "SubBackward")
+#: Methods and attributes that give the same memory with its dimensions in another order.
+_TURNING, _TURNED = {"t", "transpose", "permute", "swapaxes", "swapdims"}, {"T", "mT"}
 #: What people call the modules that hold functions of tensors: `torch.exp(x)` works on x, and `y.exp()` on y.
 _MODULES = {"torch", "F", "nn", "functional", "np", "numpy", "ag", "agdbg_engine", "autograd", "math"}
 
@@ -162,11 +164,27 @@ def operand(site: Site, node: NodeFact, index: int, *, of_tensors: bool = False)
 
     With ``of_tensors`` both operands are known to be tensors: an engine only exchanges numbers.
     """
-    reading = read(site)
-    found = (
-        _operand(reading.found, node, index, of_tensors) if reading is not None and reading.found is not None else None
-    )
+    found = _given(site, node, index, of_tensors)
     return quoted(name_of(found)) if found is not None else ""
+
+
+def viewed_operand(site: Site, node: NodeFact, index: int, *, of_tensors: bool = False) -> str:
+    """The same, and of a transposed tensor the tensor itself: ``w`` of ``x @ w.t()`` and of ``x @ w.T``."""
+    found = _given(site, node, index, of_tensors)
+    while isinstance(found, ast.Call | ast.Attribute):
+        function = found.func if isinstance(found, ast.Call) else found
+        names = _TURNING if isinstance(found, ast.Call) else _TURNED
+        if not isinstance(function, ast.Attribute) or function.attr not in names or _is_module(function.value):
+            break
+        found = function.value
+    return quoted(name_of(found)) if found is not None else ""
+
+
+def _given(site: Site, node: NodeFact, index: int, of_tensors: bool) -> ast.expr | None:
+    reading = read(site)
+    if reading is None or reading.found is None:
+        return None
+    return _operand(reading.found, node, index, of_tensors)
 
 
 def _operand(found: ast.AST, node: NodeFact, index: int, of_tensors: bool) -> ast.expr | None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.leaves import Leaf
+from agdbg.diagnose.touched import last_read
 from agdbg.events import Kind, ModuleEvent
 
 
@@ -35,19 +36,3 @@ def last_use(case: Case, leaf: Leaf) -> int:
     nodes = walk.ids[leaf.places].tolist()
     runs = [run.row for node in nodes for run in case.facts.runs_of(node)[-1:]]
     return max([*walk.born[users].tolist(), *runs, last_read(case, {leaf.storage})], default=-1)
-
-
-def last_read(case: Case, storages: set[int]) -> int:
-    """The row at which one of these memories was last read without a gradient, -1 for never; what an op copies counts."""
-    return _last(case, Kind.CUT, storages)
-
-
-def last_touched(case: Case, storages: set[int]) -> int:
-    """The row at which one of these memories was last read without a gradient or written, by an optimizer's step or else."""
-    return max(last_read(case, storages), _last(case, Kind.BUMP, storages))
-
-
-def _last(case: Case, kind: Kind, storages: set[int]) -> int:
-    rows = case.facts.rows(kind)
-    mine = rows[np.isin(case.facts.trace.records[rows, 1], np.array(sorted(storages), np.uint64))]
-    return int(mine[-1]) if len(mine) else -1

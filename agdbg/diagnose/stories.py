@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from agdbg.diagnose.advice import add_up_or_retain, own_graph, retain
 from agdbg.diagnose.carrying import cut_loose, running_total
+from agdbg.diagnose.enclosing import is_outside
+from agdbg.diagnose.handing import crossing, kept_name
 from agdbg.diagnose.history import after, carried, made_by_one_line, step_between, trained
 from agdbg.diagnose.meeting import Entry, Meeting
 from agdbg.diagnose.naming import entry_name, entry_words, used_as
@@ -146,14 +148,32 @@ def previous_iteration(scene: Scene) -> Story | None:
     entries = carried(scene.case, meeting, scene.error.row)
     if not entries:
         return None
+    if not same_line(first.site, second.site) and is_outside(second.site):
+        return _afterwards(scene, first, meeting, entries[0])
+    if entries[0].consumer is not None and 0 <= entries[0].consumer.row < first.row:
+        entries = crossing(scene.case, meeting, scene.error.node) or entries
     freed = f"{scene.call_words(first)} freed that part before {scene.second_words} came to it"
     if same_line(first.site, second.site):
         freed = f"{scene.second_words} freed that part when it ran before"
     return Story(
         f"The graph reaches back into the previous iteration through {_carried(scene, entries[0])}: {freed}.",
-        f"{cut_loose(scene.case, entries, scene.lines, first, second)}.{_dropped(scene, entries)}"
+        f"{cut_loose(scene.case, entries, scene.lines, first, second, scene.error.row)}.{_dropped(scene, entries)}"
         f"{'' if running_total(entries, first, second) else _THROUGH}",
         entries,
+    )
+
+
+def _afterwards(scene: Scene, first: PassFact, meeting: Meeting, entry: Entry) -> Story:
+    """The second call stands behind the loop, at top level, and runs once: no iteration hands anything to it."""
+    words = entry_words(scene.case, entry)
+    if step_between(scene.case, first.row, scene.error.row) is not None:
+        fix = two_fix(scene, meeting)
+    else:
+        fix = f"{capital(retain(scene, first))}, or compute {words} again before {scene.second_words}."
+    return Story(
+        f"{scene.call_words(first)} freed the graph of {_made(scene, entry)}, which {scene.second_words} needs as well.",
+        fix,
+        [entry],
     )
 
 
@@ -172,6 +192,9 @@ def _dropped(scene: Scene, entries: list[Entry]) -> str:
 
 def _carried(scene: Scene, entry: Entry) -> str:
     made, used = _made(scene, entry), used_as(entry)
+    name, kept = entry_name(scene.case, entry), kept_name(entry, "")
+    if kept and kept != name:
+        made = made.replace(f"`{name}`", f"`{kept}`", 1)
     named = entry_name(scene.case, entry) or not used
     return made if named else f"{made} and used again as `{used}`"
 

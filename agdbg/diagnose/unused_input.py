@@ -3,14 +3,14 @@
 Needs: the error with its text, which has the index; the source line, for the name.
 """
 
-import ast
 import re
 
 from agdbg.diagnose.case import Case, Failure
+from agdbg.diagnose.constant_in import constant_in, inputs_of
 from agdbg.diagnose.finding import Evidence, Finding, Found
-from agdbg.diagnose.source import call_text, called, calls
-from agdbg.diagnose.syntax import name_of
+from agdbg.diagnose.source import call_text
 from agdbg.diagnose.words import Lines
+from agdbg.record.facts import PassFact
 from agdbg.record.lookup import Site
 
 KIND = "none-grad"
@@ -19,16 +19,19 @@ _INDEX = re.compile(r"Tensor at index (\d+)")
 
 def findings(case: Case) -> list[Found]:
     """One finding for each error of this kind whose line names the tensor: else the error says it all."""
-    told = [(failure.first.row, _finding(failure)) for failure in case.failures(KIND)]
+    told = [(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
     return [Found(row, finding) for row, finding in told if finding is not None]
 
 
-def _finding(failure: Failure) -> Finding | None:
+def _finding(case: Case, failure: Failure) -> Finding | None:
     site, index = failure.first.site, _INDEX.search(failure.first.text)
     name = _input(site, int(index[1])) if index is not None else ""
     if not name:
         return None
     call = f"`{call_text(site, 'grad')}`{Lines(site).at(site)}"
+    first = constant_in(case, failure.first, name)
+    if first is not None:
+        return _constant(site, name, call, first)
     return Finding(
         kind=KIND,
         cause=f"{call} asks for the gradient of `{name}`, and what it starts from was not computed from `{name}`.",
@@ -42,14 +45,26 @@ def _finding(failure: Failure) -> Finding | None:
     )
 
 
+def _constant(site: Site, name: str, call: str, first: PassFact) -> Finding:
+    """The finding about the gradient of a function that is linear in what it is differentiated by."""
+    made = f"`{call_text(first.site, first.call)}`{Lines(site).at(first.site)}"
+    return Finding(
+        kind=KIND,
+        cause=(
+            f"{call} asks for the gradient of `{name}` and starts from a gradient that does not depend on it: what {made} "
+            f"differentiates is linear in `{name}`, so its gradient is constant in `{name}`, and the derivative of that is 0."
+        ),
+        evidence=(
+            Evidence("first call", first.site, f"create_graph=True; what it gives is computed without `{name}`"),
+            Evidence("refused", site, f"no path leads to `{name}`"),
+        ),
+        nodes=(),
+        certainty="likely",
+        fix="Take this derivative as zero or leave the term out; allow_unused=True with materialize_grads=True gives zeros.",
+    )
+
+
 def _input(site: Site, index: int) -> str:
     """The name of the tensor with this index in the inputs of a call of ``grad``."""
-    made = next((each for each in calls(site) if called(each) == "grad"), None)
-    if made is None:
-        return ""
-    given = made.args[1] if len(made.args) > 1 else next((k.value for k in made.keywords if k.arg == "inputs"), None)
-    if isinstance(given, ast.Tuple | ast.List):
-        given = given.elts[index] if index < len(given.elts) else None
-    elif index:
-        return ""
-    return name_of(given) if given is not None else ""
+    names = inputs_of(site)
+    return names[index] if index < len(names) else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import GO_ON, Agent, Command
-from agdbg.agent.control import Settings
+from agdbg.agent.control import ALONE, Settings
 from agdbg.agent.reason import STEP, Reason, message
 from agdbg.engines.native_errors import filters_for, raised_by_engine
 from agdbg.engines.native_events import Happening
@@ -196,22 +196,33 @@ class Driver:
     def stop_at_event(self, reason: Reason, happening: Happening, walk: Walk | None) -> None:
         """Stop where something has happened, which is what the note of the reason says."""
         node = happening.node
-        self._stop_inside(Reason(reason.name, reason.breakpoints), "event", reason.note, node, walk)
+        facts = {**happening.facts, "kind": happening.kind}
+        self._stop_inside(Reason(reason.name, reason.breakpoints), "event", reason.note, node, walk, facts)
 
-    def stop_here(self, text: str) -> None:
-        """Stop since the program asks for it, unless it does so while something is evaluated at a stop."""
-        if not self.thread.suppressed:
-            self._stop_inside(
-                Reason("breakpoint"), "event", text, None, self.thread.walks[-1] if self.thread.walks else None
-            )
+    def stop_here(self, text: str) -> bool:
+        """Stop since the program asks for it, unless it does so while something is evaluated at a stop; False: nobody has joined."""
+        if self.thread.suppressed:
+            return True
+        walk = self.thread.walks[-1] if self.thread.walks else None
+        return self._stop_inside(Reason("breakpoint"), "event", text, None, walk).how != ALONE
 
-    def _stop_inside(self, reason: Reason, place: str, text: str, node: Node | None, walk: Walk | None) -> None:
+    def _stop_inside(
+        self,
+        reason: Reason,
+        place: str,
+        text: str,
+        node: Node | None,
+        walk: Walk | None,
+        facts: dict[str, Any] | None = None,
+    ) -> Command:
         number = self._number(node)
         if walk is None:
             stop = message(reason, place, text, node=number)
         else:
             stop = {**walk.message(reason, place, description=text), "node": number or walk.number()}
-        self._go_on(self.stop(NativeScene(self, stop, walk, node, inside=True)))
+        command = self.stop(NativeScene(self, stop, walk, node, inside=True, facts=facts))
+        self._go_on(command)
+        return command
 
     def _number(self, node: Node | None) -> int:
         """The number of a node; 0 for none, and for the context of a custom Function that is no node yet."""

@@ -192,7 +192,8 @@ def _unpacked(names: Names, node: Node, slot: int) -> Happening:
 
 
 def _cloned(names: Names, tensor: Tensor, count: int, code: CodeType, lasti: int) -> Happening:
-    text = f"{count} saved tensors of {names.of_tensor(tensor)} were copied before a write"
+    what = "1 saved tensor of {} was" if count == 1 else f"{count:,} saved tensors of {{}} were"
+    text = f"{what.format(names.of_tensor(tensor))} copied before a write"
     return Happening("cloned", text, None, (code, lasti), {"name": names.of_tensor(tensor), "count": count})
 
 

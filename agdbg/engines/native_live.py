@@ -71,14 +71,13 @@ def error(error: BaseException) -> LiveError | None:
     return LiveError(details.kind, live, trouble)
 
 
-def stop(text: str) -> bool:
-    """Stop the running thread here, if a hub watches the program; False: nobody would ever let it go on."""
+def stop(text: str) -> bool | None:
+    """Stop the running thread here, if a hub watches the program; False: nobody would ever let it go on, None: no client has joined."""
     sink = _sink()
     driver = getattr(sink.driver, "__self__", None) if sink is not None else None
     if not isinstance(driver, Driver) or driver.agent.gone:
         return False
-    driver.stop_here(text)
-    return True
+    return driver.stop_here(text) or None
 
 
 def _sink() -> native.NativeSink | None:

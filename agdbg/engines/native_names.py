@@ -28,6 +28,7 @@ class Names:
         self._module_of: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary()
         self._paths: weakref.WeakKeyDictionary[Module, str] = weakref.WeakKeyDictionary()
         self._facts: Facts | None = None
+        self._given: dict[int, str] = {}
 
     # ----- nodes -----
 
@@ -82,8 +83,12 @@ class Names:
         return self._sink._texts.get(number, [])
 
     def called(self, number: int) -> str:
-        """The names of a storage in words; empty for none."""
-        return " or ".join(self.of_storage(number))
+        """The names of a storage in words, or else by what somebody has asked for it; empty for none."""
+        return " or ".join(self.of_storage(number)) or self._given.get(number, "")
+
+    def give(self, number: int, label: str) -> None:
+        """Call a storage so as long as it has no name."""
+        self._given.setdefault(number, label)
 
     def number_of(self, t: Tensor) -> int:
         """The number of the storage of a tensor."""

@@ -32,6 +32,7 @@ class NativeScene:
         node: the node that the stop is about.
         inside: the stop is in the middle of that node.
         trace: of an error that nobody caught, if that is the stop.
+        facts: of the event at which it is.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class NativeScene:
         *,
         inside: bool = False,
         trace: TracebackType | None = None,
+        facts: dict[str, Any] | None = None,
     ) -> None:
         self._driver = driver
         self._stop = stop
@@ -50,6 +52,7 @@ class NativeScene:
         self._node = node
         self._inside = inside
         self.trace = trace
+        self.facts = facts or {}
 
     def stop(self) -> dict[str, Any]:
         return self._stop
@@ -180,13 +183,16 @@ class NativeScene:
         walk.replace_saved(found, name, array)
         return array
 
-    def watch(self, value: Any) -> dict[str, Any] | None:
-        return self._driver.stops.watches.of_value(value)
+    def watch(self, value: Any, label: str) -> dict[str, Any] | None:
+        return self._driver.stops.watches.of_value(value, label)
+
+    def is_watchable(self, storage: int) -> bool:
+        return self._driver.stops.watches.is_there(storage)
 
     def watch_slot(self, node: int, what: str, which: int | str) -> dict[str, Any] | None:
         found, _ = self._find(node)
         if what == "grad" and isinstance(found, AccumulateGrad):
-            return self.watch(found.variable._grad)
+            return self.watch(found.variable._grad, f"the grad of {self._driver.names.of_tensor(found.variable)}")
         return self._driver.stops.watches.of_slot(found, str(which)) if found is not None and what == "saved" else None
 
     def retain(self) -> list[dict[str, Any]]:
@@ -195,10 +201,16 @@ class NativeScene:
         return [{"node": self._driver.sink.number(node), "op": node.op_name} for node in self._walk.retain()]
 
     def names(self) -> dict[str, Any]:
+        from agdbg.engines.native_spot import NativeSpot  # which has to know this module
+
+        kind = (self._stop.get("error") or {}).get("kind") or self._stop["where"]
+        facts = {"text": self._stop["description"], **self.facts}
+        spot = NativeSpot(self._driver, self._node, self._walk, str(facts.pop("kind", kind)), facts)
         if self._node is None:
-            return {}
+            return spot.names(("event", "step", "rank"))
         node = self._node
-        found = {"node": node, "saved": SavedValues(node, lambda slot: self._copy_of(node, slot))}
+        found = spot.names(("node", "event", "step", "rank", "grads_in", "grads_out"))
+        found["saved"] = SavedValues(node, lambda slot: self._copy_of(node, slot))
         if self._walk is None:
             return found
         grads = [None if g is None else wrap(np.array(_buffer(g))) for g in self._gradients_in(node, self._walk)]
@@ -281,6 +293,12 @@ def _like(value: Any, old: Any, what: str = "gradient") -> Any:
         array = np.asarray(_buffer(value) if not isinstance(value, list | tuple) else [_buffer(v) for v in value])
         if array.dtype.kind not in "fiub":
             raise TypeError(f"its elements are {array.dtype}")
-        return np.broadcast_to(array.astype(old.dtype), old.shape).copy()
+        array = array.astype(old.dtype)
     except (TypeError, ValueError) as error:
         raise Refused(f"it is no {what} of type {old.dtype} and shape {list(old.shape)}: {error}") from None
+    try:
+        return np.broadcast_to(array, old.shape).copy()
+    except ValueError:
+        raise Refused(
+            f"it is no {what} of type {old.dtype} and shape {list(old.shape)}: its shape is {list(array.shape)}"
+        ) from None

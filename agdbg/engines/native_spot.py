@@ -51,7 +51,8 @@ class NativeSpot:
 
     def names(self, wanted: Collection[str]) -> dict[str, Any]:
         """The values of those names that mean something here."""
-        return {name: value(self) for name, value in _KNOWN.items() if name in wanted}
+        known = _KNOWN if self._walk is None or self._node is None else {**_KNOWN, **_ON_THE_WAY}
+        return {name: value(self) for name, value in known.items() if name in wanted}
 
     def frame(self) -> FrameType | None:
         """The innermost frame of the program."""
@@ -109,6 +110,9 @@ class NativeSpot:
             return []
         return [copied(g) for g in gradients_in(walk, node)]
 
+    def _gradient(self) -> Any:
+        return next(iter(self._gradients_in()), None)
+
     def _gradients_out(self) -> list[Any]:
         node, walk = self._node, self._walk
         if node is None or walk is None or isinstance(node, AccumulateGrad):
@@ -132,6 +136,13 @@ _KNOWN: dict[str, Callable[[NativeSpot], Any]] = {
     "event": NativeSpot._event,
     "step": NativeSpot._step,
     "rank": NativeSpot._rank,
+}
+
+
+#: Only where gradients are on their way: in forward code these are the program's own names.
+_ON_THE_WAY: dict[str, Callable[[NativeSpot], Any]] = {
+    "grads": NativeSpot._gradients_in,
+    "grad": NativeSpot._gradient,
 }
 
 

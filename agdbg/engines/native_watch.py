@@ -29,17 +29,24 @@ class _Memory:
         label: what people call it.
         of: the tensor or buffer, weakly.
         storage: its storage, where it has one by itself: a buffer does not know it.
+        anchor: the buffer of a tensor.
     """
 
     label: str
     of: "weakref.ref[Any]"
     storage: "weakref.ref[Storage] | None" = None
+    anchor: "weakref.ref[Any] | None" = None
     ids: list[int] = field(default_factory=list)
     seen: tuple[int, int, int] | None = None
 
+    def value(self) -> Any:
+        """The tensor or buffer; of a tensor that is gone, as one that an expression has made, the buffer."""
+        found = self.of()
+        return found if found is not None or self.anchor is None else self.anchor()
+
     def now(self) -> tuple[int, int, int] | None:
         """Which memory it is, its version and its checksum; ``None`` when it is gone."""
-        value = self.of()
+        value = self.value()
         if value is None:
             return None
         memory = owner(value._a if isinstance(value, Tensor) else value)
@@ -52,7 +59,7 @@ class _Memory:
 
     def follow(self) -> None:
         """After a write that is told: what it has made of the memory is no secret."""
-        value = self.of()
+        value = self.value()
         if value is not None and self.seen is not None and self.seen[1] != self.version(value):
             self.seen = self.now()
 
@@ -83,24 +90,36 @@ class Watches:
 
     # ----- what can be watched -----
 
-    def of_value(self, value: Any) -> dict[str, Any] | None:
+    def of_value(self, value: Any, label: str) -> dict[str, Any] | None:
         """The storage of a tensor, by number and in words; ``None`` for what has none."""
         if not isinstance(value, Tensor):
             return None
         number = self._sink.storage_of(value)
-        self._asked[number] = _Memory(self._names.called(number), weakref.ref(value), None)
+        self._names.give(number, label)
+        storage, buffer = value._storage, owner(value._a)
+        known = None if storage is None else weakref.ref(storage)
+        self._asked[number] = _Memory(self._names.called(number), weakref.ref(value), known, weakref.ref(buffer))
         return self._told(number)
+
+    def is_there(self, number: int) -> bool:
+        """Whether somebody holds a storage that was asked about."""
+        asked = self._asked.get(number)
+        return asked is not None and asked.value() is not None
 
     def of_slot(self, node: Node, slot: str) -> dict[str, Any] | None:
         """The storage of what a node saved; ``None`` when it is not there."""
         saved = {s.slot: s for s in saved_slots(node)}.get(slot)
         if saved is None or saved.value is None or isinstance(saved.value, Freed | Packed):
             return None
+        label = f"{slot} of {node.op_name} #{self._sink.number(node)}"
         if isinstance(saved.value, Tensor):
-            return self.of_value(saved.value)
+            return self.of_value(saved.value, label)
         number = self._names.storage_of_slot(node, slot)
+        self._names.give(number, label)
         storage = saved.storage
-        memory = _Memory("", weakref.ref(saved.value), None if storage is None else weakref.ref(storage))
+        memory = _Memory(
+            self._names.called(number), weakref.ref(saved.value), None if storage is None else weakref.ref(storage)
+        )
         self._asked[number] = memory
         return self._told(number)
 

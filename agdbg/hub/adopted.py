@@ -32,6 +32,8 @@ class Adopted:
 
     wants_write = False
     master = -1
+    terminal_path = ""
+    spare = -1
 
     def __init__(self, pid: int, trace: Path) -> None:
         self.output = trace / OUTPUT_FILE  # nobody writes it: what the program prints goes where it did

@@ -1,5 +1,6 @@
 """Why a breakpoint cannot be hit where a client wants it; empty where it can."""
 
+import re
 from collections.abc import Iterable
 
 from agdbg.breakpoints import EVENTS, storage_number
@@ -28,9 +29,27 @@ def line_problem(file: str, line: int, length: int | str) -> str:
 
 def name_problem(name: str) -> str:
     """A name that is none."""
-    if name.strip():
-        return ""
-    return "the name is empty; name an op, a node, a parameter or a module, as MulBackward0, #12, *.weight or encoder.*"
+    text = name.strip()
+    if not text:
+        return f"the name is empty; {_NAMES}"
+    number = _NODE.fullmatch(text)
+    if number is not None:
+        return "" if int(number[1]) > 0 else f"there is no node {number[1]}: nodes are counted from 1"
+    if _LINE.fullmatch(text):
+        return f"{name!r} names no line: write FILE:LINE, with a line from 1"
+    return "" if is_name(text) else f"{name!r} is no name; {_NAMES}"
+
+
+_NAMES = "name an op, a node, a parameter or a module, as MulBackward0, #12, *.weight or encoder.*"
+_NODE = re.compile(r"(?:#|node\s+)?(-?\d+)", re.IGNORECASE)
+_LINE = re.compile(r".*\.py:.*|.+(?<!:):-?\d*")
+_SET = re.compile(r"\[!?[^\]]+\]")
+_NAME = re.compile(r"[\w.*?](?:[\w.*?<> /-]|::)*")
+
+
+def is_name(text: str) -> bool:
+    """Whether a text may be the name of something of a program, or a pattern for it."""
+    return _NAME.fullmatch(_SET.sub("?", text)) is not None
 
 
 def event_problem(kind: str) -> str:
@@ -58,6 +77,6 @@ def data_problem(data: str, access: str | None) -> str:
     """Memory that cannot be watched, or not in this way."""
     if access not in (None, "write"):
         return f"accessType is {access!r}; a tensor is watched for what is written to it: write"
-    if storage_number(data) or (data.startswith("name:") and data.removeprefix("name:").strip()):
+    if storage_number(data) or (data.startswith("name:") and is_name(data.removeprefix("name:").strip())):
         return ""
     return f"dataId {data!r} is none that dataBreakpointInfo gives: those are storage:NUMBER and name:NAME"

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from agdbg.agent.control import ControlWriter, EventStop, FilterStop, FunctionStop, Settings, SourceStop, TooBig
 from agdbg.breakpoints import event_kind, matches, names_of_op, node_number
+from agdbg.hub import recorded_stops
 from agdbg.hub.breakpoint_kinds import (
     Body,
     Breakpoint,
@@ -23,23 +24,44 @@ from agdbg.hub.breakpoint_problems import (
     name_problem,
 )
 from agdbg.hub.call import Refused
+from agdbg.hub.recorded_stops import OnLine, OnName, RecordedStops
 from agdbg.hub.rules import Rule
 
 B = TypeVar("B", bound=Breakpoint)
 
 
 class Breakpoints:
-    """All breakpoints, and the block of memory in which the program sees them."""
+    """All breakpoints, and the block of memory in which the program sees them.
+
+    Attributes:
+        in_recording: there is a trace and no program: what a recording cannot honour is refused.
+    """
 
     def __init__(self, control: ControlWriter) -> None:
         self._control = control
         self._last_id = 0
+        self.in_recording = False
         self._lines: dict[str, list[LineBreakpoint]] = {}
         self._names: list[NameBreakpoint] = []
         self._events: list[EventBreakpoint] = []
         self._data: list[DataBreakpoint] = []
         self._filter_ids: dict[str, int] = {}
         self._settings = Settings()
+
+    @property
+    def recorded(self) -> RecordedStops:
+        """Those at which a cursor in a recording stops: what only logs, or is for forward code, is not among them."""
+        names = [each for each in self._names if not each.problem and each.when != "forward" and not each.rule.log]
+        lines = [
+            each
+            for made in self._lines.values()
+            for each in made
+            if not each.problem and each.when != "forward" and not each.rule.log
+        ]
+        return RecordedStops(
+            tuple(OnName(each.id, each.name, each.rule.is_open) for each in names),
+            tuple(OnLine(each.id, each.file, each.line, each.rule.is_open) for each in lines),
+        )
 
     # ----- setting them -----
 
@@ -54,7 +76,7 @@ class Breakpoints:
 
         def make(each: Body, rule: Rule) -> LineBreakpoint:
             line, when = each["line"], str(each.get("when") or "both")
-            problem = line_problem(file, line, length) or rule.problem()
+            problem = line_problem(file, line, length) or rule.problem() or self._recorded_problem(rule, when)
             return LineBreakpoint(0, rule, problem, file=file, line=line, when=when)
 
         made, answers = self._made(self._lines.get(file, []), wanted, make)
@@ -66,7 +88,8 @@ class Breakpoints:
 
         def make(each: Body, rule: Rule) -> NameBreakpoint:
             name, when = each["name"], str(each.get("when") or "both")
-            return NameBreakpoint(0, rule, name_problem(name) or rule.problem(), name=name, when=when)
+            problem = name_problem(name) or rule.problem() or self._recorded_problem(rule, when)
+            return NameBreakpoint(0, rule, problem, name=name, when=when)
 
         made, answers = self._made(self._names, wanted, make)
         self._publish_with(names=made)
@@ -77,7 +100,9 @@ class Breakpoints:
 
         def make(each: Body, rule: Rule) -> EventBreakpoint:
             kind = event_kind(each["kind"])
-            return EventBreakpoint(0, rule, event_problem(kind) or rule.problem(), kind=kind)
+            problem = event_problem(kind) or rule.problem()
+            problem = problem or (recorded_stops.kind_problem(kind) if self.in_recording else "")
+            return EventBreakpoint(0, rule, problem, kind=kind)
 
         made, answers = self._made(self._events, wanted, make)
         self._publish_with(events=made)
@@ -89,6 +114,7 @@ class Breakpoints:
         def make(each: Body, rule: Rule) -> DataBreakpoint:
             data = each["dataId"]
             problem = data_problem(data, each.get("accessType")) or rule.problem()
+            problem = problem or (recorded_stops.data_problem() if self.in_recording else "")
             return DataBreakpoint(0, rule, problem, data=data)
 
         made, answers = self._made(self._data, wanted, make)
@@ -99,12 +125,16 @@ class Breakpoints:
         """Take ``filters`` and those of ``options`` as all that are on; one that is not known is not verified."""
         wanted = [*({"filterId": name} for name in filters), *options]
         rules = [(str(each["filterId"]), Rule.of(each)) for each in wanted]
-        problems = [filter_problem(name) or rule.problem() for name, rule in rules]
+        problems = [
+            filter_problem(name)
+            or rule.problem()
+            or self._recorded_problem(rule)
+            or (recorded_stops.filter_problem(name) if self.in_recording else "")
+            for name, rule in rules
+        ]
         good = [pair for pair, problem in zip(rules, problems, strict=True) if not problem]
         stops = {
-            name: FilterStop(self._filter_id(name), name, **rule.as_fields())
-            for name, rule in good
-            if rule != Rule()
+            name: FilterStop(self._filter_id(name), name, **rule.as_fields()) for name, rule in good if rule != Rule()
         }
         on = list(dict.fromkeys(name for name, _ in good))
         self._publish(replace(self._settings, exceptions=on, filters=list(stops.values())))
@@ -112,6 +142,9 @@ class Breakpoints:
             {"verified": False, "message": problem} if problem else {"verified": True, **rule.as_body()}
             for problem, (_, rule) in zip(problems, rules, strict=True)
         ]
+
+    def _recorded_problem(self, rule: Rule, when: str = "both") -> str:
+        return recorded_stops.rule_problem(rule, when) if self.in_recording else ""
 
     def _filter_id(self, name: str) -> int:
         if name not in self._filter_ids:
@@ -195,7 +228,7 @@ class Breakpoints:
         # those that are as they were take their ids first, or one that was changed might take that of another
         alike.sort(key=lambda same: (not same[0], all(each.rule != same[2] for each in left.get(same[1], []))))
         olds = {same: _taken(left.get(same[1], []), same[2], same[0]) for same in alike}
-        used = {each.id for each in (*self._all(), *filter(None, olds.values()))} | set(self._filter_ids.values())
+        used = {each.id for each in self._all()} | set(self._filter_ids.values())
         made: dict[Any, B] = {}
         answers = []
         for number, each in new:
@@ -248,7 +281,7 @@ class Breakpoints:
 
 
 def _taken(left: list[B], rule: Rule, number: int) -> B | None:
-    """One of the breakpoints that were at a place, taken out: the one with a number, or else with the same rule, or else the first."""
+    """One of the breakpoints that were at a place, taken out: the one with that number, or with the same rule, or the first."""
     if number:
         found = next((each for each in left if each.id == number), None)
     else:

@@ -6,6 +6,7 @@ from agdbg.hub.call import Refused
 
 if TYPE_CHECKING:
     from agdbg.hub.history import History
+    from agdbg.hub.recorded_stops import RecordedStops
     from agdbg.hub.replay import Position, Replay
 
 #: By the name of a request: what the cursor does.
@@ -18,6 +19,7 @@ MOVES = {
     "reverseContinue": "reverse",
 }
 _BACKWARDS = ("stepBack", "reverseContinue")
+_RUNS = ("continue", "reverseContinue")
 
 
 class Cursor:
@@ -35,20 +37,26 @@ class Cursor:
         self.position: Position | None = None
         self._replay: Replay | None = None
 
-    def move(self, history: "History", request: str, stands: str = "") -> "Position":
+    def move(
+        self, history: "History", request: str, stands: str = "", stops: "RecordedStops | None" = None
+    ) -> "Position":
         """Move as a request says; for the thread that reads the trace.
 
         Args:
             history: the trace.
             request: the name of the request.
             stands: where the program stands, in words, as long as the client stands there too.
+            stops: the breakpoints, at which ``continue`` and ``reverseContinue`` stop.
 
         Raises:
             Refused: it is to go back, and nothing lies before.
         """
         replay = self._replay_of(history)
         before = replay.position
-        position: Position = getattr(replay, MOVES[request])()
+        if stops and request in _RUNS:
+            position = replay.to_stop(stops, forward=request == "continue")
+        else:
+            position = getattr(replay, MOVES[request])()
         is_seen = bool(stands) or self.position is not None
         if is_seen and request in _BACKWARDS and position.row == before.row:
             raise Refused(f"nothing that was recorded lies before this: {_place(before, stands)}", "beginning")

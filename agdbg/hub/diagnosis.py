@@ -1,5 +1,6 @@
 """The diagnosis of an error as the protocol has it; for the thread that takes its time."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +10,24 @@ from agdbg.hub.call import Refused
 _NUMBER = 3
 
 
-def exception_body(history: Any, error: dict[str, Any] | None, cwd: str) -> dict[str, Any]:
+def exception_body(history: Any, stop: dict[str, Any], cwd: str) -> dict[str, Any]:
     """The body of ``exceptionInfo``.
 
     Args:
         history: the trace.
-        error: of the stop, as the agent tells it; None: the last one of the trace.
+        stop: as the agent tells it; without an error, the last one of the trace is meant.
         cwd: files below it are named from there.
 
     Raises:
         Refused: there is no error.
     """
+    from agdbg.hub.stop_finding import finding_at
+
+    error: dict[str, Any] | None = stop.get("error")
     recorded = _recorded(history, error)
     if recorded is None and error is None:
         raise Refused("no error was recorded; agdbg/findings tells what there is besides")
-    finding = None if recorded is None else history.finding_of(recorded.row)
+    finding = finding_at(history, stop) if recorded is None else history.finding_of(recorded.row)
     kind = str((error or {}).get("kind") or (recorded.kind if recorded is not None else ""))
     text = str((error or {}).get("text") or (recorded.text if recorded is not None else ""))
     return {
@@ -51,20 +55,29 @@ def _recorded(history: Any, error: dict[str, Any] | None) -> Any:
 def _rendered(history: Any, recorded: Any, finding: Any, cwd: str) -> str:
     """A finding as ``agdbg explain`` prints it, without a number."""
     from agdbg.explain.explanation import Explained, Explanation
+    from agdbg.explain.fates import Fate
     from agdbg.explain.text import as_text
 
-    explained = Explained(finding, "predicted" if recorded.predicted else None)
+    fate: Fate = "silent" if recorded is None else "predicted" if recorded.predicted else None
+    explained = Explained(finding, fate)
     alone = Explanation(history.facts().trace.path, [explained], 0, 0, [])
     text = as_text(alone, base=_base(cwd))
     return "\n".join(line[_NUMBER:] for line in text.split("\n"))
 
 
-def findings_body(history: Any, cwd: str, *, lints: bool = False, notes: bool = False) -> dict[str, Any]:
-    """The body of ``agdbg/findings``."""
-    from agdbg.explain.explanation import as_json
+def findings_body(
+    history: Any, cwd: str, stop: dict[str, Any], *, lints: bool = False, notes: bool = False
+) -> dict[str, Any]:
+    """The body of ``agdbg/findings``; what is found about the error of a stop comes first."""
+    from agdbg.explain.explanation import Explained, as_json
     from agdbg.explain.text import as_text
+    from agdbg.hub.stop_finding import finding_at
 
     explanation = history.explanation(lints=lints, notes=notes)
+    here = finding_at(history, stop)
+    if here is not None:
+        others = [each for each in explanation.findings if each.finding != here]
+        explanation = replace(explanation, findings=[Explained(here, "silent"), *others])
     return {**as_json(explanation), "rendered": as_text(explanation, base=_base(cwd))}
 
 

@@ -67,6 +67,8 @@ def frames_of(stop: dict[str, Any]) -> list[Frame]:
 def _title(stop: dict[str, Any]) -> str:
     if stop.get("where") == "born":
         return "just built"
+    if not stop.get("planned"):
+        return ""  # in no pass: something has happened in forward code
     counted = f"{stop.get('position', 0) + 1:,} of {stop.get('planned', 0):,}"
     phase = stop.get("phase")
     return f"{counted}, {phase}" if phase else counted
@@ -97,6 +99,8 @@ def as_body(thread: int, place: int, frame: Frame, place_of: Callable[[int], Pla
         body["source"] = {"name": Path(where.file).name, "path": where.file}
     if frame.kind in ("origin", "pass"):
         body["presentationHint"] = "label"
+    elif frame.kind == "user":
+        body["presentationHint"] = "normal"
     return body
 
 
@@ -111,4 +115,5 @@ def _name(frame: Frame, where: Place) -> str:
         return frame.title
     if frame.kind == "origin":
         return f"created in {where.func}" if where.func else "created here" if where.file else "created somewhere"
-    return f"{where.op or f'node {frame.node}'}, {frame.title}"
+    name = where.op or f"node {frame.node}"
+    return f"{name}, {frame.title}" if frame.title else name

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from agdbg.breakpoints import matches, names_of_op
 from agdbg.diagnose import Finding, finding_of
 from agdbg.events import Kind
 from agdbg.explain.explanation import Explanation, explain_facts
@@ -193,6 +194,19 @@ class History:
         places, at = np.unique(born[:, 3] & np.uint64((1 << 32) - 1), return_inverse=True)
         sites = [self._live.site_and_op(place)[0] for place in places.tolist()]
         nodes: Words = born[np.array([(site.file, site.line) == (file, line) for site in sites], bool)[at], 1]
+        return nodes
+
+    def built_as(self, pattern: str) -> Words:
+        """The nodes whose op a pattern means."""
+        born = self._growing.records[self._growing.rows(Kind.BORN)]
+        places, at = np.unique(born[:, 3], return_inverse=True)
+        ops = [self._live.site_and_op(place)[1].name for place in places.tolist()]
+        nodes: Words = born[np.array([matches(pattern, names_of_op(op)) for op in ops], bool)[at], 1]
+        return nodes
+
+    def leaves(self) -> Words:
+        """The nodes that accumulate the gradients of leaves."""
+        nodes: Words = np.array(self._rows.nodes.leaves.now, np.uint64)
         return nodes
 
     def errors(self) -> list[ErrorFact]:

@@ -4,10 +4,11 @@ A program that writes to a terminal which nobody reads stands still. The hub may
 no other task and waits for nobody. It is run as a script, by its path, and imports next to nothing, so that it is there
 in a few milliseconds:
 
-    python -I -S -E keeper.py MASTER LOG POKE PROGRAM
+    python -I -S -E keeper.py MASTER LOG POKE PROGRAM SPARE
 
-All four are descriptors: the terminal's master side (non-blocking), the file (appending), a socket to the hub
-(non-blocking) that gets one byte when the file has grown, and a pidfd of the program. The keeper ends, with status 0,
+All are descriptors: the terminal's master side (non-blocking), the file (appending), a socket to the hub
+(non-blocking) that gets one byte when the file has grown, a pidfd of the program, and a file in memory for what the
+file does not take. The keeper ends, with status 0,
 when the program has ended and no process has the terminal open any more.
 
 When the hub is dead, nobody can type to the program any more: whenever it reads, its input has come to its end.
@@ -21,6 +22,7 @@ import signal
 import sys
 
 _AT_ONCE = 1 << 16
+_SPARE, _BLOCK = 16 << 20, 512  # bytes that are kept in memory, and in a block of what a file takes
 _PAUSE_MS = 50  # between looks at a terminal that the program has closed, and may open again
 _END_OF_INPUT, _END_MS = b"\x04", 500  # Ctrl-D, and how often it is pressed: one ends one read
 
@@ -65,19 +67,49 @@ def _ready(fd: int, milliseconds: int | None) -> object:
 
 
 class Log:
-    """The file. When it takes no more, a full disk say, what comes is counted, and told when it does again."""
+    """The file. What it does not take, on a full disk say, is kept in memory, where the hub reads it too, at the same offset.
 
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
+    When the file takes something again, it gets that first. When there is too much of it, what comes is counted, and told
+    when the file takes something again, or in memory at the end.
+    """
+
+    def __init__(self, fd: int, spare: int) -> None:
+        self._fd, self._spare = fd, spare
         self._lost = 0
         self._reason = ""
 
     def write(self, data: bytes) -> None:
-        """Append ``data``, or count what cannot be. Never raises."""
-        if self._lost and not self._tell():
+        """Append ``data``, or keep it in memory, or count it. Never raises."""
+        if not self._catch_up():
+            self._hold(data)
+        elif left := self._unwritten(data):
+            self._hold(data[-left:])
+
+    def _catch_up(self) -> bool:
+        """Let the file have what it did not take before; False when that is not possible."""
+        while (held := self._held()) > 0:
+            data = os.pread(self._spare, min(held, _AT_ONCE), os.fstat(self._fd).st_size)
+            if self._unwritten(data):
+                return False
+        return not self._lost or self._tell()
+
+    def _held(self) -> int:
+        """So many bytes are only in memory."""
+        return os.fstat(self._spare).st_size - os.fstat(self._fd).st_size
+
+    def _hold(self, data: bytes, most: int = _SPARE) -> None:
+        """Keep in memory what follows in the file once that takes it, or count it."""
+        start = max(os.fstat(self._spare).st_size, os.fstat(self._fd).st_size)
+        used = os.fstat(self._spare).st_blocks * _BLOCK
+        if self._lost or used + len(data) > most:
             self._lost += len(data)
             return
-        self._lost += self._unwritten(data)
+        try:
+            while data:
+                count = os.pwrite(self._spare, data, start)
+                data, start = data[count:], start + count
+        except OSError:
+            self._lost += len(data)
 
     def _tell(self) -> bool:
         """Write how much was lost, all of it or nothing; False when that is not possible either."""
@@ -105,9 +137,13 @@ class Log:
             return
 
     def close(self) -> None:
-        """Tell of what was lost at the end, if possible."""
-        if self._lost:
-            self._tell()
+        """Tell of what is not in the file, there if possible, else to those who still look."""
+        if self._catch_up():
+            return
+        lost, self._lost = self._lost, 0
+        end = f", {lost} of them were lost here" if lost else ""
+        note = f"\r\n[agdbg: {lost + max(0, self._held())} bytes of output are not in output.log{end}: {self._reason}]\r\n"
+        self._hold(note.encode(), 2 * _SPARE)
 
 
 class Hub:
@@ -143,8 +179,8 @@ def main(words: list[str]) -> None:
     """Keep, heedless of signals that may be meant for the hub."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_IGN)
-    master, file, ear, program = map(int, words)
-    log, hub = Log(file), Hub(ear)
+    master, file, ear, program, spare = map(int, words)
+    log, hub = Log(file, spare), Hub(ear)
     keep(master, log, hub, program)
     log.close()
     hub.poke()

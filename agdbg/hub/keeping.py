@@ -24,12 +24,16 @@ class Keeping:
     Args:
         output: the file to append to; it is made.
 
+    Attributes:
+        spare: a file in memory with what that file has not taken, at the same offsets.
+
     Raises:
         OSError: the file cannot be made.
     """
 
     def __init__(self, output: Path) -> None:
         self._log = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        self.spare = os.memfd_create(output.name)
         self._handed: tuple[int, int] = (-1, -1)
         self._keeper: subprocess.Popen[bytes] | None = None
         self._wakeup: socket.socket | None = None
@@ -50,7 +54,7 @@ class Keeping:
             ours.setblocking(False)
             theirs.setblocking(False)
             try:
-                self._keeper = _spawned(master, self._log, theirs.fileno(), program)
+                self._keeper = _spawned(master, self._log, theirs.fileno(), program, self.spare)
             except OSError:
                 ours.close()
                 raise
@@ -84,6 +88,7 @@ class Keeping:
     def close(self) -> None:
         """Close the hub's descriptors; the keeper has its own."""
         os.close(self._log)
+        os.close(self.spare)
         leave(self._keeper)
         if self._wakeup is not None:
             self._wakeup.close()

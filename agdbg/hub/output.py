@@ -20,16 +20,33 @@ class OutputLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._fd = -1
+        self._fd = self._spare = -1
 
     @property
     def size(self) -> int:
         """Its length in bytes."""
-        return os.fstat(self._fd).st_size if self._is_open() else 0
+        written = os.fstat(self._fd).st_size if self._is_open() else 0
+        return written if self._spare < 0 else max(written, os.fstat(self._spare).st_size)
 
     def read(self, start: int, length: int) -> bytes:
         """At most ``length`` bytes from ``start`` on; fewer at the end of what is there."""
-        return os.pread(self._fd, max(0, length), max(0, start)) if self._is_open() else b""
+        if not self._is_open():
+            return b""
+        start, length = max(0, start), max(0, length)
+        data = os.pread(self._fd, length, start)
+        return data + self._only_in_memory(start + len(data), length - len(data))
+
+    def have_spare(self, fd: int) -> None:
+        """What the file has not taken is in this one, at the same offsets; -1: there is none."""
+        if fd >= 0 > self._spare:
+            self._spare = os.dup(fd)
+
+    def _only_in_memory(self, start: int, length: int) -> bytes:
+        """What follows the end of the file; nothing when that has grown meanwhile: what is in memory there may be none of it."""
+        if self._spare < 0 or not length or os.fstat(self._spare).st_size <= start:
+            return b""
+        data = os.pread(self._spare, length, start)
+        return data if os.fstat(self._fd).st_size <= start else b""
 
     def text(self, start: int, length: int) -> tuple[int, str, int]:
         """The whole characters between ``start`` and ``start + length``, and where they begin and end in bytes.
@@ -43,9 +60,10 @@ class OutputLog:
 
     def close(self) -> None:
         """Close the file."""
-        if self._fd >= 0:
-            os.close(self._fd)
-        self._fd = -1
+        for fd in (self._fd, self._spare):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._spare = -1
 
     def _is_open(self) -> bool:
         if self._fd < 0:

@@ -150,6 +150,11 @@ class Program:
         return self._its_keeping.wakeup
 
     @property
+    def spare(self) -> int:
+        """A file in memory with what the file of the output has not taken; -1: there is none."""
+        return self._its_keeping.spare
+
+    @property
     def keeper_pid(self) -> int:
         """The process number of the keeper."""
         return self._its_keeping.pid
@@ -171,6 +176,11 @@ class Program:
             InputError: no terminal can have that size.
         """
         self._its_terminal.resize(columns, rows)
+
+    @property
+    def terminal_path(self) -> str:
+        """The path of the program's side of its terminal."""
+        return self._its_terminal.path
 
     def send(self, data: bytes) -> None:
         """Type ``data``; what the terminal does not take at once waits.

@@ -4,7 +4,7 @@ It stands before the run of a node, as a program that was stopped there would, o
 stand in the trace, in the order in which they ended, so a pass inside a node comes before that node.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from agdbg.record.query import Facts
 
 if TYPE_CHECKING:
     from agdbg.hub.history import History
+    from agdbg.hub.recorded_stops import RecordedStops
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Position:
         frames: ``file``, ``line`` and ``name`` of the callers of the passes, innermost first.
         error: what the run raised.
         at_end: behind the last run.
+        breakpoints: those that were hit on the way to here.
         description: the same in words.
     """
 
@@ -50,15 +52,16 @@ class Position:
     frames: list[dict[str, Any]] = field(default_factory=list)
     error: ErrorFact | None = None
     at_end: bool = False
+    breakpoints: tuple[int, ...] = ()
 
     def as_stop(self) -> dict[str, Any]:
         """The same in the shape in which a program that stands tells where."""
         error = self.error
         return {
             "thread": self.thread,
-            "reason": "exception" if error else "step",
+            "reason": "exception" if error else "breakpoint" if self.breakpoints else "step",
             "description": self.description,
-            "breakpoints": [],
+            "breakpoints": list(self.breakpoints),
             "where": "end" if self.at_end else "raise" if error else "before",
             "pass": self.pass_id,
             "position": self.position,
@@ -143,6 +146,20 @@ class Replay:
         first = runs.first_of(at)
         return self._go(first if first < at else runs.first_of(at - 1))
 
+    def to_stop(self, stops: "RecordedStops", *, forward: bool) -> Position:
+        """Go to the next run at which there is a breakpoint, or which failed, or back to the one before; without any, to the end
+        of the pass or to its beginning.
+        """
+        runs = self._runs()
+        at, hits = runs.index(self._row), runs.hits(self._history, stops)
+        there = sorted(index for index in hits if (index > at if forward else index < at))
+        if not there:
+            return self.forward_to_end() if forward else self.reverse()
+        found = there[0 if forward else -1]
+        position, numbers = self._go(found), tuple(hits[found])
+        more = "; it has a condition, which a recording cannot evaluate" if numbers and stops.is_open(numbers) else ""
+        return replace(position, breakpoints=numbers, description=position.description + more)
+
     def _go(self, index: int) -> Position:
         runs = self._runs()
         self._row = runs.row(index)
@@ -186,6 +203,12 @@ class _Runs:
         if not 0 <= index < len(self):
             return index
         return int(np.flatnonzero(self._passes == self._passes[index])[which])
+
+    def hits(self, history: "History", stops: "RecordedStops") -> dict[int, list[int]]:
+        """The breakpoints at runs, by their numbers; none at one that failed, unless there are."""
+        records = self.facts.trace.records[self._rows]
+        failed = np.flatnonzero(records[:, 6] == Outcome.ERROR).tolist()
+        return {**{at: [] for at in failed}, **stops.hits(history, records[:, 1], self._passes)}
 
     def next_of(self, nodes: "np.ndarray[Any, Any]", index: int) -> int | None:
         """The first run of one of some nodes behind a run."""

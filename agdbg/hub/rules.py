@@ -24,6 +24,11 @@ class Rule:
         condition, hits, log = (text if text.strip() else "" for text in texts)
         return cls(condition, hits, int(wanted.get("ignore") or 0), log, bool(wanted.get("temporary")))
 
+    @property
+    def is_open(self) -> bool:
+        """Whether not everybody who comes by is a hit."""
+        return bool(self.condition or self.hits or self.ignore)
+
     def problem(self) -> str:
         """Why such a breakpoint cannot be; empty when it can."""
         if self.ignore < 0:

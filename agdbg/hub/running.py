@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agdbg.hub.adopted import AnyProgram
+from agdbg.hub.input_end import InputEnd
 from agdbg.hub.log import log, log_error
 from agdbg.hub.loop import Loop, Timer
 
@@ -50,6 +51,7 @@ class Running:
         was_told: that it has was told.
         was_asked_to_end: it was sent SIGTERM.
         exit: how it ended.
+        input_end: keeps its input at the end; None: more may be typed.
     """
 
     def __init__(
@@ -64,6 +66,8 @@ class Running:
         self.is_alive = self.has_ended = self.was_told = self.was_asked_to_end = False
         self.exit = Ended(None, None)
         self._loop, self._on_output, self._on_end = loop, on_output, on_end
+        self.input_end: InputEnd | None = None
+        self._ends_a_line = True
         self._ear = -1
         self._is_drained = False
         self._rest: Timer | None = None
@@ -86,7 +90,21 @@ class Running:
             InputError: too much is waiting already.
         """
         self.program.send(data)
+        self._ends_a_line = data.endswith(b"\n") if data else self._ends_a_line
         self._watch_input()
+
+    def end_input(self) -> None:
+        """From here on, behind all that was typed, the program finds the end of its input, however often it reads."""
+        if self.input_end is None:
+            program = self.program
+            self.input_end = InputEnd(
+                self._loop,
+                program.terminal_path,
+                self.send,
+                lambda: program.wants_write,
+                ends_a_line=self._ends_a_line,
+            )
+            self.input_end.begin()
 
     def ask_to_end(self) -> None:
         """Ask it to end, which it may take as it likes."""
@@ -106,6 +124,8 @@ class Running:
 
     def close(self) -> None:
         """Look away; the program and its keeper go on."""
+        if self.input_end is not None:
+            self.input_end.close()
         if self.is_alive or self.has_ended:
             for fd in (self.program.ended, self._ear, self.program.master):
                 if fd >= 0:
@@ -162,6 +182,8 @@ class Running:
         if found is None:
             return
         self._loop.unwatch(self.program.ended)
+        if self.input_end is not None:
+            self.input_end.close()
         self.exit = Ended(found.status, found.signal)
         self.has_ended, self.is_alive = True, False
         if self._is_drained:

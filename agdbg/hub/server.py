@@ -219,7 +219,11 @@ class Server:
                 )
             return
         if command in _WITH_TOKEN:
-            shown = str(arguments.get("token", ""))
+            shown = str(arguments.get("token") or "")
+            if not shown:
+                raise PermissionError(
+                    f"{command}: this hub wants its token first, in the arguments of attach or launch"
+                )
             if not hmac.compare_digest(shown.encode(errors="replace"), self._token.encode()):
                 raise PermissionError(f"{command}: the token is not the one that this hub has printed at its start")
             client.trusted = True

@@ -1,5 +1,6 @@
 """What all clients of a hub share: the program, its trace, the breakpoints, the stops and the cursor."""
 
+import linecache
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -52,6 +53,7 @@ class Session:
         argv, cwd: the program's.
         recorded_exit: the exit status that a trace tells of.
         was_orphaned: the last client went while the program ran, and its breakpoints were dropped.
+        has_no_client_yet: the program was not started by this hub, and no client has joined: nothing stops.
     """
 
     def __init__(self, loop: Loop, runtime: Runtime, on_end: Callable[[], object], make: MakeProgram) -> None:
@@ -76,7 +78,7 @@ class Session:
         self.argv: list[str] = []
         self.cwd = ""
         self.recorded_exit: int | None = None
-        self.was_orphaned = False
+        self.was_orphaned = self.has_no_client_yet = False
         self._held: list[AgentLink] = []
         self._spec: LaunchSpec | None = None
         self._on_restart: Callable[[Exception | None], object] | None = None
@@ -171,6 +173,7 @@ class Session:
     def launch(self, spec: LaunchSpec, trace: TraceDirectory, waits_for_client: bool) -> None:
         """Get a program ready; it starts when the client has said all that it has to say."""
         self._spec, self._waits_for_client = spec, waits_for_client
+        self.breakpoints.in_recording = False
         self.argv = [spec.target, *spec.args]
         self._get_ready(spec, trace)
 
@@ -190,7 +193,7 @@ class Session:
             Refused: there is none that this hub could start.
         """
         if self._spec is None or self.running is None or self.state == "waiting":
-            raise Refused(f"restart: there is no program that this hub has started: {self._why_no_program()}")
+            raise Refused(f"restart: {self._why_no_restart()}")
         if self._on_restart is not None:
             raise Refused("restart: it is being restarted already")
         self._on_restart = then
@@ -198,6 +201,11 @@ class Session:
             self.running.end()
         elif self.running.was_told:
             self._again()
+
+    def _why_no_restart(self) -> str:
+        if self._spec is None and self.running is not None:
+            return "the program was not started by this hub, so it cannot start it anew: start it again as you did before"
+        return f"there is no program that this hub has started: {self._why_no_program()}"
 
     def _again(self) -> None:
         """The program has ended, in order to be started anew."""
@@ -210,12 +218,16 @@ class Session:
             trace = self.trace.another(
                 Path(str(self._spec.cwd)), Target(self._spec.target, is_module=self._spec.is_module).name
             )
+            has_no_input = self.running.input_end is not None
             self.running.close()
             self.reading.close()
             self.trace.tidy(was_seen=True)
             self._get_ready(self._spec, trace)
+            linecache.checkcache()  # its files may have been edited
             self.tell("agdbg/restarted", {"trace": str(trace.path)})
             self.start()
+            if has_no_input:
+                self.running.end_input()
         except Exception as found:
             error = found
         self.stops.leave_trace()
@@ -224,7 +236,7 @@ class Session:
     def adopt(self, program: Adopted, trace: TraceDirectory, argv: list[str], cwd: str, waits_for_client: bool) -> None:
         """Look after a program that runs already."""
         self._open(trace)
-        self._waits_for_client = waits_for_client
+        self._waits_for_client, self.has_no_client_yet = waits_for_client, True
         self.argv = argv
         self.running = Running(self.loop, program, argv[0] if argv else "", self._output_grew, self._ended)
         self._describe(cwd)
@@ -236,6 +248,7 @@ class Session:
         """Serve a trace that is there already."""
         self._open(trace)
         self.argv = argv
+        self.breakpoints.in_recording = True
         self.stops.cursor = Cursor(1)
         self._describe(cwd)
 
@@ -262,6 +275,8 @@ class Session:
             self._forget_launch()
             raise
         self.stops.pid = self.running.program.pid
+        if self.outlet is not None:
+            self.outlet.log.have_spare(self.running.program.spare)
         body = {
             "name": self.running.name,
             "systemProcessId": self.running.program.pid,
@@ -273,6 +288,7 @@ class Session:
 
     def welcome(self, client: Connection) -> None:
         """Tell a client that has joined where all stands, for whom the program may have waited."""
+        self.has_no_client_yet = False
         self.let_go()
         if not self.can_restart:
             self.tell_one(client, "capabilities", {"capabilities": {"supportsRestartRequest": False}})
@@ -347,7 +363,7 @@ class Session:
 
     @property
     def _is_abandoned(self) -> bool:
-        return self.was_orphaned and not any(self.joined)
+        return (self.was_orphaned or self.has_no_client_yet) and not any(self.joined)
 
     def _abandoned(self) -> None:
         if not self.is_live:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from agdbg.agent.control import ALONE
 from agdbg.hub.agents import AgentLink, AgentRefused, Answer
 from agdbg.hub.breakpoints import Breakpoints
 from agdbg.hub.call import Refused
@@ -102,7 +103,7 @@ class Stops:
         thread.stop = stop
         self.threads.selected = thread.number
         if self.is_abandoned():
-            self.resume(thread, "continue")
+            self.resume(thread, ALONE)
             return
         self._tell("stopped", self.body(thread))
         if self.news is not None:
@@ -161,11 +162,8 @@ class Stops:
         """The ``stopped`` event of a thread that stands."""
         stop = thread.stop or {}
         hit, error = stop.get("breakpoints") or [], stop.get("error")
-        reason = stop.get("reason", "pause")
-        if reason == "breakpoint" and any(map(self._breakpoints.is_on_name, hit)):
-            reason = "function breakpoint"
         body = {
-            "reason": reason,
+            "reason": self._reason(stop, "pause"),
             "description": stop.get("description", ""),
             "threadId": thread.number,
             "allThreadsStopped": False,
@@ -254,18 +252,26 @@ class Stops:
         cursor.position = position
         self.cursor = cursor
         self._tell("stopped", self.cursor_body(cursor))
+        if self.news is not None:
+            self.news.hit(list(position.breakpoints))
 
-    @staticmethod
-    def cursor_body(cursor: Cursor) -> dict[str, Any]:
+    def cursor_body(self, cursor: Cursor) -> dict[str, Any]:
         """The ``stopped`` event of the cursor."""
         stop = {} if cursor.position is None else cursor.position.as_stop()
+        hit = stop.get("breakpoints") or []
         body = {
-            "reason": stop.get("reason", "step"),
+            "reason": self._reason(stop, "step"),
             "description": stop.get("description", "in the recording"),
             "threadId": cursor.thread,
             "allThreadsStopped": False,
         }
+        body |= {"hitBreakpointIds": hit} if hit else {}
         return {**body, "text": stop["error"]["text"]} if stop.get("error") else body
+
+    def _reason(self, stop: Stop, otherwise: str) -> str:
+        reason = str(stop.get("reason", otherwise))
+        is_name = reason == "breakpoint" and any(map(self._breakpoints.is_on_name, stop.get("breakpoints") or []))
+        return "function breakpoint" if is_name else reason
 
     def leave_recording(self) -> None:
         """Stand where the program stands."""

@@ -16,6 +16,7 @@ class Terminal:
     Attributes:
         master: its master side, non-blocking. The keeper reads it.
         slave: the program's side, until :meth:`hand_over`; -1 then.
+        path: of the program's side.
 
     Args:
         echo: it shows what is typed.
@@ -26,6 +27,7 @@ class Terminal:
 
     def __init__(self, *, echo: bool = True) -> None:
         self.master, self.slave = os.openpty()
+        self.path = os.ttyname(self.slave)
         self._waiting = bytearray()
         os.set_blocking(self.master, False)
         _set_up(self.slave, echo)

@@ -94,7 +94,7 @@ def _from_error(carried: LiveError, error: BaseException) -> Finding | None:
 def _raised(trace: TracebackType | None) -> Site | None:
     """The innermost line of the program that an error came through: not of an engine, and not of agdbg."""
     files = [getattr(sys.modules.get(name), "__file__", None) for name in readers.READERS]
-    own = tuple(join(dirname(each), "") for each in files if each) + (join(dirname(dirname(__file__)), ""),)
+    own = tuple(join(dirname(each), "") for each in (*files, dirname(__file__)) if each)
     found: TracebackType | None = None
     while trace is not None:
         if not trace.tb_frame.f_code.co_filename.startswith(own):

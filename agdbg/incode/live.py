@@ -128,8 +128,8 @@ class Reader(Protocol):
     def recorder(self) -> "Recorder | None":
         """What records the engine now."""
 
-    def stop(self, text: str) -> bool:
-        """Stop the running thread and show ``text`` as the reason; False when nobody listens."""
+    def stop(self, text: str) -> bool | None:
+        """Stop the running thread and show ``text`` as the reason; False when nobody listens, None when no client has joined."""
 
 
 class Sites:

@@ -124,8 +124,8 @@ def unreached(graph: LiveGraph) -> list[Finding]:
         f"{count(reached, 'parameter')} do: no gradient comes from this loss. Whether one comes from another is not known here."
     )
     fix = (
-        "If this loss should train them, use them, or look for a detach() or no_grad() on the way; if none should, freeze them with "
-        "requires_grad_(False)."
+        "If this loss should train them, use them, or look for a detach() or no_grad() on the way; if none should, freeze them "
+        "with requires_grad_(False)."
     )
     return [Finding("no-gradient", cause, (), (), "possible", fix)]
 

@@ -116,5 +116,7 @@ def _section(recorded: "Recorded", error: BaseException, also: frozenset[str]) -
         about = "found in this test, whether it is why the test fails or not:\n"
         text = about + str(rest) if rest else str(rest)
         if "values" not in also and isinstance(error, AssertionError) and _NOT_FINITE.search(str(error)):
-            text += "\nhint: with --agdbg-also values the first NaN or infinity is looked for, in values and in gradients"
+            text += (
+                "\nhint: with --agdbg-also values the first NaN or infinity is looked for, in values and in gradients"
+            )
     return f"{text}\ntrace: {recorded.path}" if recorded.path.exists() else text

@@ -378,9 +378,10 @@ class OutputPage(TypedDict):
 
 
 class InputArguments(TypedDict):
-    """Text to type into the program's terminal."""
+    """Text to type into the program's terminal; ``end``: behind it the program finds the end of its input."""
 
     text: str
+    end: NotRequired[bool]
 
 
 class ResizeArguments(TypedDict):

@@ -15,6 +15,8 @@ from agdbg.report.table import size, table, where
 
 #: Views, writes and overlaps that are listed of one memory, and memories of a trace.
 VIEWS, WRITES, PAIRS, MEMORIES = 200, 50, 50, 50
+#: Storages with higher numbers are those that only their maker knows.
+_ONE_MAKER = 1 << 32
 #: Memories of which those that look alike are told once.
 LOOKED_AT = 1000
 #: Parts that are compared with each other.
@@ -201,7 +203,9 @@ def _lines(report: ViewReport) -> list[str]:
         if report.base and report.base_site.line
         else ""
     )
-    lines = [f"memory {report.storage}{name}: {size(report.nbytes)}, {count(len(report.views), 'view')}{made}"]
+    number = f" {report.storage}" if report.storage < _ONE_MAKER else ""  # else the number says nothing to a reader
+    what = f"memory{number}{name}" if number or name else "a memory without a name"
+    lines = [f"{what}: {size(report.nbytes)}, {count(len(report.views), 'view')}{made}"]
     depth: dict[int, int] = {0: 0}
     rows = []
     for each in report.views:

@@ -59,6 +59,8 @@ class FakeProgram:
     # ----- what the hub calls -----
 
     wants_write = False
+    terminal_path = ""
+    spare = -1
 
     def send(self, data):
         self.typed += data

@@ -239,7 +239,9 @@ count = 0
     assert hub.ask("evaluate", expression="grad", frame=None)["result"] == "tensor float32 [] 1."
     assert hub.ask("evaluate", expression="count = 7", frame=1)["result"] == ""
     assert hub.ask("evaluate", expression="count", frame=1)["result"] == "7"
-    made = hub.ask("evaluate", expression="k = 9", frame=0)
+    refused = hub.answer("evaluate", expression="k = 9", frame=0)
+    assert not refused["ok"] and "k cannot be set: a running function keeps its locals" in refused["error"]
+    made = hub.ask("evaluate", expression="k = 9; x", frame=0)
     assert made["notes"] == ["a running function keeps its locals: k is forgotten again"]
     assert hub.ask("evaluate", expression="k", frame=0)["result"] == "3"
     named = {v["name"]: v for v in hub.ask("locals", frame=0, start=0, count=10)["variables"]}

@@ -228,3 +228,17 @@ def test_hostile_names_are_made_harmless(tmp_path, capsys):
     assert main(["diff", str(tmp_path / "a"), str(tmp_path / "b")]) == 1
     out = capsys.readouterr().out
     assert "Mul" in out and not any(hostile in out for hostile in "\x1b\x07\u202e")
+
+
+def test_another_part_of_one_line_is_said_and_the_op_that_differs_is_shown(programs, tmp_path, capsys):
+    source = SCRIPT.format(more="z = y.sin().exp() if i < int(sys.argv[1]) else y.sin().log()", end="")
+    programs.write({"train.py": "import sys" + source})
+    for name, turns in (("a", "3"), ("b", "2")):
+        options = ["--headless", "--trace", str(tmp_path / name)]
+        programs.run(programs.agdbg_command(["train.py", turns], options=options))
+    status, found = diff(capsys, tmp_path / "a", tmp_path / "b")
+    assert status == 1 and found["differs"] == {"columns": ["9-15 `y.sin()`", "52-58 `y.sin()`"]}
+    main(["diff", str(tmp_path / "a"), str(tmp_path / "b")])
+    said = capsys.readouterr().out.splitlines()
+    at = next(number for number, line in enumerate(said) if "the same ops stand on another part of the line" in line)
+    assert "ExpBackward0" in said[at + 1] and "LogBackward0" in said[at + 2] and "source:" not in "\n".join(said)

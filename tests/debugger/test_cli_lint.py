@@ -89,7 +89,7 @@ def test_kinds_are_chosen_and_what_is_left_out_is_told(lint):
     assert done.status == 4
     assert done.said[0] == "agdbg: left out by --only and --ignore: 1 finding (backward-twice)"
     assert lint(TWICE, "--only", "inplace-modified,backward-twice").status == 3
-    assert "nothing to explain" not in done.out and "1 finding left out" in done.out
+    assert "nothing to explain" not in done.stdout and "1 finding left out" in done.stdout
     assert lint(GOOD, "--only", "nan").status == 0
 
 
@@ -98,7 +98,7 @@ def test_kinds_are_chosen_and_what_is_left_out_is_told(lint):
 )
 def test_a_kind_that_there_is_not_is_refused(lint, words, nearest):
     done = lint(GOOD, *words)
-    assert done.status == 2 and done.out == ""
+    assert done.status == 2 and done.stdout == ""
     (said,) = done.said
     assert f"no kind of finding is called {words[1].split(',')[-1]!r}" in said and "backward-twice, checkpoint" in said
     assert f"did you mean {nearest}?" in said if nearest else True

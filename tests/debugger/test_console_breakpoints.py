@@ -130,7 +130,14 @@ def test_watch_stops_at_writes(console_stage):
     [
         ("break", "break where"),
         ("break a b", "break where"),
-        ("break mul forward", "forward can be said of a FILE:LINE only"),
+        ("break script.py:", "names no line"),
+        ("break script.py:-2", "names no line"),
+        ("break 'mul'", "is no name"),
+        ("break [", "is no name"),
+        ("break {}", "is no name"),
+        ("break -1", "there is no node -1"),
+        ("break 0", "there is no node 0"),
+        ("watch 1+1", "is no name of a parameter"),
         ("break script.py:99", "line 99 is not in"),
         ("break nowhere.py:3", "there is no file 'nowhere.py'"),
         ("break mul if )", "is no Python expression"),
@@ -154,3 +161,67 @@ def test_breakpoints_of_another_client_are_seen_and_kept(console_stage):
     other.do("break exp", "catch accumulate", "log script.py:6 here")
     assert labels(console)[2:5] == ["mul", "exp", "event: accumulate"]
     assert console.do("info breakpoints").splitlines()[-1].endswith("script.py:6  logs 'here'")
+
+
+def test_a_refused_one_leaves_the_good_one_alone(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("break mul")
+    with pytest.raises(CommandError, match="is no Python expression"):
+        console.do("break mul if )(")
+    assert console.do("info breakpoints").splitlines()[-1] == "1  mul"
+    assert console.do("run").startswith("breakpoint 1: ")
+
+
+def test_several_at_one_place_are_several(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("break exp", "tbreak exp", "break sum", "log sum hit")
+    assert console.do("break exp") == "1  exp"  # just that is there already
+    assert labels(console)[2:] == ["exp", "exp", "sum", "sum"]
+    assert console.do("run").startswith("breakpoint 1, 2: forward, line 6 built ExpBackward0")
+    assert labels(console)[2:] == ["exp", "sum", "sum"]
+    assert console.do("c").splitlines()[:2][-1].startswith(("breakpoint 3: ", "  "))
+    assert console.do("delete 1", "c").splitlines()[0].startswith(("breakpoint 3: ", "hit"))
+
+
+def test_a_filter_takes_the_place_of_the_same_and_says_so(console_stage):
+    console = console_stage.console(SMALL)
+    first = console.do("catch nan if step > 3")
+    number = first.split()[0]
+    assert console.do("catch nan") == f"{number}  errors: nan  (instead of: errors: nan  if step > 3)"
+
+
+def test_one_that_was_off_keeps_its_number(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("break mul", "break exp", "disable 1", "break sum")
+    assert "1  mul  off" in console.do("info breakpoints").splitlines()
+    assert console.do("enable 1").splitlines()[2:] == ["1  mul", "2  exp", "3  sum"]
+    console.do("condition 1 x is not None")
+    assert [line.split(":")[0] for line in stops(console)][:3] == ["breakpoint 1", "breakpoint 2", "breakpoint 3"]
+
+
+def test_nodes_in_forward_or_backward_only(console_stage):
+    console = console_stage.console(SMALL)
+    assert console.do("break exp backward") == "1  exp  in backward"
+    assert console.do("break mul forward") == "2  mul  in forward"
+    assert stops(console) == [
+        "breakpoint 2: forward, line 5 built MulBackward0",
+        "breakpoint 1: before ExpBackward0, node 2 of 5 of backward()",
+    ]
+
+
+def test_a_watch_on_no_tensor_is_refused_and_a_name_says_what_it_waits_for(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("start")
+    for expression, words in (("1 + 1", "no tensor, but of type int"), ("x + 1", "a new tensor"), ("x +", "no name|not")):
+        with pytest.raises(CommandError, match=words):
+            console.do(f"watch {expression}")
+    told = console.do("watch nosuch.weight")
+    assert "parameters and buffers called nosuch.weight" in told and "it waits" in told
+
+
+def test_what_is_written_to_is_called_as_it_was_asked_for(console_stage):
+    console = console_stage.console(SMALL.replace("loss.backward()", "loss.backward()\nw.data.mul_(2)\nz = x * w"))
+    console.do("start", "watch w[0:1]")
+    text = console.do("c")
+    assert "w[0:1] changed without a version bump" in text or "wrote to w[0:1]" in text
+    assert "storage" not in text

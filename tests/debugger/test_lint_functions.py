@@ -225,3 +225,43 @@ def test_a_second_derivative_that_gradgradcheck_refuses(lint_script):
     run = lint_script("from agdbg_engine.autograd import gradgradcheck\n" + source + check, error=RuntimeError)
     (found,) = run.findings
     assert found.kind == "gradcheck" and "which uses `ctx.t`, through which no second derivative flows" in found.cause
+
+
+# ----- an intermediate that leaves the gradient without a graph (case 39) -----
+
+CUBE = function("ctx.d = 3 * x * x\nreturn x ** 3", "return g * ctx.d")
+
+
+@pytest.mark.parametrize("again", ["g.sum().backward()", "grad(g.sum(), x, allow_unused=True)"])
+def test_a_gradient_without_a_graph_is_the_functions_fault(lint_script, roles, again):
+    done = lint_script(CUBE + f"y = F.apply(x)\ng, = grad(y.sum(), x, create_graph=True)\n{again}", error=RuntimeError)
+    assert done.lints == [], "the error tells it already"
+    (found,) = done.findings
+    assert (found.kind, found.certainty) == ("intermediate-kept", "likely")
+    assert "backward() of `F`, which takes `ctx.d`, neither argument nor output" in found.cause
+    assert "constant" not in found.cause and "zero" not in found.fix and "gradgradcheck" in found.fix
+    assert [each.role for each in found.evidence] == ["applied", "forward", "backward", "gradient", "refused"]
+
+
+def test_it_is_what_ended_the_program(programs):
+    text = "import agdbg_engine as ag\nfrom agdbg_engine.autograd import grad\nx = ag.ones(3, requires_grad=True)\n"
+    text = text + CUBE.replace("(Function)", "(ag.autograd.Function)")
+    programs.write({"train.py": text + "g, = grad(F.apply(x).sum(), x, create_graph=True)\ng.sum().backward()\n"})
+    done = programs.run(programs.command("lint", "train.py"))
+    assert done.status == 3 and "intermediate-kept, likely, uncaught: this error ended the program" in done.stdout
+    assert "no diagnosis" not in done.stdout and "2. " not in done.stdout
+
+
+def test_a_function_without_an_intermediate_is_not_called_constant(lint_script):
+    source = function("ctx.k = float(x.sum())\nreturn x * ctx.k", "return g * ctx.k")
+    (found,) = lint_script(
+        source + "g, = grad(F.apply(x).sum(), x, create_graph=True)\ng.sum().backward()", error=RuntimeError
+    ).findings
+    assert found.kind == "no-grad-fn" and "constant" not in found.cause and "leave this term out" not in found.fix
+
+
+def test_a_linear_function_of_the_engine_is_constant(lint_script):
+    (found,) = lint_script(
+        "g, = grad((2 * x).sum(), x, create_graph=True)\ng.sum().backward()", error=RuntimeError
+    ).findings
+    assert found.kind == "no-grad-fn" and "is constant" in found.cause and "take its derivative as zero" in found.fix

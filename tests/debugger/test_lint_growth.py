@@ -142,3 +142,43 @@ RIGHT = {
 @pytest.mark.parametrize("source", RIGHT.values(), ids=RIGHT)
 def test_nothing_is_said(lint_script, source):
     assert lint_script(source).kinds() == []
+
+
+KEEPING = """
+kept = []
+def keep(v):
+    kept.append(v)
+class Meter:
+    def __init__(self):
+        self.history = []
+    def update(self, name, value):
+        self.history.append((name, value))
+    def mean(self):
+        return sum(value for _, value in self.history) / len(self.history)
+meter = Meter()
+for turn in range(8):
+    loss = (x * x).sum()
+    loss.backward()
+    KEEP
+total = READ
+"""
+
+
+@pytest.mark.parametrize(
+    ("keep", "read", "holds", "line"),
+    [
+        ("keep(loss)", "sum(kept)", "`kept.append(v)`", 7),
+        ("meter.update('loss', loss)", "meter.mean()", "`self.history.append((name, value))`", 12),
+        ("meter.update(name='loss', value=loss)", "meter.mean()", "`self.history.append((name, value))`", 12),
+    ],
+)
+def test_a_function_that_keeps_what_it_is_given(lint_script, roles, keep, read, holds, line):
+    found = lint_script(KEEPING.replace("KEEP", keep).replace("READ", read)).only("graph-growth")
+    assert f"{holds} at line {line} keeps them" in found.cause and found.certainty == "certain"
+    assert ("holds", line) in roles(found) and "`loss.item()`" in found.fix
+
+
+def test_what_is_read_behind_the_loop_is_not_what_keeps(lint_script, roles):
+    found = lint_script(KEEPING.replace("KEEP", "(lambda v: kept.append(v))(loss)").replace("READ", "sum(kept)"))
+    told = found.only("graph-growth")
+    assert "keeps them" not in told.cause and told.certainty == "likely" and "holds" not in dict(roles(told))

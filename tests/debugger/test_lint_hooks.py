@@ -229,3 +229,10 @@ def test_odd_hooks_are_recorded(lint_script, source):
     assert run.kinds() == []
     fired = [each for each in hooks(run.facts) if each.what == "fired"]
     assert len(fired) == 1 and fired[0].number and fired[0].kind == "tensor"
+
+
+def test_all_writes_of_a_backward_are_named_since_any_may_have_changed_a_value(lint_script, roles):
+    source = BACKWARD.replace("        g *= 3\n", "        g[g > 0] = 0\n        g[g < 0] = 0\n")
+    found = lint_script(source).only("gradient-edited")
+    assert [line for role, line in roles(found) if role == "wrote"] == [10, 11]
+    assert found.fix.endswith("now it has `g[g > 0] = 0` and `g[g < 0] = 0`.")

@@ -161,3 +161,33 @@ def test_an_error_names_the_branch(lint_script, body, cause):
     (found,) = run.findings
     assert found.kind == "checkpoint" and cause in found.cause
     assert "recomputation" not in run.kinds(), "told once"
+
+
+def test_a_number_of_an_object(lint_script):
+    source = """
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.temp = nn.Linear(2, 2), 1.0
+    def forward(self, t):
+        return ag.tanh(self.lin(t) * self.temp)
+m = Scaled()
+y = checkpoint(m, x, use_reentrant=False)
+m.temp = 0.9
+y.sum().backward()
+"""
+    assert "(`self.temp`?)" in differs(lint_script, source).cause
+
+
+def test_random_numbers_of_another_library(lint_script, roles):
+    source = """
+import numpy as np
+def f(t):
+    mask = ag.from_numpy(np.random.rand(2))
+    return (t.double() * mask).exp().sin()
+checkpoint(f, x, use_reentrant=False).sum().backward()
+"""
+    found = differs(lint_script, source)
+    assert "`np.random.rand(2)` at line 12 draws random numbers that are not repeated" in found.cause
+    assert "draw what does not come from the engine's generator before the call" in found.fix
+    assert roles(found) == [("first run", 12), ("first run", 13), ("second run", 13), ("needed", 14)]

@@ -373,3 +373,10 @@ def test_what_attach_refuses(tmp_path, words, told):
     done = attach(tmp_path, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
+
+
+def test_a_breakpoint_of_the_programs_own_waits_for_nobody_and_says_so_once(start, tmp_path):
+    text = SMALL.replace("loss.backward()", "[agdbg.breakpoint() for _ in range(2)]\nloss.backward()")
+    program = start(own(tmp_path, f"import agdbg\nagdbg.listen()\n{text}"))
+    assert program.until(r"agdbg.breakpoint\(\): (.*)\n")[1] == "no debugger has joined the program, so it goes on."
+    assert program.end() == (0, plain(tmp_path))

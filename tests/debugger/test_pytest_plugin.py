@@ -185,7 +185,7 @@ def test_unused():
     done = run(text, "--agdbg")
     done.assert_outcomes(failed=2)
     said = done.stdout.str().split("- agdbg -")
-    assert "cut " in said[1] and "test_file.py:6 in test_cut" in said[1]
+    assert "cut " in said[1] and "test_file.py:5 in test_cut" in said[1]
     assert "asks for the gradient of `y`" in said[2] and "test_file.py:9 in test_unused" in said[2]
     assert "runner.py" not in done.stdout.str()
 

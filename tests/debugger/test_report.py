@@ -214,3 +214,9 @@ def test_sizes(number, words):
 
 def test_a_table():
     assert table(("a", "n"), [("x", 1_000), ("long", 2)], "  ") == ["  a         n", "  x     1,000", "  long      2"]
+
+
+def test_a_memory_without_a_name_has_no_number_of_its_maker(lint_script):
+    run = lint_script("y = (x * 2)[0]\ny.mul_(3)\ny.backward()")
+    text = views.as_text(views.view_reports(run.facts))
+    assert text.startswith("a memory without a name: ") and "made by MulBackward0" in text

@@ -136,7 +136,7 @@ def test_saved_tensors_that_are_copied_before_a_write(stopping):
         "    z = y.exp()\n"
         "    z.mul_(2)\n"
     )
-    assert "cloned: 1 saved tensors of" in notes(program, "cloned")[0]
+    assert "cloned: 1 saved tensor of" in notes(program, "cloned")[0]
 
 
 def test_jvp_of_a_custom_function(stopping):

@@ -1,7 +1,10 @@
 """What breakpoints mean, without a program: names, numbers, hit conditions, conditions, log messages, settings."""
 
+import signal
+
 import pytest
 
+from agdbg.agent import evaluate
 from agdbg.agent.conditions import compiled, filled, log_problem, parts, problem
 from agdbg.agent.control import (
     ControlReader,
@@ -223,3 +226,44 @@ def test_the_way_back_counts_nothing():
 
 def test_rules_are_plain_when_they_have_nothing_but_a_place():
     assert Rule(1) == Rule(1, condition="", hits="", ignore=0, log="", temporary=False)
+
+
+def test_what_a_condition_raises_is_told_but_a_ctrl_c_is_the_programs():
+    def interrupt():
+        raise KeyboardInterrupt
+
+    def fail():
+        raise RuntimeError("element 0 of tensors does not require grad and does not have a grad_fn\n  more")
+
+    assert text("{f()}", f=interrupt) == "<f(): KeyboardInterrupt>"
+    told = text("{f()}", f=fail)
+    assert told.startswith("<f(): RuntimeError: element 0 of tensors does not require grad")
+    assert told.endswith("; conditions and log messages run without recording gradients>")
+
+    def pressed():
+        signal.raise_signal(signal.SIGINT)
+        return [i for i in range(10)]
+
+    with pytest.raises(KeyboardInterrupt):
+        text("{f()}", f=pressed)
+
+    def handler(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            text("{f()}", f=pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_call_that_cannot_be_broken_off_is_told_as_such(monkeypatch):
+    clock = iter([0.0, 0.0, 0.0, 8.04])
+    monkeypatch.setattr(evaluate, "perf_counter", lambda: next(clock, 8.04))
+    with pytest.raises(evaluate.TooLong, match="after 8.0 s, not at the limit of 5 s: a single call"):
+        evaluate.limited(lambda: [i for i in range(100)])
+    clock = iter([0.0, 1.0])
+    monkeypatch.setattr(evaluate, "perf_counter", lambda: next(clock, 5.01))
+    with pytest.raises(evaluate.TooLong, match="broken off after 5 s$"):
+        evaluate.limited(lambda: [i for i in range(100)])

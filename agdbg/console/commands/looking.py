@@ -16,7 +16,10 @@ _AROUND = 5
 def where(console: "Console", rest: str) -> Reply:
     """Show the stack: the node, its forward line, the call of backward() and the frames of the program."""
     frames = console.frames()
-    return Reply(frames_in_words(console, frames), {"frames": frames, "frame": console.frame})
+    text = frames_in_words(console, frames)
+    if console.state.is_over:
+        text = f"in the recording, since the program has ended:\n{text}"
+    return Reply(text, {"frames": frames, "frame": console.frame})
 
 
 @command("frame", "f", arguments="NUMBER", group=_GROUP)

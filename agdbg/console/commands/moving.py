@@ -42,8 +42,27 @@ def go_on(console: "Console", rest: str) -> Reply:
     """Let all threads run to the next breakpoint or error; at a place in the recording, return to the program."""
     if console.is_waiting:
         return console.begin(stop_on_entry=False)
+    if console.is_running:
+        count = _count(rest)
+        reply = console.arrived()
+        return _again(console, reply, "continue", count, ())
     console.let_others_go()
     return _repeated(console, "continue", rest, ())
+
+
+@command("wait", group=_GROUP)
+def wait(console: "Console", rest: str) -> Reply:
+    """Wait until a program that runs stops or has ended; where one stands already, it is told."""
+    _refuse(rest, "wait")
+    from agdbg.console.console import told_end
+
+    if console.is_waiting:
+        raise CommandError("the program has not been started; run, start or continue does")
+    if console.is_running:
+        return console.arrived()
+    if console.state.is_over:
+        return told_end(console.state.ended)
+    return console.told_stop(console.state.stops[console.thread])
 
 
 @command("next", "n", arguments="[COUNT]", group=_GROUP)
@@ -103,6 +122,8 @@ def pause(console: "Console", rest: str) -> Reply:
     _refuse(rest, "pause")
     if console.is_waiting:
         raise CommandError("the program has not been started; start stops at its first node")
+    if console.ask("agdbg/status")["state"] in ("trace", "ended"):
+        raise CommandError("there is no program that runs here: this is its recording")
     if console.state.stops:
         raise CommandError("the program has stopped already")
     threads = console.ask("threads")["threads"]
@@ -133,10 +154,21 @@ def _started(console: "Console") -> Reply:
 
 def _repeated(console: "Console", request: str, rest: str, goes_on: tuple[str, ...], **arguments: bool) -> Reply:
     """Move so many times, until the program has ended, or has stopped for another reason than those of ``goes_on``."""
+    count = _count(rest)
+    return _again(console, console.move(request, **arguments), request, count, goes_on, **arguments)
+
+
+def _count(rest: str) -> int:
     count = number(rest, "count") if rest else 1
     if not count:
         raise CommandError("a count of 0 moves nothing; write 1 or more")
-    reply = console.move(request, **arguments)
+    return count
+
+
+def _again(
+    console: "Console", reply: Reply, request: str, count: int, goes_on: tuple[str, ...], **arguments: bool
+) -> Reply:
+    """Move on after the first of ``count`` moves, which has led to ``reply``."""
     for _ in range(count - 1):
         stop = reply.value.get("stop")
         if stop is None or (goes_on and stop["reason"] not in goes_on):

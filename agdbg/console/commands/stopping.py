@@ -76,9 +76,12 @@ def watch(console: "Console", rest: str) -> Reply:
     if console.state.stops:
         arguments["frameId"] = console.frames()[console.frame]["id"]
     found = console.ask("dataBreakpointInfo", **arguments)
-    if not found.get("dataId"):
-        raise CommandError(str(found.get("description") or f"{rest} cannot be watched"))
-    return _told(console.table.add(Stop("watch", str(found["dataId"]), f"writes to {rest}")))
+    data, text = str(found.get("dataId") or ""), str(found.get("description") or "")
+    if not data:
+        raise CommandError(text or f"{rest} cannot be watched")
+    what = text if data.startswith("name:") else rest
+    waits = " (no tensor here now: it waits for a model that has them)" if what != rest and console.state.stops else ""
+    return _told(console.table.add(Stop("watch", data, f"writes to {what}{waits}")))
 
 
 @command("catch", arguments="FILTER | EVENT [if CONDITION]", group=_GROUP)

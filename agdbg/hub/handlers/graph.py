@@ -100,7 +100,10 @@ def graph(call: Call) -> Body:
 def findings(call: Call) -> Body:
     """What the trace explains."""
     cwd, wanted = call.session.cwd, dict(call.arguments)
-    return call.session.recorded().ask_heavy(call, lambda history: findings_body(history, cwd, **wanted))
+    stops = call.session.stops
+    thread = stops.threads.current() if stops.cursor is None else None
+    stop = (thread.stop if thread is not None else None) or {}
+    return call.session.recorded().ask_heavy(call, lambda history: findings_body(history, cwd, stop, **wanted))
 
 
 @handles("agdbg/export")

@@ -16,8 +16,9 @@ from agdbg.hub.session import Session
 def stack_trace(call: Call) -> Body:
     """The node, its origin, the nodes around it, the functions."""
     session, number = call.session, call.arguments["threadId"]
-    first = max(call.arguments.get("startFrame") or 0, 0)
-    levels = max(call.arguments.get("levels") or 0, 0)
+    first, levels = (call.arguments.get(name) or 0 for name in ("startFrame", "levels"))
+    if first < 0 or levels < 0:
+        raise Refused(f"stackTrace: startFrame is {first} and levels is {levels}; frames are counted from 0")
     cursor = session.stops.cursor_of(number)
     stop = session.stops.threads.standing(number)[2] if cursor is None else {}
 
@@ -130,6 +131,6 @@ def exception_info(call: Call) -> Body:
     def found(history: Any) -> Any:
         from agdbg.hub.diagnosis import exception_body
 
-        return exception_body(history, error, session.cwd)
+        return exception_body(history, stop, session.cwd)
 
     return session.recorded().ask_heavy(call, found)

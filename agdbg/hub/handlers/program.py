@@ -68,6 +68,8 @@ def type_input(call: Call) -> Body:
     call.session.program()
     assert call.session.running is not None
     call.session.running.send(call.arguments["text"].encode(errors="replace"))
+    if call.arguments.get("end"):
+        call.session.running.end_input()
     return None
 
 

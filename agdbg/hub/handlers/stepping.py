@@ -164,7 +164,8 @@ def _move(call: Call, number: int, request: str) -> Body:
         stops.cursor_moved(cursor, position)
         return LATER
 
-    return reading.ask(call, lambda history: cursor.move(history, request, stands), moved)
+    breakpoints = session.breakpoints.recorded
+    return reading.ask(call, lambda history: cursor.move(history, request, stands, breakpoints), moved)
 
 
 def _may_move(session: Session, number: int) -> None:

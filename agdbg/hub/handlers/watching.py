@@ -5,6 +5,7 @@ from typing import Any
 from agdbg.breakpoints import storage_number
 from agdbg.hub import frames
 from agdbg.hub.agents import AgentLink, AgentRefused
+from agdbg.hub.breakpoint_problems import is_name
 from agdbg.hub.call import LATER, Body, Call, handles
 from agdbg.hub.handlers.breaking import answered
 from agdbg.hub.references import Children, Elements, Entries, Locals
@@ -28,6 +29,8 @@ def set_data_breakpoints(call: Call) -> Body:
 def data_breakpoint_info(call: Call) -> Body:
     """Say by what something can be watched."""
     arguments, name = call.arguments, call.arguments["name"].strip()
+    if call.session.state == "trace":
+        return _cannot(f"{name}: this is a recording, in which nothing is written to; memory is watched in a program")
     if arguments.get("asAddress"):
         return _cannot(_NO_ADDRESS)
     if arguments.get("variablesReference"):
@@ -77,10 +80,15 @@ def _ask(
     """Ask the thread which storage it is; ``otherwise`` is the answer when it has none."""
 
     def told(body: dict[str, Any], error: AgentRefused | None) -> None:
-        number = 0 if error is not None else int(body.get("storage") or 0)
-        call.ok(
-            _storage(number, str(body.get("text") or name)) if number else otherwise or _cannot(f"{name} {_NO_STORAGE}")
-        )
+        number, text = (0, "") if error is not None else (int(body.get("storage") or 0), str(body.get("text") or ""))
+        if number:
+            call.ok(_storage(number, text or name))
+        elif error is None and text:
+            call.ok(_cannot(text))
+        elif otherwise is not None and error is not None and not is_name(name):
+            call.ok(_cannot(f"{name} cannot be watched: {error}"))
+        else:
+            call.ok(otherwise or _cannot(f"{name} {_NO_STORAGE}"))
 
     link.ask("watch", told, **asked)
     return LATER
@@ -91,6 +99,8 @@ def _storage(number: int, text: str) -> dict[str, Any]:
 
 
 def _named(name: str) -> dict[str, Any]:
+    if not is_name(name):
+        return _cannot(f"{name} is no name of a parameter or buffer, and no thread stands where it could be evaluated")
     text = f"parameters and buffers called {name}"
     return {"dataId": f"name:{name}", "description": text, "accessTypes": _WRITE, "canPersist": True}
 

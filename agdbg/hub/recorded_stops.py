@@ -1,0 +1,134 @@
+"""Breakpoints on a recording: at which of the runs of nodes the cursor is to stop, and what cannot be asked of a recording."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agdbg.breakpoints import matches, node_number
+from agdbg.hub.rules import Rule
+
+if TYPE_CHECKING:
+    from agdbg.hub.history import History
+
+Words = np.ndarray[Any, Any]
+#: Filters that look at values while the program runs.
+_BY_VALUE = frozenset({"nan", "inf", "none-grad"})
+
+
+@dataclass(frozen=True)
+class OnName:
+    """A breakpoint on a name, with a condition that nobody can evaluate here or without."""
+
+    id: int
+    name: str
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class OnLine:
+    """The same on a line."""
+
+    id: int
+    file: str
+    line: int
+    is_open: bool = False
+
+
+@dataclass(frozen=True)
+class RecordedStops:
+    """The breakpoints at which the cursor stops, as they are at one time."""
+
+    names: tuple[OnName, ...] = ()
+    lines: tuple[OnLine, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.lines)
+
+    def is_open(self, numbers: Iterable[int]) -> bool:
+        """Whether all of these have conditions, which are not known to be true."""
+        closed = {each.id for each in self.names if not each.is_open} | {each.id for each in self.lines if not each.is_open}
+        return not closed.intersection(numbers)
+
+    def hits(self, history: "History", nodes: Words, passes: Words) -> dict[int, list[int]]:
+        """The breakpoints at runs, by the place of a run.
+
+        Args:
+            history: the trace.
+            nodes: the node of every run.
+            passes: the pass of every run.
+        """
+        found: dict[int, list[int]] = {}
+        for each in self.names:
+            meant = np.isin(nodes, history.built_as(each.name)) | np.isin(nodes, self._named(history, each.name, nodes))
+            for at in np.flatnonzero(meant).tolist():
+                found.setdefault(at, []).append(each.id)
+        for line in self.lines:
+            for at in _of_line(history, line, nodes, passes):
+                found.setdefault(at, []).append(line.id)
+        return found
+
+    @staticmethod
+    def _named(history: "History", name: str, nodes: Words) -> list[int]:
+        """The nodes that ran which have that number, or a leaf or a module of that name."""
+        if node_number(name):
+            return [node_number(name)]
+        live, leaves = history.live, set(history.leaves().tolist())
+        ran = np.unique(nodes).tolist()
+        called = {node: live.name_of_leaf(node) if node in leaves else live.module_path(node) for node in ran}
+        return [node for node, known in called.items() if known and matches(name, [known])]
+
+
+def _of_line(history: "History", line: OnLine, nodes: Words, passes: Words) -> list[int]:
+    """The runs of what a line built, where several in a row count once, and the first of each pass that it started."""
+    built = np.isin(nodes, history.built_on(line.file, line.line))
+    leaves = np.isin(nodes, history.leaves())
+    found, before, within, seen = [], False, 0, set()
+    for at, (is_built, is_leaf, number) in enumerate(
+        zip(built.tolist(), leaves.tolist(), passes.tolist(), strict=True)
+    ):
+        begins = number != within
+        if begins:
+            before, within = False, number
+        began = history.live.pass_of(number) if number not in seen else None
+        seen.add(number)
+        starts = began is not None and (began.site.file, began.site.line) == (line.file, line.line)
+        if (is_built and not is_leaf and not before) or starts:
+            found.append(at)
+        before = before if is_leaf else is_built
+    return found
+
+
+def rule_problem(rule: Rule, when: str = "both") -> str:
+    """Why a breakpoint cannot be honoured in a recording; empty when it can."""
+    if when == "forward":
+        return "this is a recording, in which one goes from run to run of nodes and none is built: say backward"
+    asked = {
+        "a condition": rule.condition, "a log message": rule.log, "a hit condition": rule.hits, "a number to ignore": rule.ignore
+    }  # fmt: skip
+    found = next((what for what, is_there in asked.items() if is_there), "")
+    return f"this is a recording, without the program's values and hits: {found} needs the program" if found else ""
+
+
+def kind_problem(kind: str) -> str:
+    """The same of an event."""
+    return (
+        f"this is a recording, in which nothing happens anew: agdbg/events lists where {kind} has happened, "
+        "and agdbg/goto goes there"
+    )
+
+
+def data_problem() -> str:
+    """The same of memory."""
+    return "this is a recording, in which nothing is written to: memory is watched in a program"
+
+
+def filter_problem(name: str) -> str:
+    """The same of a filter of errors: a run that failed always is a stop."""
+    if name not in _BY_VALUE:
+        return ""
+    return (
+        f"this is a recording: {name} is found by the values of a program that runs; "
+        "agdbg/firstBad and agdbg lint tell what was recorded"
+    )
