@@ -53,7 +53,10 @@ class Command:
 #: The groups of commands, in the order in which help lists them.
 GROUPS = ("Moves", "Breakpoints", "Looking", "Changing", "Telling", "Session")
 #: Commands of the breakpoints that need no thread that stands.
-_WITHOUT_A_THREAD = ("break", "tbreak", "condition", "ignore", "log", "catch", "commands", "delete", "enable", "disable")
+_WITHOUT_A_THREAD = (
+    *("break", "tbreak", "log", "catch"),
+    *("condition", "ignore", "commands", "delete", "enable", "disable"),
+)
 #: All commands by name.
 COMMANDS: dict[str, Command] = {}
 _ALIASES: dict[str, str] = {}

@@ -200,7 +200,7 @@ class Driver:
         self._stop_inside(Reason(reason.name, reason.breakpoints), "event", reason.note, node, walk, facts)
 
     def stop_here(self, text: str) -> bool:
-        """Stop since the program asks for it, unless it does so while something is evaluated at a stop; False: nobody has joined."""
+        """Stop since the program asks for it, unless something is evaluated at a stop; False: no client has joined."""
         if self.thread.suppressed:
             return True
         walk = self.thread.walks[-1] if self.thread.walks else None

@@ -72,7 +72,7 @@ def error(error: BaseException) -> LiveError | None:
 
 
 def stop(text: str) -> bool | None:
-    """Stop the running thread here, if a hub watches the program; False: nobody would ever let it go on, None: no client has joined."""
+    """Stop the running thread here, if a hub watches the program; False: none does, None: no client has joined."""
     sink = _sink()
     driver = getattr(sink.driver, "__self__", None) if sink is not None else None
     if not isinstance(driver, Driver) or driver.agent.gone:

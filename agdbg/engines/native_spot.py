@@ -51,8 +51,15 @@ class NativeSpot:
 
     def names(self, wanted: Collection[str]) -> dict[str, Any]:
         """The values of those names that mean something here."""
-        known = _KNOWN if self._walk is None or self._node is None else {**_KNOWN, **_ON_THE_WAY}
-        return {name: value(self) for name, value in known.items() if name in wanted}
+        found = {name: value(self) for name, value in _KNOWN.items() if name in wanted}
+        for name in _ON_THE_WAY.keys() & wanted:
+            if self._walk is not None or not self._program_knows(name):
+                found[name] = _ON_THE_WAY[name](self)
+        return found
+
+    def _program_knows(self, name: str) -> bool:
+        frame = self.frame()
+        return frame is not None and (name in frame.f_locals or name in frame.f_globals)
 
     def frame(self) -> FrameType | None:
         """The innermost frame of the program."""
@@ -139,7 +146,7 @@ _KNOWN: dict[str, Callable[[NativeSpot], Any]] = {
 }
 
 
-#: Only where gradients are on their way: in forward code these are the program's own names.
+#: In forward code, where no gradients are on their way, what the program calls so comes first.
 _ON_THE_WAY: dict[str, Callable[[NativeSpot], Any]] = {
     "grads": NativeSpot._gradients_in,
     "grad": NativeSpot._gradient,

@@ -1,4 +1,4 @@
-"""The end of a program's input, at a terminal, which knows no end: it is typed again whenever the program has taken the last one."""
+"""The end of a program's input at a terminal, which knows no end: it is typed again when the program has taken the last."""
 
 import os
 import select
@@ -17,8 +17,8 @@ _LOCAL_FLAGS, _KEYS = 3, 6  # in the list that termios gives
 class InputEnd:
     """Keeps one end of input lying at a terminal, whatever mode the terminal is in.
 
-    A key for the end that was typed while the terminal collected lines is none for a program that takes the keys one by one later, as
-    readline does: so ends cannot be typed in advance.
+    A key for the end that was typed while the terminal collected lines is none for a program that takes the keys one by one
+    later, as readline does: so ends cannot be typed in advance.
 
     Args:
         loop: calls us.

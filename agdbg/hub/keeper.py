@@ -142,7 +142,8 @@ class Log:
             return
         lost, self._lost = self._lost, 0
         end = f", {lost} of them were lost here" if lost else ""
-        note = f"\r\n[agdbg: {lost + max(0, self._held())} bytes of output are not in output.log{end}: {self._reason}]\r\n"
+        count = lost + max(0, self._held())
+        note = f"\r\n[agdbg: {count} bytes of output are not in output.log{end}: {self._reason}]\r\n"
         self._hold(note.encode(), 2 * _SPARE)
 
 

@@ -48,7 +48,9 @@ class RecordedStops:
 
     def is_open(self, numbers: Iterable[int]) -> bool:
         """Whether all of these have conditions, which are not known to be true."""
-        closed = {each.id for each in self.names if not each.is_open} | {each.id for each in self.lines if not each.is_open}
+        closed = {each.id for each in self.names if not each.is_open} | {
+            each.id for each in self.lines if not each.is_open
+        }
         return not closed.intersection(numbers)
 
     def hits(self, history: "History", nodes: Words, passes: Words) -> dict[int, list[int]]:

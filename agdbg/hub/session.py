@@ -204,7 +204,7 @@ class Session:
 
     def _why_no_restart(self) -> str:
         if self._spec is None and self.running is not None:
-            return "the program was not started by this hub, so it cannot start it anew: start it again as you did before"
+            return "the program was not started by this hub, so it cannot start it anew: start it as you did before"
         return f"there is no program that this hub has started: {self._why_no_program()}"
 
     def _again(self) -> None:

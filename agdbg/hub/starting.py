@@ -137,7 +137,7 @@ def _address(line: bytes | None, patience: float, said: IO[bytes]) -> HubAddress
 def _saying(said: IO[bytes]) -> str:
     """The end of what a hub wrote on its standard error, as the end of a message."""
     said.seek(0)
-    text = said.read().decode(errors="replace").strip()
+    text = said.read().decode(errors="replace").strip().removeprefix("agdbg: ")
     if not text:
         return f" and said nothing; try {os.path.basename(sys.executable)} -m agdbg.hub"
     return ":\n" + text[-_SHOWN:]

@@ -86,7 +86,10 @@ def listen(
     Raises:
         InputError: there is no such extra, the port or the path cannot be had, or no hub can be started here.
     """
+    _refuse_port(port)
     found = _there.get(os.getpid())
+    if found is not None:
+        _say_where_instead(found, host, port, path)
     if found is None:
         recording = current() or _new_recording(extras_of(also if isinstance(also, str) else ",".join(also)))
         found = _there[os.getpid()] = start(recording, host, port, path=path, token=token, argv=[*sys.argv])
@@ -115,6 +118,7 @@ def start(
     Raises:
         InputError: the port or the path cannot be had, or no hub can be started here.
     """
+    _refuse_port(port)
     if recording.watcher is not None:
         return _told(_watched_already(recording.watcher, str(recording.trace_directory())), given="")
     given = token if token is not None else os.environ.get(TOKEN_VARIABLE, "")
@@ -124,6 +128,29 @@ def start(
     hub = start_hub([*where, "--adopt", json.dumps(adopted)], token=given)
     recording.obey(hub.directory)
     return _told(_listening(hub, path, trace), given)
+
+
+def _refuse_port(port: object) -> None:
+    """Refuse what is no port.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not isinstance(port, int) or isinstance(port, bool) or not 0 <= port < 1 << 16:
+        raise InputError(f"port {port!r}: a port is a whole number from 0 to 65535; 0 takes any that is free")
+
+
+def _say_where_instead(found: Listening, host: str, port: int, path: str | None) -> None:
+    """A program listens at one place: say so when another one is asked for."""
+    if path is not None:
+        wanted, is_there = os.path.abspath(path), os.path.abspath(path) == found.path
+    else:
+        wanted, (_, _, its_port) = _joined(host, port), found.address.rpartition(":")
+        its_host = found.address.removesuffix(f":{its_port}").strip("[]")
+        is_there = port in (0, int(its_port or 0)) and host in (_LOCAL, its_host)
+    if not is_there:
+        there = found.address or found.path or f"the hub {found.id}"
+        tell(f"agdbg.listen: {wanted} is not used: this program can be reached at {there} already")
 
 
 def _listening(hub: HubAddress, path: str | None, trace: Path) -> Listening:

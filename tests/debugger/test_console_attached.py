@@ -64,3 +64,57 @@ def test_an_edited_file_is_shown_as_it_is_now_after_a_restart(tmp_path):
     before, after = done.stdout.split(f"script.py:{number + 1}", 1)
     assert f"script.py:{number}  {line}" in before
     assert after.startswith(f"  {line}") and f"created in <module>  script.py:{number + 1}  {line}" in after
+
+
+def batch(tmp_path, text, *commands):
+    (tmp_path / "script.py").write_text(text)
+    words = [word for command in commands for word in ("-x", command)]
+    done = subprocess.run(
+        [*AGDBG, "run", "--batch", "--no-trace", *words, "script.py"],
+        cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+IN_A_HOOK = """\
+import agdbg, agdbg_engine as torch
+x = torch.ones(2, requires_grad=True)
+def hook(g):
+    agdbg.breakpoint()
+    with torch.enable_grad():
+        (x.detach().requires_grad_() * 2).sum().backward()
+    return g
+y = x * x
+y.register_hook(hook)
+y.sum().backward()
+"""
+
+
+def test_a_stop_that_the_program_asks_for_is_at_its_own_line(tmp_path):
+    assert batch(tmp_path, IN_A_HOOK, "run")[:2] == ["agdbg.breakpoint()", "  script.py:4  agdbg.breakpoint()"]
+
+
+def test_the_end_of_a_nested_pass_is_at_its_call(tmp_path):
+    shown = batch(tmp_path, IN_A_HOOK, "run", "step", "finish")
+    end = next(number for number, line in enumerate(shown) if "is about to return" in line)
+    assert shown[end + 1] == "  script.py:6  (x.detach().requires_grad_() * 2).sum().backward()"
+
+
+def test_after_the_end_where_is_in_the_recording(tmp_path):
+    shown = batch(tmp_path, SMALL, "run", "where")
+    place = shown.index("in the recording, since the program has ended:")
+    assert shown[place + 1].startswith("-> #0 ")
+
+
+def test_a_stop_in_another_thread_names_it(tmp_path):
+    text = """\
+import threading, agdbg_engine as torch
+x = torch.ones(2, requires_grad=True)
+thread = threading.Thread(target=lambda: (x * x).sum().backward(), name="loader")
+(x + x).sum().backward()
+thread.start()
+thread.join()
+"""
+    shown = batch(tmp_path, text, "break Add*", "break Mul* backward", "run", "continue", "continue")
+    stops = [line for line in shown if "MulBackward0, node" in line]
+    assert len(stops) == 1 and stops[0].startswith("thread 2 (loader): breakpoint 2: before MulBackward0")

@@ -212,7 +212,11 @@ def test_nodes_in_forward_or_backward_only(console_stage):
 def test_a_watch_on_no_tensor_is_refused_and_a_name_says_what_it_waits_for(console_stage):
     console = console_stage.console(SMALL)
     console.do("start")
-    for expression, words in (("1 + 1", "no tensor, but of type int"), ("x + 1", "a new tensor"), ("x +", "no name|not")):
+    for expression, words in (
+        ("1 + 1", "no tensor, but of type int"),
+        ("x + 1", "a new tensor"),
+        ("x +", "no name|not"),
+    ):
         with pytest.raises(CommandError, match=words):
             console.do(f"watch {expression}")
     told = console.do("watch nosuch.weight")

@@ -101,14 +101,15 @@ def test_each_thread_moves_by_itself(console_stage):
         console.arrived()
     console.do("delete")
     one, two = sorted(console.state.stops)
-    assert console.do(f"thread {one}").startswith("before ExpBackward0") or "breakpoint 1" in console.do(
-        f"thread {one}"
-    )
-    assert console.do("next").startswith("before MulBackward0")
+    names = {each["id"]: each["name"] for each in console.value("info threads")["threads"]}
+    said = {number: f"thread {number} ({names[number]}): " for number in (one, two)}
+    stands = console.do(f"thread {one}")
+    assert stands.startswith((f"{said[one]}before ExpBackward0", f"{said[one]}breakpoint 1"))
+    assert console.do("next").startswith(f"{said[one]}before MulBackward0")
     listed = console.value("info threads")["threads"]
     assert sorted(each["id"] for each in listed if each["stopped"]) == [one, two]
     console.do(f"thread {two}")
-    assert console.do("skip").startswith("before MulBackward0")
+    assert console.do("skip").startswith(f"{said[two]}before MulBackward0")
     with pytest.raises(CommandError, match=f"no thread 99 that stands; those that do: {one}, {two}"):
         console.do("thread 99")
     console.do(f"thread {one}")

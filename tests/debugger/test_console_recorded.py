@@ -72,5 +72,5 @@ def test_what_needs_a_program_is_refused_with_the_reason(recording, line, words)
 
 def test_a_condition_that_was_set_while_the_program_ran_is_told_at_the_stop(console_stage):
     console = console_stage.console(LOOP)
-    console.do("break Mul* if i == 7", "run")
+    console.do("break Mul* if step > 70", "run")
     assert "it has a condition, which a recording cannot evaluate" in console.do("reverse")

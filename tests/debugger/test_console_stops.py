@@ -33,7 +33,8 @@ class Net(nn.Module):
         return self.a(x)
 
 
-Net()(torch.ones(2, 2)).sum().backward()
+net = Net()
+net(torch.ones(2, 2)).sum().backward()
 """
 BAD_SEED = """\
 import agdbg_engine as torch
@@ -127,8 +128,13 @@ def test_what_the_program_calls_step_is_its_own(console_stage):
 
 def test_log_and_conditions_know_grads_and_grad(console_stage):
     console = console_stage.console(SMALL)
-    console.do("log mul {grads[0].tolist() == grad.tolist()}", "break exp backward if grads[0].sum() > 0 and grad is not None")
-    assert console.do("run").startswith("breakpoint 2: before ExpBackward0")
+    console.do(
+        "log mul {grads[0].tolist() == grad.tolist()}", "break exp backward if grads[0].sum() > 0 and grad is not None"
+    )
+    assert console.do("run").splitlines()[:2] == [
+        "<grads[0].tolist() == grad.tolist(): IndexError: list index out of range>",
+        "breakpoint 2: before ExpBackward0, node 2 of 5 of backward()",
+    ]
     assert "True" in console.do("c").splitlines()
 
 

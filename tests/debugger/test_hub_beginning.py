@@ -266,7 +266,7 @@ def test_an_orphan_drops_its_breakpoints_and_goes_on(hub):
     assert agent.answer("resume")["how"] == "continue"
     assert (hub.settings.functions, hub.settings.exceptions) == ([], [])
     agent.stop()
-    assert agent.answer("resume")["how"] == "continue"
+    assert agent.answer("resume")["how"] == "alone"
     other = hub.joined()
     other.wait_for("agdbg/orphaned")
     agent.stop(node=9)

@@ -380,3 +380,25 @@ def test_a_breakpoint_of_the_programs_own_waits_for_nobody_and_says_so_once(star
     program = start(own(tmp_path, f"import agdbg\nagdbg.listen()\n{text}"))
     assert program.until(r"agdbg.breakpoint\(\): (.*)\n")[1] == "no debugger has joined the program, so it goes on."
     assert program.end() == (0, plain(tmp_path))
+
+
+def test_what_is_no_port_is_refused_before_anything_begins(start, tmp_path):
+    text = """
+import agdbg
+for port in (99999, -1, "x", None, True):
+    try:
+        agdbg.listen(port=port)
+    except Exception as error:
+        print(error)
+found = agdbg.listen()
+assert agdbg.listen(port=int(found.address.rpartition(":")[2])) is found
+assert agdbg.listen(port=1 if found.address.endswith(":2") else 2) is found
+"""
+    program = start(own(tmp_path, text))
+    status, printed = program.end()
+    end = ": a port is a whole number from 0 to 65535; 0 takes any that is free"
+    assert printed.splitlines() == [f"port {port}{end}" for port in ("99999", "-1", "'x'", "None", "True")]
+    assert (status, "".join(program.said).count("is not used: this program can be reached at")) == (0, 1)
+    program = start("-m", "agdbg", "listen", "--port", "99999", "small.py")
+    assert program.end()[0] == 2
+    assert "".join(program.said) == f"agdbg: error: port 99999{end}\n"

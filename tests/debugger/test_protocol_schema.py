@@ -64,9 +64,9 @@ OPEN = {
     StepBackArguments: {"force"},
     ReverseContinueArguments: {"force"},
     Breakpoint: {"name", "kind", "dataId", "when"} | {"condition", "hitCondition", "ignore", "logMessage", "temporary"},
-    SourceBreakpoint: {"when", "ignore", "temporary"},
-    FunctionBreakpoint: {"logMessage", "ignore", "temporary"},
-    DataBreakpoint: {"logMessage", "ignore", "temporary"},
+    SourceBreakpoint: {"when", "ignore", "temporary", "id"},
+    FunctionBreakpoint: {"when", "logMessage", "ignore", "temporary", "id"},
+    DataBreakpoint: {"logMessage", "ignore", "temporary", "id"},
     ExceptionFilterOptions: {"hitCondition", "logMessage", "ignore"},
 }
 SCHEMA_NAMES = {LaunchArguments: "LaunchRequestArguments", AttachArguments: "AttachRequestArguments"}

@@ -35,7 +35,7 @@ def set_log(console: "Console", rest: str) -> Reply:
     """Print a message there and go on; {expressions} in braces are filled in."""
     where, _, message = rest.partition(" ")
     if not message.strip():
-        raise CommandError("log what? write log NAME MESSAGE, as log MulBackward0 gradient {grads[0]}")
+        raise CommandError("log what? write log NAME MESSAGE, as log Mul* {node}: {grads}")
     stop = _wanted(console, where)
     stop.options["logMessage"] = message.strip()
     return _told(console.table.add(stop))
