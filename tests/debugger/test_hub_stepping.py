@@ -329,7 +329,7 @@ def test_what_is_asked_of_a_breakpoint_reaches_the_program_and_other_clients(hub
     client.request("setBreakpoints", source={"path": __file__}, breakpoints=[{"line": 5, "when": "forward", **asked}])
     rule = {"condition": "x > 1", "hits": ">=3", "ignore": 2, "log": "{x}", "temporary": True}
     settings = hub.settings
-    assert [vars(each) for each in settings.functions] == [{"id": 1, "name": "Mul*", **rule}]
+    assert [vars(each) for each in settings.functions] == [{"id": 1, "name": "Mul*", "when": "both", **rule}]
     assert [vars(each) for each in settings.events] == [{"id": 2, "kind": "version-bump", **rule}]
     assert [vars(each) for each in settings.watches] == [{"id": 3, "name": "", "storage": 7, **rule}]
     assert [(each.line, each.when, each.condition) for each in settings.sources] == [(5, "forward", "x > 1")]
