@@ -117,6 +117,7 @@ def test_all_panes_on_a_real_program(terminal, tmp_path):
     screen.keys("7")
     screen.wait("Breakpoints", "MainThread", "before ExpBackward0")
     screen.type(":")
+    screen.wait("a command or Python")
     screen.enter("break Mul* if True")
     screen.wait("Mul*  if True")
     screen.keys("Escape")
