@@ -163,15 +163,15 @@ class Table:
         ask = self._console.ask
         if kind == "name":
             wanted = [{"name": each.what, **_as_wanted(each)} for each in stops]
-            return ask("setFunctionBreakpoints", breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
+            return ask("setFunctionBreakpoints", breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]  # JSON
         if kind == "line":
             wanted = [{"line": each.line, **_as_wanted(each)} for each in stops]
-            return ask("setBreakpoints", source={"path": file}, breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
+            return ask("setBreakpoints", source={"path": file}, breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]  # JSON
         if kind == "event":
             wanted = [{"kind": each.what, **_as_wanted(each)} for each in stops]
-            return ask("agdbg/setEventBreakpoints", kinds=wanted)["breakpoints"]  # type: ignore[no-any-return]
+            return ask("agdbg/setEventBreakpoints", kinds=wanted)["breakpoints"]  # type: ignore[no-any-return]  # JSON
         wanted = [{"dataId": each.what, **_as_wanted(each)} for each in stops]
-        return ask("setDataBreakpoints", breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]
+        return ask("setDataBreakpoints", breakpoints=wanted)["breakpoints"]  # type: ignore[no-any-return]  # JSON
 
     def _send_filters(self) -> None:
         on = [each for each in self.stops if each.kind == "filter" and each.is_on]

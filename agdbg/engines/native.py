@@ -171,7 +171,7 @@ class NativeSink(HandSink, HookSink, ModuleSink):
             driver.raised(error, details_of(error))
 
         self.birth_of, self.error = birth_of, error  # type: ignore[method-assign]  # closures look nothing up
-        self.op_failed = op_failed  # type: ignore[method-assign]
+        self.op_failed = op_failed  # type: ignore[method-assign]  # as above
         self.driver, self.stepper = driver.drive, driver
 
     # ----- the two records of every node -----
