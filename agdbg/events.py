@@ -232,6 +232,12 @@ def unpack_pair(word: int) -> tuple[int, int]:
     return word & _LOW, word >> 32
 
 
+def pack_duration(ns: int) -> tuple[int, int]:
+    """Nanoseconds as a number of 32 bits and how far it was shifted to the right for that: exact below 4.29 seconds."""
+    shift = max(ns.bit_length() - 32, 0)
+    return ns >> shift, shift
+
+
 def pack_float(number: float) -> int:
     """The bits of a float64 as a word."""
     word: int = _WORD.unpack(_FLOAT.pack(number))[0]

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from agdbg.engines.native_rare import RareSink, running
-from agdbg.events import EDITED_IN_PLACE, REDRAWN, HookAction, Kind, head, pack_edge
+from agdbg.events import EDITED_IN_PLACE, REDRAWN, HookAction, Kind, head, pack_duration, pack_edge
 from agdbg.record import Recorder
 from agdbg.record.strings import absolute
 from agdbg_engine.events import HookFacts
@@ -29,14 +29,15 @@ class HookSink(RareSink):
     def hook(self, what: str, kind: str, node: Node | None, code: CodeType, lasti: int, facts: HookFacts) -> None:
         tag = 0 if node is None else self._tag(node)
         tensor = node.variable if facts.tensor is None and isinstance(node, AccumulateGrad) else facts.tensor
+        spent, shift = pack_duration(facts.ns)
         self.recorder.emit(
-            head(Kind.HOOK, self.recorder.thread(), EDITED_IN_PLACE * facts.edited, _ACTIONS[what]),
+            head(Kind.HOOK, self.recorder.thread(), EDITED_IN_PLACE * facts.edited, _ACTIONS[what], shift),
             tag,
             running(),
             self._site_op(code, lasti, kind),
             0 if tensor is None else self.storage_of(tensor),
             facts.number + 1,
-            self._defined(facts.function),
+            self._defined(facts.function) | spent << 32,
             self._edge_to(facts.shared_with),
         )
 

@@ -17,6 +17,7 @@ from agdbg.graph.rows import GraphRow, GraphRows
 from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
 from agdbg.hub.inspection import Inspection
+from agdbg.hub.profile import Profiles
 from agdbg.hub.timeline import Timeline
 from agdbg.hub.tree import Tree
 from agdbg.protocol import looks, vendor
@@ -40,6 +41,7 @@ class History:
         self._live = LiveFacts(self._follower.trace(), self._growing, self._undone)
         self._facts: Facts | None = None
         self._timeline = Timeline(self._growing)
+        self._profiles = Profiles(self._growing, self._rows)
         self._tree = Tree(self._growing, self._rows.nodes)
         self._drawings = Drawings(self._growing, self._rows, self._badges)
         self.poll()
@@ -240,6 +242,15 @@ class History:
             ValueError: there is no such pass.
         """
         return self._timeline.page(self._live, start, count, pass_id, near)
+
+    def profile(self, start: int, count: int, points: int, pass_id: int | None = None) -> looks.ProfileBody:
+        """A pass as a whole, or the last one, and what is held in a page of its runs.
+
+        Raises:
+            ValueError: there is no such pass.
+        """
+        chosen, ran = self._timeline.runs_of(self._live, pass_id)
+        return self._profiles.body(self._live, chosen, ran, start, count, points)
 
     def branches(self) -> list[looks.Branch]:
         """The tree of modules and parameters."""

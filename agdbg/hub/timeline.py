@@ -3,7 +3,9 @@
 What is known of a pass is kept in arrays that grow with it, so a page costs a page, and a pass that runs costs what is new.
 """
 
+import sys
 from dataclasses import dataclass, field
+from math import hypot
 from typing import Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from agdbg.events import HookAction, Kind, Outcome, a_of
 from agdbg.protocol.looks import Run, TimelineBody
 from agdbg.record.growing import Growing, Numbers
+from agdbg.record.hooked import HookFact, hook_at
 from agdbg.record.index import Rows
 from agdbg.record.live import LiveFacts
 
@@ -41,6 +44,20 @@ class Timeline:
         self._growing = growing
         self._passes: dict[int, _Pass] = {}
 
+    def runs_of(self, facts: LiveFacts, pass_id: int | None) -> tuple[int | None, Rows]:
+        """A pass, without a number the last, and the rows of its runs in order.
+
+        Raises:
+            ValueError: there is no such pass.
+        """
+        ids = self._ids()
+        chosen = pass_id if pass_id is not None else int(ids[-1]) if len(ids) else 0
+        if not chosen or facts.pass_of(chosen) is None:
+            if pass_id is not None:
+                raise ValueError(f"there is no pass {pass_id}")
+            return None, np.empty(0, np.int64)
+        return chosen, self._known(facts, chosen).rows
+
     def page(self, facts: LiveFacts, start: int, count: int, pass_id: int | None, near: int = 0) -> TimelineBody:
         """A page of a pass.
 
@@ -53,14 +70,11 @@ class Timeline:
         Raises:
             ValueError: there is no such pass.
         """
-        ids = self._ids()
-        chosen = pass_id if pass_id is not None else int(ids[-1]) if len(ids) else 0
+        chosen, _ = self.runs_of(facts, pass_id)
         told = facts.pass_of(chosen) if chosen else None
-        if told is None:
-            if pass_id is not None:
-                raise ValueError(f"there is no pass {pass_id}")
+        if told is None or chosen is None:
             return _nothing(start)
-        known = self._known(facts, chosen)
+        known, ids = self._known(facts, chosen), self._ids()
         at = int(np.searchsorted(ids, chosen))
         rows = known.rows[start : start + count].tolist()
         return {
@@ -120,7 +134,7 @@ class Timeline:
 
     def _run(self, facts: LiveFacts, row: int, pass_id: int) -> Run:
         run = facts.run(row)
-        node = facts.node(run.node)
+        node, hooks = facts.node(run.node), self._hooks(facts, run.node, row)
         arrived = [
             each.norm for each in facts.summaries(run.node) if each.what == "gradient in" and each.pass_id == pass_id
         ]
@@ -134,17 +148,19 @@ class Timeline:
             "startNs": run.start_ns,
             "durationNs": run.duration_ns,
             "outcome": _OUTCOMES[run.outcome],
-            "hooks": self._hooks(facts, run.node, row),
-            "gradient": float(np.sqrt(sum(norm * norm for norm in arrived))) if arrived else None,
+            "hooks": len(hooks),
+            "hooksNs": sum(hook.ns for hook in hooks) if all(hook.ns for hook in hooks) else None,
+            "gradient": min(hypot(*arrived), sys.float_info.max) if arrived else None,
             "record": row,
         }
 
-    def _hooks(self, facts: LiveFacts, node: int, row: int) -> int:
-        """How many hooks of the program the run has called: they are told between the run before and this one."""
+    def _hooks(self, facts: LiveFacts, node: int, row: int) -> list[HookFact]:
+        """The calls of hooks of the program that the run has made: they are told between the run before and this one."""
         before = [each for each in self._growing.index(Kind.RAN).rows(node) if each < row]
         first = before[-1] if before else -1
         hooks = [each for each in self._growing.index(Kind.HOOK).rows(node) if first < each < row]
-        return sum(a_of(facts.words(each)[0]) == HookAction.FIRED for each in hooks)
+        fired = [hook_at(facts, each) for each in hooks if a_of(facts.words(each)[0]) == HookAction.FIRED]
+        return [hook for hook in fired if hook.number]  # what a custom Function's backward wrote is told likewise
 
 
 def _nothing(start: int) -> TimelineBody:

@@ -19,7 +19,8 @@ class TimelineArguments(_MaybePass):
 class Run(TypedDict):
     """A run of a node; ``name`` is that of a leaf, ``record`` is for ``agdbg/goto``.
 
-    ``gradient`` is the norm of what arrived, null where that was not recorded, and ``hooks`` how many calls of hooks it made.
+    ``gradient`` is the norm of what arrived, null where that was not recorded, and ``hooks`` how many calls of hooks it made,
+    which took ``hooksNs`` of its duration, null where that is not known.
     """
 
     node: int
@@ -32,6 +33,7 @@ class Run(TypedDict):
     durationNs: int
     outcome: Literal["ok", "error", "skipped"]
     hooks: int
+    hooksNs: int | None
     gradient: float | None
     record: int
 
@@ -51,6 +53,59 @@ class TimelineBody(_Pass):
     longestNs: int
     wholeNs: int
     at: int | None
+
+
+class ProfileArguments(_MaybePass):
+    """A pass as a whole in at most ``points`` parts, and what is held in a page of its runs; which pass is as of the timeline."""
+
+    start: Start
+    count: Count
+    points: Count
+    threadId: NotRequired[int]
+
+
+class Point(TypedDict):
+    """Consecutive runs: the first of them, the most bytes held, the sums of durations, the greatest norm that arrived."""
+
+    order: int
+    held: int
+    ns: int
+    hooksNs: int
+    gradient: float | None
+
+
+class Layer(TypedDict):
+    """The gradients that arrived at the parameters of a module, or at a leaf of none; ``node`` is the first one's."""
+
+    name: str
+    node: int
+    parameters: int
+    norm: float
+    largest: float
+    nans: int
+    infs: int
+
+
+class ProfileBody(_Pass):
+    """``held`` are the bytes that saved tensors hold while each run of the page goes on, ``heldAfter`` behind the last run.
+
+    Of the ``storages`` that are held at some time of the pass ``unknown`` have no recorded size, and count for nothing.
+    ``hooksNs`` is null where the time of a hook is not known.
+    """
+
+    total: int
+    start: int
+    held: list[int]
+    heldMost: int
+    mostAt: int | None
+    heldAfter: int
+    storages: int
+    unknown: int
+    wholeNs: int
+    hookCalls: int
+    hooksNs: int | None
+    points: list[Point]
+    layers: list[Layer]
 
 
 # ----- the neighbourhood -----

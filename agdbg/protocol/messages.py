@@ -84,6 +84,7 @@ VENDOR_REQUESTS: dict[str, Shape] = {
     "agdbg/events": Shape(vendor.EventsArguments, vendor.EventsBody),
     "agdbg/graph": Shape(vendor.GraphArguments, vendor.GraphBody),
     "agdbg/timeline": Shape(looks.TimelineArguments, looks.TimelineBody),
+    "agdbg/profile": Shape(looks.ProfileArguments, looks.ProfileBody),
     "agdbg/neighbourhood": Shape(looks.NeighbourhoodArguments, looks.NeighbourhoodBody),
     "agdbg/tensor": Shape(looks.TensorArguments, looks.TensorBody),
     "agdbg/tree": Shape(looks.TreeArguments, looks.TreeBody),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from agdbg.events import EDITED_IN_PLACE, Held, HookAction, Kind, a_of, flags_of, unpack_edge, unpack_pair
+from agdbg.events import EDITED_IN_PLACE, Held, HookAction, Kind, a_of, b_of, flags_of, unpack_edge, unpack_pair
 from agdbg.record.lookup import Site
 from agdbg.record.query import Facts
 
@@ -28,6 +28,7 @@ class HookFact:
         defined: where its function is defined; without a line when that is not known.
         edited: it wrote to a gradient that it was given.
         shared_with: the node where a gradient in the same memory waited; 0 for none.
+        ns: how long it ran when it fired, with all that it called; 0 when that is not known.
     """
 
     row: int
@@ -41,6 +42,7 @@ class HookFact:
     defined: Site
     edited: bool
     shared_with: int
+    ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def hook_at(facts: Facts, row: int) -> HookFact:
         facts.trace.site(unpack_pair(defined)[0]),
         bool(flags_of(head) & EDITED_IN_PLACE),
         unpack_edge(shared)[0],
+        unpack_pair(defined)[1] << b_of(head),
     )
 
 

@@ -16,6 +16,7 @@ from agdbg.record.metafile import read_meta
 
 Records = npt.NDArray[np.uint64]
 
+_LOW = np.uint64((1 << 32) - 1)
 _NO_RECORDS: Records = np.empty((0, WORDS), np.uint64)
 
 #: Where string ids stand: the words of a kind that hold one in each half, 0 for none.
@@ -42,6 +43,8 @@ STRING_WORDS: dict[Kind, tuple[int, ...]] = {
     Kind.OPTIMIZER: (2,),
     Kind.GRAD_READ: (3,),
 }
+#: Of these words only the low half is a string id.
+LOW_HALVES: frozenset[tuple[Kind, int]] = frozenset({(Kind.HOOK, 6)})
 
 
 class Trace:
@@ -168,7 +171,11 @@ def _missing_strings(trace: Trace) -> list[str]:
 
 def _highest_string(trace: Trace, kind: Kind) -> int:
     rows = np.flatnonzero(trace.kinds == kind)
-    words = np.ascontiguousarray(trace.records[rows][:, STRING_WORDS[kind]])
+    words = trace.records[rows]
+    for whole, word in LOW_HALVES:
+        if whole is kind:
+            words[:, word] &= _LOW
+    words = np.ascontiguousarray(words[:, STRING_WORDS[kind]])
     return int(words.view(np.uint32).max(initial=0))
 
 

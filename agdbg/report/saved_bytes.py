@@ -30,8 +30,10 @@ class SavedBytes:
         run: which of them some pass used; of others it is not known when they were dropped.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, pending: Words | None = None) -> None:
+        """Read a trace; ``pending`` are nodes that a pass has yet to run: they hold what they have saved."""
         self.facts = facts
+        self._pending = pending
         self._records = facts.trace.records
         node, storage = self._saves()
         self.storages, first, group = np.unique(storage, return_index=True, return_inverse=True)
@@ -91,21 +93,47 @@ class SavedBytes:
         well = ran[:, 6] == Outcome.OK
         started = self._records[self.facts.rows(Kind.PASS_STARTED)]
         kept = started[(started[:, 0] >> _FLAGS & np.uint64(RETAIN_GRAPH)) > 0, 1]
-        freeing = well & ~np.isin(ran[:, 2], kept)
+        freeing = well & ~np.isin(ran[:, 2], kept) & ~self._is_retained(rows, ran[:, 2])
         ids, last = _last(ran[:, 1], rows)
         freed_ids, freed_at = _first(ran[freeing, 1], rows[freeing])
         births, born = self._births
         freed = _looked_up(node, freed_ids, freed_at, -1)
         used = _looked_up(node, ids, last, -1)
         end = np.where(freed >= 0, freed, np.where(used >= 0, used, _looked_up(node, births, born, -1)))
+        if self._pending is not None:
+            still = np.isin(node, self._pending) & (freed < 0)
+            return np.where(still, len(self._records), end), (used >= 0) | still
         return end, used >= 0
+
+    def _is_retained(self, rows: Rows, passes: Words) -> npt.NDArray[np.bool_]:
+        """Which of these runs came after somebody had let their pass keep the graph at a stop."""
+        told = self.facts.rows(Kind.RETAINED)
+        ids, first = _first(self._records[told, 1], told)
+        return rows > _looked_up(passes, ids, first, len(self._records))
 
     # ----- over time -----
 
+    @cached_property
+    def _counted(self) -> npt.NDArray[np.bool_]:
+        """Which storages count: not those of leaves; and where anything ran those that some pass used."""
+        return ~self.permanent & (self.run if self.run.any() else True)
+
+    @cached_property
+    def _sizes_counted(self) -> Sizes:
+        return np.where(self._counted & (self.nbytes > 0), self.nbytes, 0)
+
+    def held_between(self, first: int, last: int) -> npt.NDArray[np.bool_]:
+        """Which storages were held at some row from ``first`` on and before ``last``."""
+        return self._counted & (self.row < last) & (self.freed >= first)
+
+    def held_at(self, rows: Rows) -> Sizes:
+        """The bytes that were held at each of these rows, as far as sizes were recorded."""
+        sizes = self._sizes_counted
+        return _sum_before(self.row, sizes, rows) - _sum_before(self.freed, sizes, rows)
+
     def peak(self) -> tuple[int, npt.NDArray[np.bool_]]:
         """The row at which most bytes were held, and which storages were; those of leaves are left out."""
-        counted = ~self.permanent & (self.run if self.run.any() else True)
-        sizes = np.where(counted & (self.nbytes > 0), self.nbytes, 0)
+        counted, sizes = self._counted, self._sizes_counted
         if not len(sizes) or not counted.any():
             return 0, np.zeros(len(self.storages), bool)
         rows = np.concatenate([self.row, self.freed + 1])
@@ -126,6 +154,13 @@ def _looked_up(keys: Words, ids: Words, values: npt.NDArray[np.int64], default: 
     at = np.minimum(ids.searchsorted(keys), len(ids) - 1)
     found: npt.NDArray[np.int64] = np.where(ids[at] == keys, values[at], default)
     return found
+
+
+def _sum_before(when: Rows, sizes: Sizes, rows: Rows) -> Sizes:
+    """For each row the sum of the sizes whose time is before it."""
+    order = np.argsort(when, kind="stable")
+    sums: Sizes = np.append(0, np.cumsum(sizes[order]))
+    return sums[np.searchsorted(when[order], rows, "left")]
 
 
 def _first(ids: Words, rows: Rows) -> tuple[Words, Rows]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agdbg.events import Kind
 from agdbg.record import Facts
 from agdbg.tables.model import Row, or_none, rows_of, table
-from agdbg.tables.words import Told, words
+from agdbg.tables.words import HIGH, Told, words
 
 
 def _tensors(facts: Facts) -> Iterator[Row]:
@@ -72,8 +72,9 @@ def _hooks(facts: Facts) -> Iterator[Row]:
     told = Told(facts, Kind.HOOK)
     what = words(told.a, ("registered", "fired", "removed"))
     return rows_of(
-        what, told.op(3), or_none(told[1]), or_none(told[2]), or_none(told[4]), or_none(told.site(3)), told.rows
-    )
+        what, told.op(3), or_none(told[1]), or_none(told[2]), or_none(told[4]), or_none(told.site(3)),
+        or_none(told[6] >> HIGH << told.b), told.rows,
+    )  # fmt: skip
 
 
 TABLES = (
@@ -171,6 +172,7 @@ TABLES = (
         pass integer the pass
         storage integer the memory of the tensor
         site integer the line, in sites
+        ns integer how long it ran when it fired; empty when it is not known
         row integer its record
         """,
         _hooks, ["node"],

@@ -286,9 +286,10 @@ class BackwardPass:
         current.bp, current.node = self, None
         try:
             for callback in self.callbacks:
+                started = perf_counter_ns()
                 callback()
                 if events.sink is not None:
-                    told = events.HookFacts(function=callback)
+                    told = events.HookFacts(function=callback, ns=perf_counter_ns() - started)
                     events.sink.hook("fired", "final-callback", None, self.code, self.lasti, told)
         except BaseException as error:
             self._failed(error, None, None)

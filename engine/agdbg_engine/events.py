@@ -59,6 +59,8 @@ class HookFacts(NamedTuple):
     """Whether it wrote, while it was called, to a gradient that it was given."""
     shared_with: Edge | None = None
     """Where a gradient in the same memory waits, or goes, that the write changed too."""
+    ns: int = 0
+    """How long it took, in nanoseconds, with all that it called; 0 when that was not taken."""
 
 
 class Sink:

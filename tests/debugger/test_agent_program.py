@@ -9,7 +9,7 @@ from agdbg.agent.control import FunctionStop, Settings
 from agdbg.diagnose import finding_of
 from agdbg.events import Kind
 from agdbg.record import Facts, Trace
-from agdbg.record.reader import STRING_WORDS
+from agdbg.record.reader import LOW_HALVES, STRING_WORDS
 
 
 def test_pause(run_agent):
@@ -254,7 +254,7 @@ def told(directory):
         if kind == Kind.CLOCK:
             continue
         for index in STRING_WORDS.get(kind, ()):
-            low, high = words[index] & 0xFFFFFFFF, words[index] >> 32
+            low, high = words[index] & 0xFFFFFFFF, 0 if (kind, index) in LOW_HALVES else words[index] >> 32
             words[index] = [
                 str(trace.site(low)) if kind != Kind.TENSOR else trace.text(low),
                 trace.op(high).name or trace.text(high),

@@ -70,6 +70,7 @@ class FakeHub:
         self.has_begun = False
         self.findings, self.rendered = [], "No problem was found."
         self.lints = []
+        self.profile = {}
         self.tensor = np.sin(np.arange(320.0) / 7).reshape(32, 10) * 3
         self.refuse = {}
         self.held = {}
@@ -246,7 +247,31 @@ class FakeHub:
         row = self.row(self.size - 1 - index)
         facts = {"node": row["node"], "op": row["op"], "name": "", "file": SCRIPT, "line": row["line"], "order": index}
         facts |= {"startNs": index * 10_000, "durationNs": 10_000 * (1 + index * 5 % 13), "outcome": "ok"}
-        return facts | {"hooks": int(index % 4 == 3), "gradient": 0.5**index, "record": 1000 * number + index}
+        hooks = int(index % 4 == 3)
+        return facts | {
+            "hooks": hooks,
+            "hooksNs": 4_000 * hooks,
+            "gradient": 0.5**index,
+            "record": 1000 * number + index,
+        }
+
+    def do_profile(self, start, count, points, **more):
+        """What is held goes down by 3 KiB a run; two layers, of which the first has NaN."""
+        number = more["pass"]
+        ran = self.size if number == 1 else self.size - 1 - (self.counter or 0)
+        held = [3072 * (self.size - index) for index in range(ran)]
+        layers = [
+            {"name": name, "node": node, "parameters": 2, "norm": norm, "largest": norm / 2, "nans": nans, "infs": 0}
+            for name, node, norm, nans in (("0", 2, 0.0023, 3), ("2", 5, 1.7, 0))
+        ]
+        told = {"pass": number, "total": ran, "start": start, "held": held[start : start + count]}
+        told |= {"heldMost": max(held, default=0), "mostAt": 0 if ran else None, "heldAfter": 3072 * (self.size - ran)}
+        told |= {"storages": self.size, "unknown": 0, "wholeNs": 1_234_000, "hookCalls": ran // 4}
+        parts = [
+            {"order": at, "held": each, "ns": 10_000, "hooksNs": 0, "gradient": 0.5**at}
+            for at, each in enumerate(held[:points])
+        ]
+        return told | {"hooksNs": 4_000 * (ran // 4), "points": parts, "layers": layers} | self.profile
 
     def do_neighbourhood(self, node, hops):
         """A chain: each node hangs from the one built before it, and from the one two before where `hops` is odd."""

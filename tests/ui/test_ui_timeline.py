@@ -3,8 +3,10 @@
 import pytest
 from agdbg_tests_driving import PaneHost, drive, drive_pane, seen
 
+from agdbg_ui.amounts import bar, curve, duration, share, size
 from agdbg_ui.text import cells
-from agdbg_ui.widgets.timeline import TimelinePane, bar, duration
+from agdbg_ui.widgets.pass_profile import PassProfile
+from agdbg_ui.widgets.timeline import TimelinePane
 
 
 def body(total=1000, start=0, count=200, number=1, **more):
@@ -20,6 +22,7 @@ def body(total=1000, start=0, count=200, number=1, **more):
             "durationNs": 1000 * (index % 10 + 1),
             "outcome": "error" if index == total - 1 else "ok",
             "hooks": index % 3,
+            "hooksNs": 250 * (index % 3),
             "gradient": 0.25 if index % 2 else None,
             "record": 7 * index,
         }
@@ -48,12 +51,12 @@ def test_a_run_fits_and_shows_what_there_is_room_for(width):
         lines = seen(app.pane)
         assert all(cells(line) <= width for line in lines)
         assert "pass 1" in lines[0]
-        assert "Op0" in lines[1] and "[wei" in lines[5]
-        assert "µs" in lines[1]
+        assert "Op0" in lines[2] and "[wei" in lines[6]
+        assert "µs" in lines[2]
         if width >= 80:
-            assert "|g| 0.25" in lines[2] and "2 hooks" in lines[3]
+            assert "|g| 0.25" in lines[3] and "2 hooks 17%" in lines[4]
         if width >= 200:
-            assert "train.py:2" in lines[2]
+            assert "train.py:2" in lines[3]
 
     drive_pane(Host(TimelinePane()), script, (width, 20))
 
@@ -113,5 +116,86 @@ def test_while_it_is_not_seen_nothing_is_asked(shown):
         await screen.stop(6)
         await screen.press("n", "n")
         assert screen.hub.asked("agdbg/timeline") == []
+
+    drive(shown, script)
+
+
+def test_amounts_in_few_cells():
+    assert [size(each) for each in (0, 1023, 1024, 5 << 20, 3 << 30)] == [
+        "0 B",
+        "1023 B",
+        "1.0 KiB",
+        "5.0 MiB",
+        "3.0 GiB",
+    ]
+    assert [share(*each) for each in ((0, 9), (1, 1000), (1, 3), (3, 3), (1, 0))] == ["0%", "<1%", "33%", "100%", "0%"]
+    assert curve([8, 4, 1, 0], 9) == "█▅▂ "
+    assert curve([1, 8, 2, 1], 2) == "█▃"
+    assert [curve([], 5), curve([1], 0), curve([0, 0], 5)] == ["", "", "  "]
+
+
+def told(**more):
+    points = [{"order": at, "held": 1024 * (4 - at), "ns": 1, "hooksNs": 0, "gradient": None} for at in range(4)]
+    facts = {"pass": 1, "total": 4, "start": 0, "held": [4096, 3072, 2048, 1024], "heldMost": 4096, "mostAt": 0}
+    facts |= {"heldAfter": 0, "storages": 4, "unknown": 0, "wholeNs": 1000, "hookCalls": 2, "hooksNs": 250}
+    return facts | {"points": points, "layers": []} | more
+
+
+def line(width=100, **more):
+    profile = PassProfile()
+    profile.put(told(**more), 0)
+    return "".join(text for text, _ in profile.line(1, width)), profile.held(1)
+
+
+def test_memory_and_hooks_of_a_pass_are_said_in_one_line():
+    assert line() == ("memory █▆▅▃ 4.0 KiB at most, then 0 B   hooks 25% (2 calls)", "3.0 KiB")
+    assert line(width=52)[0] == "memory 4.0 KiB at most, then 0 B   hooks 25% (2 calls)"
+    assert line(unknown=1) == (
+        "memory █▆▅▃ 4.0 KiB at most, then 0 B, 1 of unknown size   hooks 25% (2 calls)",
+        "≥ 3.0 KiB",
+    )
+    assert line(unknown=4, hookCalls=0) == ("memory unknown: no shapes recorded (--also shapes)", "")
+    assert line(storages=0, hookCalls=0)[0] == "saved tensors hold nothing"
+    assert line(hookCalls=1, hooksNs=None)[0].endswith("hooks unknown (1 call)")
+
+
+def test_what_a_page_does_not_hold_is_asked_for_and_nothing_else():
+    profile = PassProfile()
+    assert profile.wanted(1, 0, 9, 0) == (0, 1000, 0)
+    profile.put(told(), 0)
+    assert profile.wanted(1, 0, 9, 0) is None
+    assert profile.wanted(1, 0, 9, 1) == (0, 1000, 1)
+    assert profile.wanted(2, 0, 9, 0) == (0, 1000, 0)
+    profile.put(told(total=5000, held=[1] * 1000), 0)
+    assert profile.wanted(1, 500, 999, 0) is None
+    assert profile.wanted(1, 990, 1005, 0) == (490, 1000, 0)
+    profile.put(told(total=5000, start=4490, held=[1] * 510), 0)
+    assert profile.wanted(1, 4900, 5010, 0) is None
+
+
+def test_memory_hooks_and_layers_are_shown(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("6")
+        await screen.until(lambda: "memory" in screen.text and "hooks" in screen.text)
+        await screen.press("left")
+        await screen.until(lambda: screen.text.count("36.0 KiB") > 1)
+        await screen.press("l")
+        await screen.until(lambda: "gradient norm by layer" in screen.text)
+        assert "3 NaN" in screen.text and "0.0023" in screen.text
+        await screen.press("down")
+        await screen.until(lambda: screen.app.lanes.cursor == 4)
+        await screen.press("l")
+        await screen.until(lambda: "36.0 KiB at most" in screen.text)
+
+    drive(shown, script)
+
+
+def test_layers_that_were_not_recorded_say_what_to_do(shown):
+    async def script(screen):
+        screen.hub.profile = {"layers": []}
+        await screen.stop(6)
+        await screen.press("6", "l")
+        await screen.until(lambda: "run with --also values" in screen.text)
 
     drive(shown, script)

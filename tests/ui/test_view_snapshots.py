@@ -77,6 +77,11 @@ async def timeline(screen):
     await screen.press("down", "down")
 
 
+async def layers(screen):
+    await timeline(screen)
+    await screen.press("l")
+
+
 async def boxes(screen):
     await stopped(screen)
     await screen.press("v")
@@ -124,7 +129,7 @@ async def zoomed(screen):
     await screen.press("1", "Z")
 
 
-_ALL = (console, palette, findings, timeline, boxes, stops, modules, marked, tensor, numbers, zoomed)
+_ALL = (console, palette, findings, timeline, layers, boxes, stops, modules, marked, tensor, numbers, zoomed)
 VIEWS = {each.__name__: each for each in _ALL}
 
 

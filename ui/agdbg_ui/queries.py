@@ -49,6 +49,11 @@ class Queries:
         chosen = {} if pass_id is None else {"pass": pass_id}
         return await self._backend.request("agdbg/timeline", start=start, count=count, **chosen, **_of(thread))
 
+    async def profile(self, pass_id: int, start: int, count: int, points: int) -> Body:
+        """A pass as a whole, and what is held in a page of its runs."""
+        wanted = {"pass": pass_id, "start": start, "count": count, "points": points}
+        return await self._backend.request("agdbg/profile", **wanted)
+
     async def neighbourhood(self, node: int, hops: int) -> Body:
         """The boxes around a node."""
         return await self._backend.request("agdbg/neighbourhood", node=node, hops=hops)

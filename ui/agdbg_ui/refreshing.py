@@ -10,6 +10,7 @@ from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
 from agdbg_ui.session import Session
 from agdbg_ui.widgets.lanes import Lanes
+from agdbg_ui.widgets.pass_profile import POINTS
 from agdbg_ui.widgets.source import BREAKPOINT
 
 #: Modules and parameters that are shown; of more, the last are left out.
@@ -36,6 +37,7 @@ class Refreshing:
         self.rows = Newest(self._told(self._fetch_rows), session.keep)
         self.node = Newest(self._told(self._fetch_node), session.keep)
         self.runs = Newest(self._told(self._fetch_runs), session.keep)
+        self.profile = Newest(self._told(self._fetch_profile), session.keep)
         self.around = Newest(self._told(self._fetch_around), session.keep)
         self.branches = Newest(self._told(self._fetch_branches), session.keep)
         self._wanted_around = (0, 0)
@@ -94,6 +96,13 @@ class Refreshing:
             start, count, age = wanted
             thread = self._session.stopped_thread
             self._timeline.put(await self._session.ask.timeline(start, count, self._timeline.pass_id, thread), age)
+
+        self.profile.ask()
+
+    async def _fetch_profile(self) -> None:
+        if (wanted := self._timeline.profile_wanted) is not None:
+            shown, start, count, age = wanted
+            self._timeline.put_profile(await self._session.ask.profile(shown, start, count, POINTS), age)
 
     async def _fetch_around(self) -> None:
         node, hops = self._wanted_around

@@ -12,9 +12,7 @@ def timeline(call: Call) -> Body:
     """A page of the runs of a pass."""
     arguments = call.arguments
     node, _ = call.session.stops.counter(arguments.get("threadId"))
-    cursor = call.session.stops.cursor_of(arguments.get("threadId"))
-    looked_at = cursor.position.pass_id if cursor is not None and cursor.position is not None else None
-    wanted = arguments.get("pass", looked_at or None)
+    wanted = _pass_of(call)
 
     def page(history: Any) -> Body:
         try:
@@ -23,6 +21,29 @@ def timeline(call: Call) -> Body:
             raise Refused(f"agdbg/timeline: {error}") from None
 
     return call.session.recorded().ask(call, page)
+
+
+@handles("agdbg/profile")
+def profile(call: Call) -> Body:
+    """A pass as a whole: memory, hooks, gradients by layer."""
+    wanted = _pass_of(call)
+    start, count, points = (call.arguments[name] for name in ("start", "count", "points"))
+
+    def look(history: Any) -> Body:
+        try:
+            return history.profile(start, count, points, wanted)
+        except ValueError as error:
+            raise Refused(f"agdbg/profile: {error}") from None
+
+    return call.session.recorded().ask_heavy(call, look)
+
+
+def _pass_of(call: Call) -> int | None:
+    """The pass that is asked for, or else that in which the cursor stands; None: neither."""
+    cursor = call.session.stops.cursor_of(call.arguments.get("threadId"))
+    looked_at = cursor.position.pass_id if cursor is not None and cursor.position is not None else None
+    wanted: int | None = call.arguments.get("pass", looked_at or None)
+    return wanted
 
 
 @handles("agdbg/neighbourhood")

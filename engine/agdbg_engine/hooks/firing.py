@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import events
@@ -83,12 +84,14 @@ def _as_gradient(bp: BackwardPass, answer: Any) -> Any:
 def _fire(bp: BackwardPass, number: int, hook: Hook, kind: str, node: Node, *args: Any) -> Any:
     watch = None if events.sink is None or isinstance(hook, Quiet) else Watch(kind, node, args)
     mode.overriding = bp.overriding
+    started = perf_counter_ns() if watch is not None else 0
     try:
         answer = hook(*args)
     finally:
         mode.overriding = False
     if events.sink is not None and not isinstance(hook, Quiet):
-        events.sink.hook("fired", kind, node, bp.code, bp.lasti, facts(watch, bp, number, hook))
+        took = perf_counter_ns() - started if watch is not None else 0
+        events.sink.hook("fired", kind, node, bp.code, bp.lasti, facts(watch, bp, number, hook, took))
     return answer
 
 

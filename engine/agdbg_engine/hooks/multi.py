@@ -6,6 +6,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import events
@@ -83,10 +84,12 @@ class _Counted:
 
     def call(self, argument: Any) -> None:
         """Call the user's function, and tell of it."""
+        started = perf_counter_ns()
         self.fn(argument)
         bp = current.bp
         if events.sink is not None and bp is not None:
-            events.sink.hook("fired", "multi", current.node, bp.code, bp.lasti, events.HookFacts(self.number, self.fn))
+            told = events.HookFacts(self.number, self.fn, ns=perf_counter_ns() - started)
+            events.sink.hook("fired", "multi", current.node, bp.code, bp.lasti, told)
 
 
 class _First(_Counted, Quiet):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import events
@@ -233,8 +234,10 @@ def _same_number(answer: Any, before: Gradients, who: str, what: str) -> Any:
 
 def _fire(number: int, hook: Hook, kind: str, *args: Any) -> Any:
     watch = None if events.sink is None else Watch(kind, current.node, args[1:])
+    started = perf_counter_ns()
     answer = hook(*args)
     bp = current.bp
     if events.sink is not None and bp is not None:
-        events.sink.hook("fired", kind, current.node, bp.code, bp.lasti, facts(watch, bp, number, hook))
+        took = perf_counter_ns() - started
+        events.sink.hook("fired", kind, current.node, bp.code, bp.lasti, facts(watch, bp, number, hook, took))
     return answer

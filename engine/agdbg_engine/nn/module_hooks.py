@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import events
@@ -186,9 +187,11 @@ def _arguments(answer: Any) -> Any:
 
 
 def _fire(number: int, hook: Hook, kind: str, *args: Any) -> Any:
+    started = perf_counter_ns()
     answer = hook(*args)
     if events.sink is not None:
-        events.sink.hook("fired", kind, None, *caller(), events.HookFacts(number, hook))
+        told = events.HookFacts(number, hook, ns=perf_counter_ns() - started)
+        events.sink.hook("fired", kind, None, *caller(), told)
     return answer
 
 

@@ -1,4 +1,4 @@
-"""The runs of a pass in the order of time: a bar for how long each took, and the norm of what arrived at it."""
+"""The runs of a pass in the order of time: how long each took, what saved tensors held, what arrived; or its layers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from agdbg_ui.amounts import bar, duration, share
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_start
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, HERE, LABEL, TITLE
+from agdbg_ui.widgets.pass_profile import PassProfile
 from agdbg_ui.widgets.rows import Rows
 
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
-_OP_CELLS, _TIME_CELLS, _NORM_CELLS, _HOOKS_CELLS, _PLACE_CELLS, _LEAST_BAR = 22, 9, 13, 7, 18, 8
+_OP_CELLS, _TIME_CELLS, _NORM_CELLS, _HELD_CELLS, _HOOKS_CELLS, _PLACE_CELLS, _LEAST_BAR = 22, 9, 13, 12, 12, 18, 8
 _MARKS = {"ok": " ", "error": "✗", "skipped": "-"}
 
 
@@ -25,11 +26,13 @@ class TimelinePane(Rows):
     | up, down | along the pass: selects the node |
     | enter | looks at the recording as it was then |
     | left, right | the pass before, the pass after |
+    | l | the norm of the gradient by layer; again the runs |
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "turn('before')", "Pass before", show=False),
         Binding("right", "turn('after')", "Pass after", show=False),
+        Binding("l", "layers", "Layers", show=False),
     ]
 
     @dataclass
@@ -44,9 +47,12 @@ class TimelinePane(Rows):
         go: bool
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, header=1)
+        super().__init__(id=id, header=2)
         self.pages = Pages()
         self.pass_id: int | None = None
+        self.profile = PassProfile()
+        self.by_layer = False
+        self._run_cursor = 0
         self._body: Mapping[str, Any] = {}
         self._at: int | None = None
         self._columns: frozenset[str] = frozenset()
@@ -61,6 +67,16 @@ class TimelinePane(Rows):
         top = min(self.top_row, max(self.pages.total - 1, 0))
         span = self.pages.wanted(top, top + self.visible_rows - 1)
         return (*span, self.pages.age) if span is not None else None
+
+    @property
+    def profile_wanted(self) -> tuple[int, int, int, int] | None:
+        """The pass, start, count and age of what is not known of the pass as a whole, or None."""
+        shown = self._body.get("pass")
+        if not shown or not self.display or not self.size.height:
+            return None
+        top = 0 if self.by_layer else self.top_row
+        span = self.profile.wanted(shown, top, top + self.visible_rows - 1, self.pages.age)
+        return (shown, *span) if span is not None else None
 
     def outdate(self, moved: bool) -> None:
         """There may be more; where somebody `moved`, the pass in which he stands now is shown."""
@@ -80,27 +96,39 @@ class TimelinePane(Rows):
         told = {"total": body["total"], "pc": body["at"], "pcNode": None, "start": body["start"], "rows": body["runs"]}
         self.pages.put(told, age)
         self.rows_changed()
-        if body["at"] is not None and body["at"] != self._at and not self.has_focus:
+        if body["at"] is not None and body["at"] != self._at and not self.has_focus and not self.by_layer:
             self.set_reactive(Rows.cursor, self.validate_cursor(body["at"]))
             self.show_row(self.cursor)
         self._at = body["at"]
         self._want()
 
+    def put_profile(self, body: Mapping[str, Any], age: int) -> None:
+        """Take in the body of ``agdbg/profile``, asked for at `age`."""
+        self.profile.put(body, age)
+        if self.profile.tells_memory:
+            self._columns |= {"held"}
+        self.rows_changed()
+
     # ----- rows -----
 
     @property
     def row_count(self) -> int:
-        """One a run."""
-        return self.pages.total
+        """One a run, or one a layer."""
+        return len(self.profile.layers) if self.by_layer else self.pages.total
 
     @property
     def empty_text(self) -> str:
         """That there is no pass, or that nothing has run in it."""
+        if self.by_layer and self._body.get("pass"):
+            return "no gradients of parameters recorded: run with --also values" if self.profile.body else "…"
         return "no node has run in this pass yet" if self._body.get("pass") else "no backward pass yet"
 
     def header_row(self, index: int, width: int) -> Pieces:
-        """The pass, its call, how it ended and how long its nodes took."""
+        """The pass, its call, how it ended and how long its nodes took; then its memory and hooks."""
         body = self._body
+        if index:
+            line = self.profile.layer_line() if self.by_layer else []
+            return line or self.profile.line(body.get("pass", 0), width)
         if not body.get("pass"):
             return [("no pass", ASIDE)]
         turn = ("◂" if body["before"] is not None else " ") + ("▸" if body["after"] is not None else " ")
@@ -111,16 +139,18 @@ class TimelinePane(Rows):
         return [*pieces, (shorten(f"{safe(str(body['call']))}  {place}", room), ASIDE)]
 
     def row(self, index: int, width: int) -> Pieces:
-        """Place, op, bar, duration, norm."""
+        """Place, op, bar, duration, norm, what is held, hooks; or a layer."""
+        if self.by_layer:
+            return self.profile.layer(index, width)
         run: Any = self.pages.row(index)
         if run is None:
             return [(f"\N{MIDDLE DOT} run {index + 1:,}", FAINT)]
         longest, digits = max(int(self._body["longestNs"]), 1), len(str(self.pages.total))
-        return run_pieces(run, longest, digits, width, self._columns)
+        return run_pieces(run, self.profile.held(run["order"]), longest, digits, width, self._columns)
 
     def row_background(self, index: int) -> str:
         """The run at which somebody stands."""
-        return HERE if index == self.pages.counter else ""
+        return HERE if index == self.pages.counter and not self.by_layer else ""
 
     # ----- moving -----
 
@@ -154,16 +184,32 @@ class TimelinePane(Rows):
             self.pages.outdate()
             self._want()
 
+    def action_layers(self) -> None:
+        """The layers in place of the runs, or the runs again."""
+        self.by_layer = not self.by_layer
+        cursor, self._run_cursor = (0, self.cursor) if self.by_layer else (self._run_cursor, self._run_cursor)
+        self.set_reactive(Rows.cursor, cursor)
+        self.rows_changed()
+        self.show_row(self.cursor)
+        self._want()
+
     def _say(self, go: bool) -> None:
+        if self.by_layer:
+            layers = self.profile.layers
+            if self.cursor < len(layers) and (go or self.has_focus):
+                self.post_message(self.Selected(layers[self.cursor], go=False))
+            return
         if (run := self.pages.row(self.cursor)) is not None and (go or self.has_focus):
             self.post_message(self.Selected(run, go))
 
     def _want(self) -> None:
-        if self.wanted is not None:
+        if self.wanted is not None or self.profile_wanted is not None:
             self.post_message(self.Wanted())
 
 
-def run_pieces(run: Mapping[str, Any], longest: int, digits: int, width: int, columns: frozenset[str]) -> Pieces:
+def run_pieces(
+    run: Mapping[str, Any], held: str, longest: int, digits: int, width: int, columns: frozenset[str]
+) -> Pieces:
     """A run in `width` cells: what says least is left out where there is no room for it beside a bar."""
     name = f"[{run['name']}]" if run["name"] else str(run["op"])
     op = min(_OP_CELLS, max(width - digits - _TIME_CELLS - 2 * _LEAST_BAR, 6))
@@ -176,33 +222,24 @@ def run_pieces(run: Mapping[str, Any], longest: int, digits: int, width: int, co
     ]
     tail = f" {duration(run['durationNs']):>{_TIME_CELLS}}"
     room = width - sum(cells(text) for text, _ in pieces) - cells(tail)
-    for more in _more(run, columns):
+    for more in _more(run, held, columns):
         if more and room - cells(more) >= _LEAST_BAR:
             tail, room = tail + more, room - cells(more)
     room = max(min(room, width // 3), 0)
     return [*pieces, (pad(bar(run["durationNs"] / longest, room), room), LABEL), (tail, "")]
 
 
-def _more(run: Mapping[str, Any], columns: frozenset[str]) -> list[str]:
+def _more(run: Mapping[str, Any], held: str, columns: frozenset[str]) -> list[str]:
     """What else there is to say, what says most first; a column that any run needs is there in all."""
     norm = f"|g| {run['gradient']:.3g}" if run["gradient"] is not None else ""
     hooks = f"{run['hooks']} {'hook' if run['hooks'] == 1 else 'hooks'}" if run["hooks"] else ""
+    if run["hooks"] and run["hooksNs"] is not None:
+        hooks += f" {share(run['hooksNs'], run['durationNs'])}"
     place = f"{str(run['file']).rsplit('/', 1)[-1]}:{run['line']}" if run["file"] else ""
-    told = {"gradient": pad(norm, _NORM_CELLS), "hooks": pad(hooks, _HOOKS_CELLS)}
+    told = {
+        "gradient": pad(norm, _NORM_CELLS),
+        "held": pad(held.rjust(_HELD_CELLS), _HELD_CELLS),
+        "hooks": pad(hooks, _HOOKS_CELLS),
+    }
     kept = [text for column, text in told.items() if column in columns]
     return [f"  {text}" for text in [*kept, pad(shorten_start(place, _PLACE_CELLS), _PLACE_CELLS)]]
-
-
-def bar(part: float, width: int) -> str:
-    """A bar that takes a part of `width` cells, to an eighth of one; what is there at all is seen."""
-    eighths = max(round(min(part, 1.0) * width * 8), 1 if part > 0 else 0)
-    whole, rest = divmod(eighths, 8)
-    return "█" * whole + (_EIGHTHS[rest] if rest else "")
-
-
-def duration(ns: int) -> str:
-    """A duration in words."""
-    for unit, factor in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
-        if ns >= factor:
-            return f"{ns / factor:.1f} {unit}" if ns < 100 * factor else f"{ns / factor:,.0f} {unit}"
-    return f"{ns} ns"

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from agdbg_ui.amounts import bar, duration, size
 from agdbg_ui.text import Pieces, cells, pad, safe, shorten
 from agdbg_ui.themes import ASIDE, FAINT, LABEL, TITLE
 from agdbg_ui.widgets.rows import Rows
-from agdbg_ui.widgets.timeline import bar, duration
 
 Branch = Mapping[str, Any]
 _NODES_CELLS, _TIME_CELLS, _LEAST_BAR = 14, 9, 6
@@ -95,7 +95,7 @@ class TreeView(Rows):
         name = str(branch["path"]).rsplit(".", 1)[-1] or "model"
         words = f"[{name}]" if not is_module else name
         head: Pieces = [(indent + fold, FAINT), (safe(words), TITLE if is_module else LABEL), ("  ", "")]
-        tail = _module_tail(branch) if is_module else _size(branch["nbytes"])
+        tail = _module_tail(branch) if is_module else (size(branch["nbytes"]) if branch["nbytes"] else "")
         room = width - sum(cells(text) for text, _ in head) - cells(tail)
         extra = max(min(room - 2, width // 3), 0)
         kind = shorten(str(branch["className"]), extra)
@@ -152,11 +152,3 @@ def _is_inside(path: str, module: str) -> bool:
 def _module_tail(branch: Branch) -> str:
     nodes = f"{branch['nodes']:,} {'node' if branch['nodes'] == 1 else 'nodes'}"
     return f" {duration(branch['ns']):>{_TIME_CELLS}}{nodes:>{_NODES_CELLS}}"
-
-
-def _size(nbytes: int) -> str:
-    """A size in words; nothing where it is not known."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if nbytes >= factor:
-            return f"{nbytes / factor:.1f} {unit}"
-    return f"{nbytes} B" if nbytes else ""
