@@ -31,7 +31,7 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        bound = 1 / math.sqrt(in_features) if in_features else 0.0
+        bound = 1 / math.sqrt(in_features) if in_features > 0 else 0.0
         self.weight = Parameter((rand(out_features, in_features, device=device, dtype=dtype) * 2 - 1) * bound)
         made = Parameter((rand(out_features, device=device, dtype=dtype) * 2 - 1) * bound) if bias else None
         self.register_parameter("bias", made)

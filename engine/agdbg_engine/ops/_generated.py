@@ -4520,6 +4520,8 @@ class LeakyReluBackward0(Node1):
 def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
     try:
         a_self = self._in
+        if a_self.dtype.kind not in 'fc':
+            p_.refuse_kind('leaky_relu', a_self.dtype)
         r = k_leaky_relu(a_self, negative_slope)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -4906,8 +4908,8 @@ class SoftplusBackward0(Node1):
 def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
     try:
         a_self = self._in
-        if a_self.dtype.kind in 'biu':
-            return softplus(p_.floated(self), beta, threshold)
+        if a_self.dtype.kind not in 'fc':
+            p_.refuse_kind('softplus', a_self.dtype)
         r = k_softplus(a_self, beta, threshold)
         if type(r) is not ndarray:
             r = p_.as_array(r)
@@ -5022,8 +5024,8 @@ class SiluBackward0(Node1):
 def silu(self: Tensor) -> Tensor:
     try:
         a_self = self._in
-        if a_self.dtype.kind in 'biu':
-            return silu(p_.floated(self))
+        if a_self.dtype.kind not in 'fc':
+            p_.refuse_kind('silu', a_self.dtype)
         r = k_silu(a_self)
         if type(r) is not ndarray:
             r = p_.as_array(r)

@@ -133,7 +133,10 @@ def _shapes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
         )
     shapes = [tuple(a.shape) for a in arrays]
     if op in ("mm", "addmm"):
-        return product_error(*shapes[-2:])
+        wrong = product_error(*shapes[-2:])
+        return wrong or (
+            expand_error(arrays[0].dtype, shapes[0], (shapes[1][0], shapes[2][1])) if op == "addmm" else None
+        )
     if isinstance(error, ValueError) and len(shapes) >= 2:
         return broadcast_error(shapes[::-1] if op == "masked_fill" else shapes) or _copied(op, *shapes[:2])
     return None

@@ -331,6 +331,9 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     if row.unless[0]:
         yield f"{pad}if {row.unless[0]}:"
         yield f"{pad}    return p_.{row.unless[1]}({', '.join(row.args)})"
+    if row.kinds:
+        yield f"{pad}if a_self.dtype.kind not in {row.kinds!r}:"
+        yield f"{pad}    p_.refuse_kind({row.name!r}, a_self.dtype)"
     if row.floats and not row.scalars:
         yield f"{pad}if a_self.dtype.kind in 'biu':"
         yield f"{pad}    return {row.name}(p_.floated(self){''.join(f', {a}' for a in row.args[1:])})"

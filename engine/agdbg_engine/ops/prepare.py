@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import events
 from ..backward import QUIET
-from ..dtype import get_default_dtype, result_type
+from ..dtype import get_default_dtype, result_type, scalar_type
 from ..grad_mode import mode, no_grad
 from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
 from ..scalars import wrapped, written
@@ -20,7 +20,19 @@ from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
 from .mixed_devices import beside_numbers
 
-__all__ = ["after", "as_array", "converted", "cut", "failed", "floated", "matmul", "mixed", "own", "weak"]
+__all__ = [
+    "after",
+    "as_array",
+    "converted",
+    "cut",
+    "failed",
+    "floated",
+    "matmul",
+    "mixed",
+    "own",
+    "refuse_kind",
+    "weak",
+]
 
 
 def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str, Any]) -> Tensor:
@@ -112,6 +124,8 @@ def _fitting(op: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
     dtype = next((v._a.dtype for v in arguments.values() if isinstance(v, Tensor)), None)
     if dtype is None or dtype.kind not in "iu":
         return None
+    if op == "pow" and dtype.kind == "u" and any(type(v) is int and v < 0 for v in arguments.values()):
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
     cast = written if op in _ADAPTS else wrapped
     new = {n: cast(v, dtype) if type(v) is int else v for n, v in arguments.items()}
     return new if any(new[n] is not v and new[n] != v for n, v in arguments.items() if type(v) is int) else None
@@ -157,6 +171,11 @@ def matmul(self: Tensor, other: Any) -> Tensor:
 def floated(tensor: Tensor) -> Tensor:
     """An integer or bool ``tensor`` in the default dtype, that of the results of floating functions of it."""
     return tensor.to(get_default_dtype())
+
+
+def refuse_kind(op: str, dtype: np.dtype[Any]) -> None:
+    """PyTorch computes ``op`` of floating and complex tensors alone."""
+    raise NotImplementedError(f"\"{op}_cpu\" not implemented for '{scalar_type(dtype)}'")
 
 
 def own(indices: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -83,15 +83,16 @@ unary("cos(self)", "CosBackward0", "g * -sin(self)", floats=True)
 unary("tanh(self)", "TanhBackward0", "g * (constant(1, result) - result * result)", floats=True)
 unary("sigmoid(self)", "SigmoidBackward0", "g * (constant(1, result) - result) * result", floats=True)
 unary("relu(self)", "ReluBackward0", "threshold_backward(g, result)")
-unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "leaky_relu_backward(g, self, negative_slope)")
+unary("leaky_relu(self, negative_slope=0.01)", "LeakyReluBackward0", "leaky_relu_backward(g, self, negative_slope)",
+      kinds="fc")
 op("threshold_backward(grad_output, self)", "ThresholdBackwardBackward0", grad_output="threshold_backward(g, self)",
    self="zeros_of(self_shape, g)", jvp="threshold_backward(grad_output_t, self)")
 op("leaky_relu_backward(grad_output, self, negative_slope)", "LeakyReluBackwardBackward0",
    grad_output="leaky_relu_backward(g, self, negative_slope)", self="zeros_of(self_shape, g)",
    jvp="leaky_relu_backward(grad_output_t, self, negative_slope)")
 unary("softplus(self, beta=1.0, threshold=20.0)", "SoftplusBackward0",
-      "softplus_backward(g, self, beta, threshold)", floats=True)
-unary("silu(self)", "SiluBackward0", "silu_backward(g, self)", floats=True)
+      "softplus_backward(g, self, beta, threshold)", kinds="fc")
+unary("silu(self)", "SiluBackward0", "silu_backward(g, self)", kinds="fc")
 unary("gelu_tanh(self)", "GeluBackward0", "gelu_tanh_grad(g, self)", floats=True)
 unary("clamp(self, min=None, max=None)", "ClampBackward1", "keep(g, inside(self, min, max))")
 unary("clamp_min(self, min)", "ClampMinBackward0", "keep(g, self >= min)")

@@ -217,9 +217,20 @@ def _own(array: Any, buffers: list[Any]) -> Any:
     return array.copy() if any(hasattr(b, "dtype") and np.may_share_memory(array, b) for b in buffers) else array
 
 
+_KERNELS = {
+    "gelu": "GeluKernelImpl",
+    "bitwise_left_shift": "lshift_cpu",
+    "bitwise_right_shift": "rshift_cpu",
+    "i0": "i0_vml_cpu",
+}
+"""PyTorch's names of kernels that are not those of the ops."""
+
+
 def _check_kind(row: Row, dtype: Any) -> None:
     if dtype.kind not in row.kinds:
-        raise NotImplementedError(f"\"{row.name}\" not implemented for '{scalar_type(dtype)}'")
+        raise NotImplementedError(
+            f"\"{_KERNELS.get(row.name, f'{row.name}_cpu')}\" not implemented for '{scalar_type(dtype)}'"
+        )
 
 
 # ----- dtypes -----

@@ -95,6 +95,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if input.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
+    if input.dtype.kind == "u" and min(min_val, max_val) < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _form("hardtanh", inplace, input, OPS["hardtanh"], min_val, max_val)
 
 

@@ -128,6 +128,8 @@ def scaled_dot_product_attention(
         and query.shape[:2] == key.shape[:2] == value.shape[:2] and query.numel() and key.numel()
         and (attn_mask is None or (attn_mask.ndim in (2, 4) and not attn_mask.requires_grad))
     )  # fmt: skip
+    if is_causal and attn_mask is not None and not flash:  # which adds both
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     mask = _additive(query, key, attn_mask, is_causal)
     if flash:
         attended: Tensor = OPS["flash_attention"](query, key, value, mask, float(factor))[0]

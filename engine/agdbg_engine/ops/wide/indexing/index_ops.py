@@ -107,7 +107,7 @@ def in_range(index: Tensor, size: int) -> None:
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """``self`` with ``alpha`` times the slices of ``source`` added at ``index`` along ``dim``, repeats included."""
     dim, size = sources("index_add_()", self, dim, index, source)
-    places.check_bounds(index, dim, size)
+    places.check_bounds(index, dim, size, "" if self.ndim > 1 else None)
     out: Tensor = ADD(self, dim, index, source, as_written(alpha, self.dtype) if self.dtype.kind in "biu" else alpha)
     return out
 

@@ -73,10 +73,14 @@ def is_index(index: Tensor) -> bool:
     return index.dtype in (np.int64, np.int32)
 
 
-def check_bounds(index: Tensor, dim: int, size: int, prefix: str = "", error: type[Exception] = RuntimeError) -> None:
-    """Refuse what lies outside of ``size`` elements; negative indices do."""
+def check_bounds(
+    index: Tensor, dim: int, size: int, prefix: str | None = "", error: type[Exception] = RuntimeError
+) -> None:
+    """Refuse what lies outside of ``size`` elements; negative indices do. Without a ``prefix`` as for vectors."""
     found = index._a
     if on_host(found) and found.size and not (int(found.min()) >= 0 and int(found.max()) < size):
+        if prefix is None:
+            raise shape_error("index out of range in self", IndexError)
         wrong = found[(found < 0) | (found >= size)].reshape(-1)[0]
         raise shape_error(f"{prefix}index {wrong} is out of bounds for dimension {dim} with size {size}", error)
 

@@ -82,6 +82,8 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
         )
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)
+    if mode != "circular" and mode not in _PARTS:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
         raise shape_error(f'Padding mode "{mode}" doesn\'t take in value argument')
     if not 1 <= k <= 3 or input.ndim not in (k + 1, k + 2):
@@ -95,8 +97,6 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
         )
     if mode == "circular":
         return _circular(input, pad)
-    if mode not in _PARTS:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check(input, pad, mode)
     result: Tensor = getattr(graph, f"{_PARTS[mode]}{k}d")(input, pad)
     return result
