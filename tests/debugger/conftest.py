@@ -20,6 +20,7 @@ def _load(name):
     return module
 
 
+_load("checked_client")
 _fake_torch = _load("fake_torch")
 
 

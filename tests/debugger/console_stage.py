@@ -5,10 +5,10 @@ import re
 import select
 import signal
 
+from agdbg_tests_checked_client import CheckedClient
+
 from agdbg.console import Console
 from agdbg.hub.starting import start_hub
-from agdbg.protocol.check import check_body, check_event
-from agdbg.protocol.client import Client
 
 PATIENCE_S = 30.0
 #: A pass of five nodes: sum 5, exp 4, mul 3, and the leaves x 1 and w 2.
@@ -25,21 +25,6 @@ print("grads", *(None if t.grad is None else t.grad.tolist() for t in (x, w)))
 """
 
 
-class Checked(Client):
-    """Compares all that comes with its type."""
-
-    def request(self, command, /, **arguments):
-        body = super().request(command, **arguments)
-        check_body(command, body)
-        return body
-
-    def next_event(self, timeout=None):
-        message = super().next_event(timeout)
-        if message is not None:
-            check_event(message["event"], message["body"])
-        return message
-
-
 class ConsoleStage:
     """Starts hubs with a console each, and ends what is left of them."""
 
@@ -54,7 +39,7 @@ class ConsoleStage:
         return address.client_socket
 
     def client(self, address):
-        client = Checked.connect(address, timeout=PATIENCE_S)
+        client = CheckedClient.connect(address, timeout=PATIENCE_S)
         self._clients.append(client)
         client.request("initialize", adapterID="agdbg")
         return client

@@ -6,32 +6,14 @@ import socket
 import threading
 from pathlib import Path
 
+from agdbg_tests_checked_client import CheckedClient
+
 from agdbg.agent.control import ControlReader
 from agdbg.hub.place import Runtime
 from agdbg.hub.program import Exit
 from agdbg.hub.server import Server
-from agdbg.protocol.check import check_body, check_event
-from agdbg.protocol.client import Client
 
 PATIENCE_S = 20.0
-
-
-class CheckedClient(Client):
-    """A client that tests every message that it gets against its type."""
-
-    def request(self, command, /, **arguments):
-        body = super().request(command, **arguments)
-        check_body(command, body)
-        return body
-
-    def wait_for(self, event, timeout=None, predicate=None):
-        body = super().wait_for(event, timeout, predicate)
-        check_event(event, body)
-        return body
-
-    def none_of(self, event):
-        """True when no such event is there; those that were sent before the last answer are."""
-        return not any(each["event"] == event for each in self.events)
 
 
 class FakeProgram:

@@ -6,27 +6,17 @@ import signal
 from pathlib import Path
 from time import monotonic
 
+from agdbg_tests_checked_client import CheckedClient
+
 from agdbg.hub.starting import start_hub
-from agdbg.protocol.check import check_body, check_event
-from agdbg.protocol.client import Client
 
 PATIENCE_S = 60.0
 
 
-class Stopper(Client):
-    """A client that tests every message, and knows the program that it has launched."""
+class Stopper(CheckedClient):
+    """A client that knows the program that it has launched."""
 
     directory = None
-
-    def request(self, command, /, **arguments):
-        body = super().request(command, **arguments)
-        check_body(command, body)
-        return body
-
-    def wait_for(self, event, timeout=None, predicate=None):
-        body = super().wait_for(event, timeout, predicate)
-        check_event(event, body)
-        return body
 
     # ----- before it runs -----
 
@@ -84,7 +74,6 @@ class Stopper(Client):
             for each in list(self.events):
                 if each["event"] in names:
                     self.events.remove(each)
-                    check_event(each["event"], each["body"])
                     if each["event"] == names[-1]:
                         self.exit = each["body"]["exitCode"]
                         return None

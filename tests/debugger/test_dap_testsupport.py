@@ -3,13 +3,13 @@
 import json
 import os
 import re
-import select
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from agdbg_tests_hub_process import until_ended
 
 CLIENT = Path(__file__).parent / "dap_client"
 SCENARIOS = re.findall(r"^  async '(.+)'\(\) \{$", (CLIENT / "scenarios.js").read_text("utf-8"), re.MULTILINE)
@@ -93,7 +93,7 @@ def test_the_scenarios_are_those_that_are_run(facts):
 def test_scenario(facts, tmp_path, name):
     node(facts(), name)
     if (told := tmp_path / "told").exists():
-        await_end(int(told.read_text()))
+        until_ended(int(told.read_text()))
 
 
 def test_a_trace(facts, tmp_path):
@@ -113,15 +113,3 @@ def test_a_port(facts, tmp_path):
             node(facts(port=int(address[1]), token="open sesame"), "serves at a port with a token")
         finally:
             server.terminate()
-
-
-def await_end(pid):
-    """The process has ended, or does so in time."""
-    try:
-        fd = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        assert select.select([fd], [], [], PATIENCE_S)[0], f"process {pid} does not end"
-    finally:
-        os.close(fd)

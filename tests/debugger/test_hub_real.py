@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from agdbg_tests_checked_client import CheckedClient
 
 from agdbg.hub.starting import start_hub
-from agdbg.protocol.check import check_body, check_event
-from agdbg.protocol.client import Client, Disconnected, RequestFailed
+from agdbg.protocol.client import Disconnected, RequestFailed
 from agdbg.record import Trace
 
 PATIENCE_S = 30.0
@@ -29,21 +29,7 @@ print("grad", x.grad.tolist())
 """
 
 
-class Checked(Client):
-    def request(self, command, /, **arguments):
-        body = super().request(command, **arguments)
-        check_body(command, body)
-        return body
-
-    def wait_for(self, event, timeout=None, predicate=None):
-        body = super().wait_for(event, timeout, predicate)
-        check_event(event, body)
-        return body
-
-    def none_of(self, event):
-        """True when no such event is there; those that were sent before the last answer are."""
-        return not any(each["event"] == event for each in self.events)
-
+class Stepper(CheckedClient):
     def step(self, command):
         self.request(command, threadId=1)
         return self.wait_for("stopped")["description"]
@@ -66,7 +52,7 @@ class Hub:
         self.clients = []
 
     def client(self):
-        client = Checked.connect(self.address.client_socket, timeout=PATIENCE_S)
+        client = Stepper.connect(self.address.client_socket, timeout=PATIENCE_S)
         self.clients.append(client)
         client.request("initialize", adapterID="agdbg")
         return client
@@ -306,7 +292,7 @@ def test_a_hub_at_a_port_prints_its_token(tmp_path):
     started = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
     try:
         announced = json.loads(started.stdout.readline())
-        client = Checked.connect(announced["address"], token=announced["token"], timeout=PATIENCE_S)
+        client = Stepper.connect(announced["address"], token=announced["token"], timeout=PATIENCE_S)
         client.request("initialize", adapterID="agdbg")
         client.request("launch", program=str(EXAMPLE), cwd=str(tmp_path))
         client.close()
