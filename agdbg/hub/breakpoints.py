@@ -199,11 +199,6 @@ class Breakpoints:
         """True for the id of a breakpoint on a name."""
         return any(each.id == number for each in self._names)
 
-    @property
-    def has_names(self) -> bool:
-        """Whether there are breakpoints on names."""
-        return bool(self._names)
-
     def matches(self, file: str, line: int, names: list[str], node: int = 0, module: str = "") -> bool:
         """True when a node that was built there, with such names, is one to stop at."""
         at_line = any(each.line == line and not each.problem for each in self._lines.get(file, ()))

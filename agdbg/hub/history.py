@@ -12,6 +12,7 @@ from agdbg.breakpoints import matches, names_of_op
 from agdbg.diagnose import Finding, finding_of
 from agdbg.events import Kind
 from agdbg.explain.explanation import Explanation, explain_facts
+from agdbg.graph.row_facts import RowFacts, facts_of
 from agdbg.graph.row_states import PENDING, Fate, fates_of
 from agdbg.graph.rows import GraphRow, GraphRows
 from agdbg.hub.drawing import Drawings
@@ -92,10 +93,14 @@ class History:
         leaves = list(dict.fromkeys(leaf for row in page for leaf in row.leaves))
         fates = dict(zip(nodes, self._fates(nodes), strict=True))
         badges = {badge["node"]: badge for badge in self._badges(leaves)}
-        rows = [self._row(row, fates[row.node], [badges[leaf] for leaf in row.leaves]) for row in page]
+        known = facts_of(self._growing, self._live, nodes)
+        rows = [
+            self._row(row, fates[row.node], [badges[leaf] for leaf in row.leaves], facts)
+            for row, facts in zip(page, known, strict=True)
+        ]
         return {"total": self.total, "start": start, "rows": rows, "pc": None, "pcNode": None}
 
-    def _row(self, row: GraphRow, fate: Fate, badges: list[vendor.Badge]) -> vendor.Row:
+    def _row(self, row: GraphRow, fate: Fate, badges: list[vendor.Badge], facts: RowFacts) -> vendor.Row:
         site, op = self._live.site_and_op(self._rows.nodes.born(row.row)[3])
         return {
             "row": row.row,
@@ -107,6 +112,11 @@ class History:
             "line": site.line,
             "text": site.text.strip(),
             "badges": badges,
+            "shape": facts.shape,
+            "module": self._live.module_path(row.node),
+            "saved": facts.saved,
+            "gradient": facts.gradient,
+            "bad": facts.bad,
             "state": fate.state,
             "order": fate.order,
             "pass": fate.pass_id,

@@ -31,7 +31,11 @@ class Badge(TypedDict):
 
 
 class Row(_Pass):
-    """A node as a row of the lane view. ``pass`` and ``order`` are those of its last run: 0 and null before it."""
+    """A node as a row of the lane view. ``pass`` and ``order`` are those of its last run: 0 and null before it.
+
+    What was not recorded is empty or null: ``shape`` of the first output, ``module`` in which it was built, ``saved`` bytes of the
+    memory that its saved tensors lie in, ``gradient``, the norm of what arrived last. ``bad``: a NaN or an Inf was in it.
+    """
 
     row: int
     node: int
@@ -42,6 +46,11 @@ class Row(_Pass):
     line: int
     text: str
     badges: list[Badge]
+    shape: str
+    module: str
+    saved: int | None
+    gradient: float | None
+    bad: bool
     state: State
     order: int | None
     breakpoint: bool

@@ -7,9 +7,10 @@ import agdbg_engine as ag
 from agdbg.engines import native
 from agdbg.hub.history import History
 from agdbg.hub.neighbourhood import MOST, laid_out
-from agdbg.protocol import looks
+from agdbg.protocol import looks, vendor
 from agdbg.protocol.checkers import checker
 from agdbg.record import Recorder
+from agdbg_engine import nn
 
 
 @pytest.fixture
@@ -55,6 +56,56 @@ def test_the_runs_of_each_pass_in_order(recording):
     assert history.timeline(9, 2, 1)["runs"] == []
     with pytest.raises(ValueError, match="no pass 7"):
         history.timeline(0, 1, 7)
+
+
+@pytest.fixture
+def deep_recording(tmp_path):
+    recorder = Recorder(tmp_path / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+    native.attach(recorder, None, {"shapes", "values"})
+    yield recorder
+    native.detach()
+    recorder.close()
+
+
+def test_rows_tell_what_was_recorded_beside_the_births(deep_recording):
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh())
+    x = ag.ones(2, 3)
+    out = model(x)
+    squared = out * out
+    (squared.sum() * 2.0).backward()
+    history = history_of(deep_recording)
+    body = history.rows(0, 10)
+    assert checker(vendor.RowsBody, closed=True).problem({**body, "pc": None, "pcNode": None}) is None
+    rows = {row["op"]: row for row in body["rows"]}
+    assert rows["AddmmBackward0"]["shape"] == rows["TanhBackward0"]["shape"] == f"{out.dtype.name}[2, 4]"
+    assert (rows["AddmmBackward0"]["module"], rows["TanhBackward0"]["module"]) == ("0", "1")
+    assert (rows["SumBackward0"]["module"], rows["SumBackward0"]["shape"]) == ("", f"{out.dtype.name}[]")
+    assert rows["TanhBackward0"]["saved"] == out.numpy(force=True).nbytes
+    assert squared.grad_fn.name() == "MulBackward0"
+    assert rows["SumBackward0"]["saved"] == 0
+    assert rows["SumBackward0"]["gradient"] == 2.0
+    assert rows["TanhBackward0"]["gradient"] == pytest.approx(float((4 * out).detach().norm()))
+    assert not any(row["bad"] for row in body["rows"])
+
+
+def test_the_same_memory_is_counted_once_and_a_nan_is_told(deep_recording):
+    x = ag.tensor([0.0, 1.0], requires_grad=True)
+    y = x / x
+    y.sum().backward()
+    history = history_of(deep_recording)
+    div, total = history.rows(0, 10)["rows"]
+    assert div["saved"] == x.numpy(force=True).nbytes
+    assert div["bad"] and total["bad"]
+    assert div["gradient"] == pytest.approx(2**0.5)
+
+
+def test_rows_leave_out_what_was_not_recorded(recording):
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    rows = history_of(recording).rows(0, 10)["rows"]
+    told = {(row["shape"], row["module"], row["gradient"], row["bad"]) for row in rows}
+    assert told == {("", "", None, False)}
+    assert [row["saved"] for row in rows] == [None, 0]
 
 
 def test_where_somebody_stands_in_the_pass(recording):

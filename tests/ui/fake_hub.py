@@ -41,6 +41,9 @@ _SMALL = [
     ("MulBackward0", "● │", 10, []),
     ("AddBackward0", "●─╯", 10, []),
 ]
+#: module and shape of the same rows
+_KNOWN = [("0", "[64, 48]"), ("0", "[32, 48]"), ("1", "[32, 48]"), ("2", "[48, 10]"), ("2", "[32, 10]")]
+_KNOWN += [("", "[32, 10]"), ("", "[32, 10]"), ("", "[]"), ("", "[32, 48]"), ("", "[]"), ("", "[]"), ("", "[]")]
 RULES = {
     "next": "step",
     "stepIn": "step",
@@ -170,6 +173,7 @@ class FakeHub:
         op, cells, line, leaves = _SMALL[index] if self.is_small else (self.op(index), "●", index % 12 + 1, [])
         done = self.counter is not None and index > self.counter
         state = "next" if index == self.counter else "ran" if done else "pending"
+        module, shape = _KNOWN[index] if self.is_small else ("", "")
         return {
             "row": index,
             "node": index + 1,
@@ -180,6 +184,11 @@ class FakeHub:
             "line": line,
             "text": SOURCE.split("\n")[line - 1],
             "badges": [{"text": name, "node": node, "state": "ran" if done else "pending"} for name, node in leaves],
+            "shape": f"float64{shape}" if shape else "",
+            "module": module,
+            "saved": 3072 * (index % 3) if self.is_small else None,
+            "gradient": 10.0 ** (index - 12) if done and self.is_small else None,
+            "bad": False,
             "state": state,
             "order": self.size - index if done else None,
             "pass": 1 if done else 0,

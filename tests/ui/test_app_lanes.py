@@ -7,7 +7,8 @@ from agdbg_tests_driving import drive
 
 from agdbg_ui.pages import PAGE, Pages
 from agdbg_ui.text import fit
-from agdbg_ui.widgets.lane_row import Columns, row_pieces
+from agdbg_ui.widgets.lane_columns import Columns
+from agdbg_ui.widgets.lane_row import row_pieces, widen
 
 MILLION = 1_000_000
 
@@ -23,6 +24,11 @@ def row(index=0, **changes):
         "line": 3,
         "text": "  y = x * w",
         "badges": [],
+        "shape": "",
+        "module": "",
+        "saved": None,
+        "gradient": None,
+        "bad": False,
         "state": "pending",
         "order": None,
         "pass": 0,
@@ -40,7 +46,7 @@ def texts_of(rows, counter_node=None, is_next=False, width=100, script=""):
     columns = Columns()
     columns.script = script
     for each in rows:
-        columns.widen(each)
+        widen(columns, each)
     shown = [fit(row_pieces(each, counter_node, is_next, columns, width), width) for each in rows]
     return ["".join(text for text, _ in pieces) for pieces in shown]
 
@@ -109,6 +115,50 @@ def test_parameters_yield_to_the_number_of_the_line():
     assert "[●encoder.0.weight] [" in text
     assert "…" in text
     assert "a.py:3" in text
+
+
+KNOWN = {"shape": "float32[512, 48]", "module": "blocks.1.net", "saved": 3 << 20, "gradient": 2.5e-4}
+WEIGHT = [{"text": "blocks.1.net.weight", "node": 9, "state": "ran"}]
+
+
+def test_what_is_not_known_takes_no_room():
+    assert text_of(row(), width=220).split() == ["├─○", "MulBackward0", "a.py:3", "y", "=", "x", "*", "w"]
+
+
+@pytest.mark.parametrize(
+    ("width", "there", "missing"),
+    [
+        (40, [":3"], ["[512, 48]", "|g|", "saves"]),
+        (68, ["▃", "[512, 48]", "blocks.1.net", "[●weight]", ":3"], ["|g|", "saves", "float32"]),
+        (118, ["▃", "[512, 48]", "blocks.1.net", "[●weight]", "|g| 0.00025", "y = x * w"], ["float32"]),
+        (200, ["▃", "float32[512, 48]", "blocks.1.net", "[●weight]", "|g| 0.00025", "saves 3.0 MiB", "y = x * w"], []),
+    ],
+)
+def test_columns_come_with_the_width_at_hand(width, there, missing):
+    text = text_of(row(badges=WEIGHT, **KNOWN), width=width)
+    assert [each for each in there if each not in text] == []
+    assert [each for each in missing if each in text] == []
+
+
+def test_a_parameter_is_named_in_full_where_its_module_is_not():
+    assert "[●blocks.1" in text_of(row(badges=WEIGHT, **KNOWN | {"module": ""}), width=80)
+    others = [{"text": "blocks.10.weight", "node": 9, "state": "ran"}]
+    assert "blocks.1 " in text_of(row(badges=others, module="blocks.1"), width=100)
+    assert "[●blocks.10.weight]" in text_of(row(badges=others, module="blocks.1"), width=100)
+
+
+def test_the_height_of_a_norm_tells_its_power_of_ten():
+    norms = [0.0, 1e-9, 2e-5, 2e-4, 2e-3, 2e-2, 0.2, 2.0, 2e5]
+    texts = texts_of([row(gradient=norm) for norm in norms] + [row(gradient=1.0, bad=True), row()], width=60)
+    assert [text.split()[2] for text in texts] == [*"0▁▂▃▄▅▆▇█!", "a.py:3"]
+
+
+def test_columns_stand_below_each_other():
+    rows = [row(badges=WEIGHT, **KNOWN), row(), row(file="", line=0, text="", **KNOWN)]
+    for width in (68, 80, 118, 200):
+        full, bare, placeless = texts_of(rows, width=width)
+        assert bare.index("a.py:3") == full.index("a.py:3")
+        assert placeless.index("[512, 48]") == full.index("[512, 48]")
 
 
 def test_the_view_learns_which_file_is_the_programs_own(shown):
@@ -314,7 +364,7 @@ def test_a_leaf_that_runs_next_is_inspected_and_marked_on_its_row(shown):
         }
         await screen.stop(1)
         await screen.until(lambda: "AccumulateGrad  #102" in screen.text)
-        assert "[▶0.bias]" in screen.text
+        assert "[▶bias]" in screen.text
 
     drive(shown, script)
 

@@ -16,29 +16,26 @@ def rows(call: Call) -> Body:
     start, count = arguments["start"], arguments["count"]
     node, _ = stops.counter(arguments.get("threadId"))
     following = stops.next_node(arguments.get("threadId"))
-    by_module = call.session.breakpoints.has_names
 
-    def page(history: Any) -> tuple[dict[str, Any], dict[int, str]]:
+    def page(history: Any) -> Body:
         body: dict[str, Any] = history.rows(start, count)
-        modules = {row["node"]: history.live.module_path(row["node"]) for row in body["rows"]} if by_module else {}
-        return {**body, "pc": history.row_of(node) if node else None, "pcNode": node or None}, modules
+        return {**body, "pc": history.row_of(node) if node else None, "pcNode": node or None}
 
-    def marked(found: tuple[dict[str, Any], dict[int, str]]) -> Body:
-        body, modules = found
+    def marked(body: dict[str, Any]) -> Body:
         for row in body["rows"]:
-            _mark(call, row, modules.get(row["node"], ""))
+            _mark(call, row)
             stops.mark_next(row, following)
         return body
 
-    no_modules: dict[int, str] = {}
     nothing: dict[str, Any] = {"total": 0, "start": start, "rows": [], "pc": None, "pcNode": None}
-    return call.session.recorded().ask_or(call, (nothing, no_modules), page, marked)
+    return call.session.recorded().ask_or(call, nothing, page, marked)
 
 
-def _mark(call: Call, row: dict[str, Any], module: str) -> None:
+def _mark(call: Call, row: dict[str, Any]) -> None:
     """Say of a row whether there is a breakpoint."""
     names = [row["op"], *(badge["text"] for badge in row["badges"])]
-    row["breakpoint"] = call.session.breakpoints.matches(row["file"], row["line"], names, row["node"], module)
+    matches = call.session.breakpoints.matches
+    row["breakpoint"] = matches(row["file"], row["line"], names, row["node"], row["module"])
 
 
 @handles("agdbg/find")

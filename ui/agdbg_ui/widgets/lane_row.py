@@ -1,11 +1,12 @@
 """One row of the lane view as pieces of text: marks, lanes, op, badges, place, source."""
 
-import os.path
+import math
 import re
 
 from agdbg.protocol.vendor import Row
-from agdbg_ui.text import Piece, Pieces, cells, fit, pad, safe, shorten, width_of
+from agdbg_ui.text import Piece, Pieces, cells, fit, pad, safe, shorten, shorten_start, width_of
 from agdbg_ui.themes import (
+    ALERT,
     ARROW,
     ASIDE,
     BREAKPOINT_MARK,
@@ -16,6 +17,7 @@ from agdbg_ui.themes import (
     TITLE,
     node_look,
 )
+from agdbg_ui.widgets.lane_columns import MOST_NAME, Columns, saved_words
 
 NODE_IN_CELLS = "\N{BLACK CIRCLE}"
 """What stands for the node in `Row.cells`."""
@@ -26,59 +28,12 @@ _DIM = "$foreground 55%"
 _BADGES_SHOWN = 4
 #: States of a parameter that its badge shows by a mark.
 _MARKED = ("ran", "next", "failed")
-_MOST_NAME = 18
 _MOST_TEXT = 200
-_MOST_OP, _LEAST_OP, _MOST_BADGES = 22, 12, 24
-#: Cells of the source text for which file names are shortened, and those with which it says nothing any more.
-_WANTED_TEXT, _LEAST_TEXT = 20, 5
-_LEAST_NAME = 6
-
-
-class Columns:
-    """Widths of columns: they only grow, so that scrolling does not make them jump.
-
-    Attributes:
-        script: the program's own file, which its lines do without.
-    """
-
-    def __init__(self) -> None:
-        self.lanes, self.ops, self.badges = 1, _LEAST_OP, 0
-        self._names = self._digits = 0
-        self.script = ""
-
-    def widen(self, row: Row) -> None:
-        """Make room for a row."""
-        self.lanes = max(self.lanes, len(row["cells"]))
-        self.ops = max(self.ops, min(len(row["op"]), _MOST_OP))
-        self.badges = max(self.badges, width_of(badge_pieces(row, None)) + _unmarked(row))
-        if row["file"]:
-            self._names = max(self._names, min(cells(safe(self.name_of(row))), _MOST_NAME))
-            self._digits = max(self._digits, len(str(row["line"])))
-
-    def name_of(self, row: Row) -> str:
-        """The file of a row as it is shown: none for the program's own."""
-        return "" if self._is_script(row["file"]) else row["file"].rsplit("/", 1)[-1]
-
-    def _is_script(self, file: str) -> bool:
-        """Whether this is the program's file, which it may have been told by a relative path."""
-        path = os.path.normpath(self.script).removeprefix("../") if self.script else ""
-        while path.startswith("../"):
-            path = path.removeprefix("../")
-        return bool(path) and (file == path or file.endswith(f"/{path}"))
-
-    def shares(self, width: int) -> tuple[int, int]:
-        """Cells for badges and for file names in a row of `width` cells: numbers of lines are never cut for them."""
-        room = width - 3 - (self.lanes + 1) - (self.ops + 1) - (self._digits + 2)
-        badges = max(min(self.badges, max(_MOST_BADGES, width // 3), room), 0)
-        rest = room - badges
-        names = min(self._names, max(rest - _WANTED_TEXT, _LEAST_NAME), max(rest, 0))
-        return badges, names
-
-    def place(self, row: Row, names: int) -> str:
-        """``train.py:12``, or ``:12`` of the program's own file, with the name in `names` cells."""
-        name = shorten(self.name_of(row), names)
-        text = f"{name}:{row['line']}"
-        return " " * (names + 1 + self._digits - cells(text)) + text
+#: Cells with which the source text says nothing any more.
+_LEAST_TEXT = 5
+_SPARKS = "▁▂▃▄▅▆▇█"
+#: The power of ten from which on a norm has the second height; each further power has one more.
+_LOWEST = -5
 
 
 def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Columns, width: int) -> Pieces:
@@ -91,17 +46,20 @@ def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Colum
         columns: how wide they are.
         width: cells of the whole row.
     """
-    badges, names = columns.shares(width)
+    share = columns.shares(width)
     pieces = [
         (BREAKPOINT_MARK if row["breakpoint"] else " ", BREAKPOINT_STYLE),
         (f"{ARROW} " if is_next else "  ", NOTICE),
         *_lanes(row, columns.lanes),
         *_op(row, columns.ops, is_next),
-        *_padded(badge_pieces(row, counter_node if is_next else None), badges),
+        *_cell(shorten_start(row["module"], max(share.module - 1, 0)), _DIM, share.module),
+        *_padded(badge_pieces(row, counter_node if is_next else None, share.module > 0), share.badges),
+        *_cell(*_spark(row), share.spark),
+        *_cell(columns.shape(row, width), LABEL if is_next else ASIDE, share.shape),
+        *_cell(_norm(row), ASIDE, share.norm),
+        *_cell(saved_words(row), FAINT if row["state"] == "freed" else ASIDE, share.saved),
+        (f"{columns.place(row, share.names)} ", ASIDE),
     ]
-    if not row["file"]:
-        return pieces
-    pieces.append((f"{columns.place(row, names)} ", ASIDE))
     room = width - width_of(pieces)
     text = shorten(row["text"].strip(), min(room, _MOST_TEXT)) if room >= _LEAST_TEXT else ""
     return [*pieces, (text, _DIM)]
@@ -128,17 +86,46 @@ def _op(row: Row, width: int, is_next: bool) -> Pieces:
     return [(op[:at], style), (op[at:], _DIM), (" ", "")]
 
 
-def badge_pieces(row: Row, next_node: int | None) -> Pieces:
-    """The parameters of a node, and the producers that no lane shows."""
+def badge_pieces(row: Row, next_node: int | None, by_module: bool = False) -> Pieces:
+    """The parameters of a node, and the producers that no lane shows; `by_module`: beside the name of the module."""
     badges = row["badges"]
+    own = f"{row['module']}." if by_module and row["module"] else ""
     pieces: Pieces = []
     for badge in badges[:_BADGES_SHOWN]:
         state = "next" if badge["node"] == next_node else badge["state"]
-        pieces.append(_badge(badge["text"], state))
+        pieces.append(_badge(badge["text"].removeprefix(own), state))
         pieces.append((" ", ""))
     if len(badges) > _BADGES_SHOWN:
         pieces.append((f"+{len(badges) - _BADGES_SHOWN} ", ASIDE))
     return pieces + _undrawn(row["undrawn"])
+
+
+def _cell(text: str, style: str, width: int) -> Pieces:
+    """Text in exactly `width` cells, with a blank at the end; nothing where there is no room for the column."""
+    return [(pad(text, width - 1), style), (" ", "")] if width else []
+
+
+def _spark(row: Row) -> Piece:
+    """How large the gradient was that arrived, as a height for each power of ten; a NaN or an Inf is a mark."""
+    if row["bad"]:
+        return "!", ALERT
+    norm = row["gradient"]
+    if norm is None:
+        return "", ""
+    if not norm:
+        return "0", ASIDE
+    return _SPARKS[min(max(math.floor(math.log10(norm)) - _LOWEST + 1, 0), len(_SPARKS) - 1)], LABEL
+
+
+def _norm(row: Row) -> str:
+    return f"|g| {row['gradient']:.3g}" if row["gradient"] is not None else ""
+
+
+def widen(columns: Columns, row: Row) -> None:
+    """Make room for a row: also for the marks of badges that have none yet."""
+    marks = _unmarked(row)
+    full, own = badge_pieces(row, None), badge_pieces(row, None, by_module=True)
+    columns.widen(row, width_of(full) + marks, width_of(own) + marks)
 
 
 def _padded(pieces: Pieces, width: int) -> Pieces:
@@ -150,7 +137,7 @@ def _padded(pieces: Pieces, width: int) -> Pieces:
 
 def _badge(text: str, state: str) -> Piece:
     """A parameter; one whose gradient was accumulated, or is next, has the mark of that."""
-    name = shorten(text, _MOST_NAME)
+    name = shorten(text, MOST_NAME)
     if state in _MARKED:
         look = node_look(state)
         return f"[{look.mark}{name}]", look.style

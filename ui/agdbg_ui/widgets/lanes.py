@@ -12,7 +12,8 @@ from agdbg.protocol.vendor import Row
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells
 from agdbg_ui.themes import HERE, MARKED, NOTICE
-from agdbg_ui.widgets.lane_row import Columns, row_pieces, row_placeholder
+from agdbg_ui.widgets.lane_columns import Columns
+from agdbg_ui.widgets.lane_row import row_pieces, row_placeholder, widen
 from agdbg_ui.widgets.painting import colour
 from agdbg_ui.widgets.rows import Rows
 
@@ -63,7 +64,7 @@ class Lanes(Rows):
         was_at_end, followed = self.at_end, self._is_followed()
         self.pages.put(body, age)
         for row in body["rows"]:
-            self._columns.widen(row)
+            widen(self._columns, row)
         self.rows_changed()
         counter = self.pages.counter
         if counter is not None:

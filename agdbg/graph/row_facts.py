@@ -1,0 +1,99 @@
+"""What was recorded of nodes beside their births, for a page of rows at once: shapes, norms of gradients, what they save."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agdbg.events import NOTHING, Kind, Summarized
+from agdbg.record.deep import STORAGE_OF_SHAPE
+from agdbg.record.growing import Growing, Numbers, Words
+from agdbg.record.live import LiveFacts
+
+_BYTE, _A, _LOW = np.uint64(255), np.uint64(16), np.uint64((1 << 32) - 1)
+_STORAGE, _SLOT, _SLOTS = np.uint64((1 << 36) - 1), np.uint64(56), np.uint64(1 << 32)
+
+
+class RowFacts(NamedTuple):
+    """Of a node: ``shape`` is that of its first output, empty when it was not recorded.
+
+    ``saved`` are the bytes of the memory that its saved tensors lie in, each memory once; None when one is not known.
+    ``gradient`` is the norm of what arrived in the last pass for which that was recorded, over elements that are finite;
+    ``bad``: in what arrived then, or in the outputs, was a NaN or an infinity.
+    """
+
+    shape: str
+    saved: int | None
+    gradient: float | None
+    bad: bool
+
+
+def facts_of(growing: Growing, facts: LiveFacts, nodes: list[int]) -> list[RowFacts]:
+    """What is known of each of these nodes; a kind of record that there is none of costs nothing."""
+    ids = np.array(nodes, np.uint64)
+    shapes, saved = _shapes(growing, facts, ids), _saved(growing, ids)
+    gradients, bad = _gradients(growing, ids)
+    return [RowFacts(*each) for each in zip(shapes, saved, gradients, bad, strict=True)]
+
+
+def _shapes(growing: Growing, facts: LiveFacts, ids: Words) -> list[str]:
+    owner, rows = growing.index(Kind.SHAPE).all(ids)
+    words = growing.records[rows]
+    first = (words[:, 0] >> _A & _BYTE) == 0
+    shapes = [""] * len(ids)
+    for at, text in zip(owner[first].tolist(), (words[first, 2] & _LOW).tolist(), strict=True):
+        shapes[at] = facts.trace.text(text)
+    return shapes
+
+
+def _saved(growing: Growing, ids: Words) -> list[int | None]:
+    """Of one slot that was told twice the later word counts, which is what a write in place leaves in it."""
+    births = growing.index(Kind.BORN).find(ids)
+    born = np.flatnonzero(births >= 0)
+    inline = growing.records[births[born]][:, 6:8].ravel()
+    there = inline != NOTHING
+    owner, told = growing.index(Kind.SAVED).all(ids)
+    words = growing.records[told]
+    owners = np.concatenate([born.repeat(2)[there], owner])
+    storages = np.concatenate([inline[there] & _STORAGE, words[:, 3]])
+    slots = np.concatenate([inline[there] >> _SLOT, words[:, 2]])
+    _, last = np.unique((owners.astype(np.uint64) * _SLOTS + slots)[::-1], return_index=True)
+    keep = len(owners) - 1 - last
+    owners, storages = owners[keep], storages[keep]
+    there = storages > 0
+    return _summed(growing, owners[there], storages[there], len(ids))
+
+
+def _summed(growing: Growing, owners: Numbers, storages: Words, count: int) -> list[int | None]:
+    sizes = growing.index(Kind.SHAPE, STORAGE_OF_SHAPE).find(storages)
+    seen: list[set[int]] = [set() for _ in range(count)]
+    totals: list[int | None] = [0] * count
+    for at, storage, row in zip(owners.tolist(), storages.tolist(), sizes.tolist(), strict=True):
+        total = totals[at]
+        if storage in seen[at] or total is None:
+            continue
+        seen[at].add(storage)
+        totals[at] = None if row < 0 else total + int(growing.records[row, STORAGE_OF_SHAPE + 1])
+    return totals
+
+
+def _gradients(growing: Growing, ids: Words) -> tuple[list[float | None], list[bool]]:
+    norms: list[float | None] = [None] * len(ids)
+    bad = [False] * len(ids)
+    owner, rows = growing.index(Kind.SUMMARY).all(ids)
+    if not len(rows):
+        return norms, bad
+    words = growing.records[rows]
+    what, passes = words[:, 0] >> _A & _BYTE, words[:, 2]
+    arrived = what == Summarized.GRADIENT_IN
+    last = np.zeros(len(ids), np.uint64)
+    np.maximum.at(last, owner[arrived], passes[arrived])
+    counts = arrived & (passes == last[owner])
+    squares = np.zeros(len(ids))
+    sizes = words[:, 3].view(np.float64)
+    np.add.at(squares, owner[counts], sizes[counts] ** 2)
+    for at in np.unique(owner[counts]).tolist():
+        norms[at] = float(np.sqrt(squares[at]))
+    shown = counts | (what == Summarized.OUTPUT)
+    for at in np.unique(owner[shown & (words[:, 5] != 0)]).tolist():
+        bad[at] = True
+    return norms, bad
