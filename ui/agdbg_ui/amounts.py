@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-_HEIGHTS = "▁▂▃▄▅▆▇█"
+HEIGHTS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -39,7 +39,7 @@ def curve(values: Sequence[float], width: int) -> str:
     bounds = [at * len(values) // cells for at in range(cells + 1)]
     parts = [max(values[first:end]) for first, end in pairwise(bounds)]
     most = max(parts)
-    return "".join(_HEIGHTS[round(part / most * 7)] if most > 0 and part > 0 else " " for part in parts)
+    return "".join(HEIGHTS[round(part / most * 7)] if most > 0 and part > 0 else " " for part in parts)
 
 
 def bar(part: float, width: int) -> str:

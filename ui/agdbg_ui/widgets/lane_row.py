@@ -4,6 +4,7 @@ import math
 import re
 
 from agdbg.protocol.vendor import Row
+from agdbg_ui.amounts import HEIGHTS
 from agdbg_ui.text import Piece, Pieces, cells, fit, pad, safe, shorten, shorten_start, width_of
 from agdbg_ui.themes import (
     ALERT,
@@ -31,7 +32,6 @@ _MARKED = ("ran", "next", "failed")
 _MOST_TEXT = 200
 #: Cells with which the source text says nothing any more.
 _LEAST_TEXT = 5
-_SPARKS = "▁▂▃▄▅▆▇█"
 #: The power of ten from which on a norm has the second height; each further power has one more.
 _LOWEST = -5
 
@@ -114,7 +114,7 @@ def _spark(row: Row) -> Piece:
         return "", ""
     if not norm:
         return "0", ASIDE
-    return _SPARKS[min(max(math.floor(math.log10(norm)) - _LOWEST + 1, 0), len(_SPARKS) - 1)], LABEL
+    return HEIGHTS[min(max(math.floor(math.log10(norm)) - _LOWEST + 1, 0), len(HEIGHTS) - 1)], LABEL
 
 
 def _norm(row: Row) -> str:
