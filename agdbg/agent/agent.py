@@ -12,13 +12,16 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agdbg.agent.channel import Channel, HubGone
 from agdbg.agent.control import ControlReader, Settings
 from agdbg.agent.evaluate import Refused
 from agdbg.agent.requests import Requests
 from agdbg.tell import tell
+
+if TYPE_CHECKING:
+    from agdbg.agent.kept import KeptValues, Moment
 
 
 class Command(NamedTuple):
@@ -73,6 +76,9 @@ class Scene(Protocol):
     def array(self, node: int, what: str, which: int | str) -> Any:
         """The array behind one of the values, ``None`` when there is none."""
 
+    def moment(self, node: int) -> "Moment | None":
+        """What a node is in its pass, so that the same one of another pass is known; ``None`` where no pass has it."""
+
     def replace(self, node: int, output: int, value: Any) -> Any:
         """Replace a gradient; return the array that is there now. Raises :class:`Refused`."""
 
@@ -124,6 +130,7 @@ class Agent:
         self.internal: frozenset[str] = frozenset()
         self.gone = False
         self._paused = 0
+        self._kept: KeptValues | None = None
         self._entered = False
         self._mine = threading.local()
         self._channels: weakref.WeakSet[Channel] = weakref.WeakSet()
@@ -180,11 +187,19 @@ class Agent:
             except HubGone:
                 self._leave()
 
+    def _keeper(self) -> "KeptValues":
+        """The copies of values that were asked for; made when the first one is."""
+        if self._kept is None:
+            from agdbg.agent.kept import KeptValues  # brings in NumPy, which an agent alone does not need
+
+            self._kept = KeptValues()
+        return self._kept
+
     def stop(self, scene: Scene, thread: int) -> Command:
         """Stop the running thread until it is told to go on, or the hub dies."""
         if self.gone:
             return GO_ON
-        requests = Requests(scene, self.internal)
+        requests = Requests(scene, self.internal, self._keeper)
         message = {"stopped": {"thread": thread, **scene.stop(), "frames": requests.frames_described()}}
         command: Command | None = None
         try:

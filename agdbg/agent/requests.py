@@ -1,5 +1,6 @@
 """The requests that a stopped thread answers."""
 
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from agdbg.agent.variables import References
 
 if TYPE_CHECKING:
     from agdbg.agent.agent import Scene
+    from agdbg.agent.kept import KeptValues
 
 OWN = frozenset({"node", "grad", "grads", "saved"})
 """Names that mean something of the stop, whatever the function that called ``backward()`` calls so."""
@@ -19,8 +21,8 @@ MOST = 1000
 class Requests:
     """What one stop can tell; references hold as long as it lasts."""
 
-    def __init__(self, scene: "Scene", internal: frozenset[str]) -> None:
-        self.scene = scene
+    def __init__(self, scene: "Scene", internal: frozenset[str], keeper: "Callable[[], KeptValues]") -> None:
+        self.scene, self._keeper = scene, keeper
         self.frames = frames.user_frames(internal) if scene.trace is None else frames.dead_frames(scene.trace, internal)
         self._references = References(scene.describe)
         self._answers = {
@@ -74,8 +76,15 @@ class Requests:
         array = self.scene.array(int(request["node"]), str(request["what"]), request["which"])
         if array is None:
             raise Refused("there is no value there")
+        shown, compared = array, None
+        if request.get("compare"):
+            found = self.scene.moment(int(request["node"]))
+            if found is not None:
+                found = found._replace(place=(found.place, request["what"], request["which"]))
+            shown, compared = self._keeper().compare(found, array)
         window = {name: int(request[name]) for name in ("row", "column", "rows", "columns", "step")}
-        return page(array, [int(at) for at in request["index"]], **window)
+        body = page(shown, [int(at) for at in request["index"]], **window)
+        return {**body, "dtype": str(array.dtype), "compared": compared}
 
     def _locals(self, request: dict[str, Any]) -> dict[str, Any]:
         frame = self._frame(request)

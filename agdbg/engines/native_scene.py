@@ -9,6 +9,7 @@ import numpy as np
 
 from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.evaluate import Refused
+from agdbg.agent.kept import Moment
 from agdbg.agent.values import preview, value_of
 from agdbg.engines.native_pdb import functions_of
 from agdbg.engines.native_saved import SavedValues, slot_named
@@ -107,6 +108,16 @@ class NativeScene:
             values = self._gradients_in(found, walk) if what == "in" else self._gradients_out(found, walk)
             value = values[int(which)] if 0 <= int(which) < len(values) else None
         return None if value is None else np.asarray(_buffer(value))
+
+    def moment(self, node: int) -> Moment | None:
+        found, walk = self._find(node)
+        if found is None or walk is None:
+            return None
+        if isinstance(found, AccumulateGrad) and (storage := found.variable._storage) is not None and storage.tag:
+            return Moment(("leaf", storage.tag), walk.bp.tag)
+        alike = [each for each in walk.bp.order if each.code is found.code and each.lasti == found.lasti]
+        which = [each for each in alike if each.op_name == found.op_name].index(found)
+        return Moment((found.op_name, found.code, found.lasti, which), walk.bp.tag)
 
     def _find(self, number: int) -> "tuple[Node | None, Walk | None]":
         for walk in self._driver.walks():

@@ -171,6 +171,7 @@ class TensorArguments(TypedDict):
     """A page of the tensor that a reference stands for; ``index`` are places along all but its last two dimensions.
 
     With a ``step`` each so many-th element from ``row`` and ``column`` on is told; with 0 as many as make all of the matrix fit.
+    With ``compare`` the program keeps the value, and what is told is what it has changed by since an earlier pass.
     """
 
     variablesReference: int
@@ -180,6 +181,7 @@ class TensorArguments(TypedDict):
     rows: Side
     columns: Side
     step: Start
+    compare: NotRequired[bool]
 
 
 class Statistic(TypedDict):
@@ -187,6 +189,24 @@ class Statistic(TypedDict):
 
     name: str
     value: str
+
+
+class Compared(TypedDict):
+    """What was compared: the value in pass ``now`` with that of pass ``before``, null where there is none: ``why`` says why.
+
+    ``changed`` elements differ; ``largest`` and ``mean`` are of the absolute differences that are finite, "" for none.
+    ``keptBytes`` are all copies that the program keeps for this, ``limitBytes`` the most; ``dropped`` others had to go.
+    """
+
+    now: int
+    before: int | None
+    why: str
+    changed: int
+    largest: str
+    mean: str
+    dropped: int
+    keptBytes: int
+    limitBytes: int
 
 
 class TensorBody(TypedDict):
@@ -213,6 +233,7 @@ class TensorBody(TypedDict):
     histogram: list[int]
     low: str
     high: str
+    compared: Compared | None
 
 
 # ----- modules, paths, what is bad -----

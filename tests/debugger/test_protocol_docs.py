@@ -40,7 +40,7 @@ def test_a_custom_event_is_described_with_its_fields(name):
 
 def test_what_they_are_made_of_is_described():
     described = dict(re.findall(r"^(\w+) = \{(.*)\}$", SHAPES, re.MULTILINE))
-    used = set(re.findall(r"\[([A-Z]\w+)\]", SHAPES))
+    used = set(re.findall(r"(?:\[|: )([A-Z]\w+)", SHAPES))
     assert used == described.keys()
     assert {name: fields(shape) for name, shape in described.items()} == {
         name: fields_of(TYPES[name]) for name in described

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from agdbg.agent.kept import KeptValues, Moment
 from agdbg.agent.tensors import page
 from agdbg.protocol.errors import Disconnected, RequestFailed
 
@@ -74,6 +75,7 @@ class FakeHub:
         self.findings, self.rendered = [], "No problem was found."
         self.lints = []
         self.profile = {}
+        self.kept, self.pass_id = KeptValues(), 2
         self.tensor = np.sin(np.arange(320.0) / 7).reshape(32, 10) * 3
         self.refuse = {}
         self.held = {}
@@ -339,9 +341,12 @@ class FakeHub:
             "edges": [e for e in edges if e["consumer"] <= self.size],
         }
 
-    def do_tensor(self, variablesReference, **wanted):
+    def do_tensor(self, variablesReference, compare=False, **wanted):
         assert variablesReference == 55
-        return page(self.tensor, **wanted)
+        shown, compared = (
+            self.kept.compare(Moment("self", self.pass_id), self.tensor) if compare else (self.tensor, None)
+        )
+        return page(shown, **wanted) | {"compared": compared}
 
     def do_findings(self, lints=False):
         return {"findings": [*self.findings, *(self.lints if lints else [])], "rendered": self.rendered}

@@ -6,7 +6,7 @@ from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.heat import colour_of, greatest, shade_of
-from agdbg_ui.screens.tensor import TensorScreen, histogram
+from agdbg_ui.screens.tensor import TensorScreen, change_pieces, histogram, kept_words
 
 
 async def opened(screen, key="enter"):
@@ -81,6 +81,40 @@ def test_the_first_element_that_is_not_finite_is_gone_to(shown):
         assert (page.view.body["row"], page.view.body["column"]) == (250, 333)
 
     drive(shown, script, prepare=prepare)
+
+
+def test_what_has_changed_since_an_earlier_pass(shown):
+    async def script(screen):
+        page = await opened(screen)
+        await screen.press("d")
+        await screen.until(lambda: "nothing was kept of an earlier pass" in screen.text)
+        assert page.view.body["compared"]["keptBytes"] == screen.hub.tensor.nbytes
+        await screen.press("d")
+        await screen.until(lambda: "min -3" in screen.text)
+        screen.hub.pass_id, screen.hub.tensor = 3, screen.hub.tensor.copy()
+        screen.hub.tensor[3, 4] += 0.5
+        await screen.press("d")
+        await screen.until(lambda: "pass 3 - pass 2" in screen.text)
+        for part in ("<1% changed (1 of 320)", "max |Δ| 0.5", "32 x 10  kept 5.0 KiB of 64.0 MiB", "change, heat"):
+            assert part in screen.text
+        assert page.view.body["values"][3][4] == "0.5"
+
+    drive(shown, script, size=(120, 40))
+
+
+def test_what_is_said_of_a_change():
+    facts = {"now": 3, "before": 2, "why": "", "changed": 3, "largest": "1", "mean": "0.5", "dropped": 0}
+    facts |= {"keptBytes": 1024, "limitBytes": 4096}
+
+    def said(**more):
+        return "".join(text for text, _ in change_pieces({"shape": [2, 3], "compared": facts | more}))
+
+    assert said() == "pass 3 - pass 2  50% changed (3 of 6)  max |Δ| 1  mean |Δ| 0.5"
+    assert said(largest="", mean="") == "pass 3 - pass 2  50% changed (3 of 6)"
+    assert said(why="not kept").endswith("mean |Δ| 0.5  not kept")
+    assert said(before=None, why="another shape") == "another shape"
+    assert kept_words(facts) == "  kept 1.0 KiB of 4.0 KiB"
+    assert kept_words(facts | {"dropped": 2}) == "  kept 1.0 KiB of 4.0 KiB, 2 others dropped"
 
 
 def test_a_value_that_is_not_there_says_so(shown):

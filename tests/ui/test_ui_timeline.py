@@ -128,7 +128,9 @@ def test_amounts_in_few_cells():
         "5.0 MiB",
         "3.0 GiB",
     ]
-    assert [share(*each) for each in ((0, 9), (1, 1000), (1, 3), (3, 3), (1, 0))] == ["0%", "<1%", "33%", "100%", "0%"]
+    assert [share(*each) for each in ((0, 9), (1, 1000), (1, 3), (319, 320), (3, 3), (1, 0))] == [
+        "0%", "<1%", "33%", ">99%", "100%", "0%",
+    ]  # fmt: skip
     assert curve([8, 4, 1, 0], 9) == "█▅▂ "
     assert curve([1, 8, 2, 1], 2) == "█▃"
     assert [curve([], 5), curve([1], 0), curve([0, 0], 5)] == ["", "", "  "]

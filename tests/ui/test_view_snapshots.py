@@ -1,5 +1,6 @@
 """How each pane looks on a narrow, a wide and a huge screen. After a wanted change: pytest tests/ui --snapshot-update, and look."""
 
+import numpy as np
 import pytest
 from agdbg_tests_fake_hub import SCRIPT
 
@@ -124,12 +125,21 @@ async def numbers(screen):
     await screen.until(lambda: screen.app.screen.view.mode == "numbers" and "0.42" in screen.text)
 
 
+async def change(screen):
+    await tensor(screen)
+    await screen.press("d")
+    await screen.until(lambda: screen.app.screen.view.body["compared"])
+    screen.hub.pass_id, screen.hub.tensor = 3, screen.hub.tensor * np.linspace(0.5, 1.5, 10)
+    await screen.press("d", "d")
+    await screen.until(lambda: "pass 3 - pass 2" in screen.text)
+
+
 async def zoomed(screen):
     await stopped(screen)
     await screen.press("1", "Z")
 
 
-_ALL = (console, palette, findings, timeline, layers, boxes, stops, modules, marked, tensor, numbers, zoomed)
+_ALL = (console, palette, findings, timeline, layers, boxes, stops, modules, marked, tensor, numbers, change, zoomed)
 VIEWS = {each.__name__: each for each in _ALL}
 
 

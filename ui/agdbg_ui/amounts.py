@@ -24,11 +24,11 @@ def size(nbytes: int) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """A part in percent; what is there at all is not none."""
+    """A part in percent; what is there at all is not none, and what is not all is not all."""
     if not part or not whole:
         return "0%"
     percent = 100 * part / whole
-    return "<1%" if percent < 1 else f"{percent:.0f}%"
+    return "<1%" if percent < 1 else ">99%" if 99 < percent < 100 else f"{percent:.0f}%"
 
 
 def curve(values: Sequence[float], width: int) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from math import prod
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -13,6 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Label
 
+from agdbg_ui.amounts import share, size
 from agdbg_ui.heat import HALF, colour_of, greatest, half_block, shade_of
 from agdbg_ui.newest import Newest
 from agdbg_ui.screens.modal import Modal
@@ -20,7 +22,7 @@ from agdbg_ui.text import Pieces, pad, safe
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE
 from agdbg_ui.widgets.painting import colour, paint
 
-HINT = "arrows move  Tab heat, shades, numbers  [ ] { } slices  b first NaN, Inf  Esc closes"
+HINT = "arrows move  Tab heat, numbers  [ ] { } slices  b NaN  d change  Esc closes"
 MODES = ("heat", "shades", "numbers")
 _BARS = " ▁▂▃▄▅▆▇█"
 _CELL = 11
@@ -43,6 +45,7 @@ class TensorView(Widget, can_focus=True):
         super().__init__()
         self.body: Body = {}
         self.mode = "heat"
+        self.compares = False
         self.problem = ""
 
     @property
@@ -67,6 +70,8 @@ class TensorView(Widget, can_focus=True):
 
     def _head(self, y: int) -> Pieces:
         body = self.body
+        if y == 0 and body.get("compared") is not None:
+            return change_pieces(body)
         if y == 0:
             told = "  ".join(f"{each['name']} {each['value']}" for each in body["stats"])
             return [(told or "no finite elements", "")]
@@ -88,10 +93,17 @@ class TensorView(Widget, can_focus=True):
         sampled = f"each {steps[0]}th row, each {steps[1]}th column of" if steps != (1, 1) else "from"
         columns = len(body["values"][0]) if body["values"] else 0
         is_whole = (len(body["values"]), columns) == (body["height"], body["width"])
+        kept = kept_words(body["compared"]) if body.get("compared") is not None else ""
         if is_whole:
-            return [(f"{self.mode}  ", LABEL), (f"{where} all of {body['height']:,} x {body['width']:,}", ASIDE)]
+            whole = f"{where} all of {body['height']:,} x {body['width']:,}"
+            return [(f"{self._what}  ", LABEL), (whole + kept, ASIDE)]
         place = f"row {body['row']:,}, column {body['column']:,} of" if steps == (1, 1) else sampled
-        return [(f"{self.mode}  ", LABEL), (f"{where} {place} {body['height']:,} x {body['width']:,}", ASIDE)]
+        return [(f"{self._what}  ", LABEL), (f"{where} {place} {body['height']:,} x {body['width']:,}{kept}", ASIDE)]
+
+    @property
+    def _what(self) -> str:
+        compared = self.body.get("compared")
+        return f"change, {self.mode}" if compared is not None and compared["before"] is not None else self.mode
 
     # ----- the matrix -----
 
@@ -146,6 +158,7 @@ class TensorScreen(Modal[None]):
     | brackets | the slice before, the next slice |
     | braces | which dimension they are along |
     | b | to the first element that is not finite |
+    | d | keeps the value, and shows what it has changed by since an earlier pass; again the value |
     | escape, q, enter | close |
 
     Args:
@@ -168,6 +181,7 @@ class TensorScreen(Modal[None]):
         Binding("left_curly_bracket", "dimension(-1)", "Dimension before", show=False),
         Binding("right_curly_bracket", "dimension(1)", "Next dimension", show=False),
         Binding("b", "bad", "First NaN", show=False),
+        Binding("d", "compare", "Change", show=False),
     ]
 
     DEFAULT_CSS = """
@@ -214,6 +228,8 @@ class TensorScreen(Modal[None]):
     async def _load(self) -> None:
         rows, columns = self._view.room
         wanted = {"index": self._index, "row": self._row, "column": self._column, "rows": rows, "columns": columns}
+        if self._view.compares:
+            wanted["compare"] = True
         try:
             body = await self._fetch({**wanted, "step": 1 if self._view.mode == "numbers" else 0})
         except Exception as error:
@@ -229,6 +245,11 @@ class TensorScreen(Modal[None]):
     def action_mode(self) -> None:
         """Another way to see it."""
         self._view.mode = MODES[(MODES.index(self._view.mode) + 1) % len(MODES)]
+        self._fetching.ask()
+
+    def action_compare(self) -> None:
+        """What it has changed by since an earlier pass, or the value again."""
+        self._view.compares = not self._view.compares
         self._fetching.ask()
 
     def action_scroll(self, rows: int, columns: int) -> None:
@@ -270,6 +291,24 @@ class TensorScreen(Modal[None]):
         else:
             self._row, self._column = divmod(bad[0] if bad else 0, self._view.room[1])
         self._fetching.ask()
+
+
+def change_pieces(body: Body) -> Pieces:
+    """What has changed since an earlier pass, or why nobody knows."""
+    told = body["compared"]
+    if told["before"] is None:
+        return [(told["why"], NOTICE)]
+    elements = prod(body["shape"])
+    changed = f"{share(told['changed'], elements)} changed ({told['changed']:,} of {elements:,})"
+    sizes = f"  max |Δ| {told['largest']}  mean |Δ| {told['mean']}" if told["largest"] else ""
+    why = f"  {told['why']}" if told["why"] else ""
+    return [(f"pass {told['now']} - pass {told['before']}  ", LABEL), (changed + sizes, ""), (why, NOTICE)]
+
+
+def kept_words(told: Body) -> str:
+    """How much the program keeps for comparing."""
+    dropped = f", {told['dropped']:,} others dropped" if told["dropped"] else ""
+    return f"  kept {size(told['keptBytes'])} of {size(told['limitBytes'])}{dropped}"
 
 
 def histogram(counts: list[int]) -> str:
