@@ -3,7 +3,7 @@
 import shutil
 import sys
 import tempfile
-from argparse import REMAINDER, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +13,7 @@ from agdbg import status
 from agdbg.commands import signals
 from agdbg.commands.guard import guarded
 from agdbg.commands.output import print_json, print_text
+from agdbg.commands.program_options import HINT, add_program
 from agdbg.errors import InputError
 from agdbg.tell import tell
 
@@ -43,10 +44,8 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     parser.add_argument("--ignore", action="append", default=[], metavar="KIND", help="tell no findings of this kind")
     parser.add_argument("--trace", metavar="DIR", help="keep the trace here")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m")
-    parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
-    hint = "what is for the script goes behind its name; a script whose name begins with a dash goes behind --"
-    parser.set_defaults(execute=guarded(execute), parser=parser, hint=hint)
+    add_program(parser)
+    parser.set_defaults(execute=guarded(execute), parser=parser, hint=HINT)
 
 
 def execute(options: Namespace) -> int:

@@ -1,9 +1,10 @@
 """``agdbg listen``: run a program that a debugger may join over the network."""
 
-from argparse import REMAINDER, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from agdbg.commands.guard import complain
+from agdbg.commands.program_options import HINT, add_orphan, add_program, add_recording, wanted
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -33,27 +34,14 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
         help="clients are to show the token in FILE (default: that in AGDBG_TOKEN, or a new one, which is printed)",
     )  # fmt: skip
     parser.add_argument("--wait", action="store_true", help="start the program when a client has come")
-    parser.add_argument(
-        "--on-orphan", choices=("continue", "wait"), default="continue", metavar="continue|wait",
-        help="what a stopped program does when its last client has gone (default: continue)",
-    )  # fmt: skip
-    traces = parser.add_mutually_exclusive_group()
-    traces.add_argument("--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)")
-    traces.add_argument("--no-trace", action="store_true", help="explain, and keep no trace")
-    parser.add_argument(
-        "--also", default="", metavar="WHAT",
-        help="record more: shapes, values, checksums, separated by commas, or all (default: none)",
-    )  # fmt: skip
-    parser.add_argument("-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m")
-    parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
-    hint = "what is for the script goes behind its name; a script whose name begins with a dash goes behind --"
-    parser.set_defaults(execute=execute, parser=parser, hint=hint)
+    add_orphan(parser, "its last client has gone")
+    add_recording(parser, "default: none")
+    add_program(parser)
+    parser.set_defaults(execute=execute, parser=parser, hint=HINT)
 
 
 def execute(options: Namespace) -> int:
     """Run the program; whatever it raises is its own and passes through."""
-    from agdbg.commands.run import wanted
-    from agdbg.extras import extras_of
     from agdbg.launch import listening, place
     from agdbg.launch.program import run
     from agdbg.launch.recording import Recording
@@ -64,7 +52,7 @@ def execute(options: Namespace) -> int:
         program = wanted(options)
         token = token_from(options.token_file)
         directory = place.named(options.trace) if options.trace is not None else None
-        recording = Recording(program.name, directory, keep=not options.no_trace, also=extras_of(options.also))
+        recording = Recording(program.name, directory, keep=not options.no_trace, also=options.also or ())
         found = listening.start(
             recording, options.host, options.port, path=options.path, token=token,
             argv=[program.target, *program.args], on_orphan=options.on_orphan,

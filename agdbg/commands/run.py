@@ -1,13 +1,12 @@
 """``agdbg run``: run a program, record it, and explain at its end."""
 
-from argparse import REMAINDER, SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agdbg.commands import batch, screen
 from agdbg.commands.guard import complain
-from agdbg.errors import InputError
-from agdbg.extras import extras_of
+from agdbg.commands.program_options import HINT, add_orphan, add_program, add_recording, wanted
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -34,33 +33,15 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--headless", action="store_true", help="no user interface, even on a terminal")
     ways.add_argument("--go", action="store_true", help="do not stop at the first backward pass")
-    parser.add_argument(
-        "--on-orphan", choices=("continue", "wait"), default="continue", metavar="continue|wait",
-        help="what a stopped program does when its user interface dies (default: continue)",
-    )  # fmt: skip
-    traces = parser.add_mutually_exclusive_group()
-    traces.add_argument("--trace", metavar="DIR", help="write the trace here (default: .agdbg/SCRIPT-DATE-TIME)")
-    traces.add_argument("--no-trace", action="store_true", help="explain, and keep no trace")
-    parser.add_argument(
-        "--also", type=_extras, metavar="WHAT",
-        help="record more: shapes, values, checksums, separated by commas, or all (on a terminal: shapes)",
-    )  # fmt: skip
+    add_orphan(parser, "its user interface dies")
+    add_recording(parser, "on a terminal: shapes")
     batch.configure(parser)
-    parser.add_argument("-m", dest="module", nargs=REMAINDER, metavar="MODULE", help="run a module, as python -m")
-    parser.add_argument("script", nargs=REMAINDER, metavar="SCRIPT", help="the script and its arguments")
+    add_program(parser)
     parser.add_argument("--unmentioned", action="store_true", help=SUPPRESS)  # the trace is not for the user
     parser.add_argument("--unexplained", action="store_true", help=SUPPRESS)  # who started this explains
     parser.add_argument("--agent", metavar="DIR", help=SUPPRESS)  # a hub started this, and serves in DIR
     parser.add_argument("--unwatched", action="store_true", help=SUPPRESS)  # nothing is to stop: it explains by itself
-    hint = "what is for the script goes behind its name; a script whose name begins with a dash goes behind --"
-    parser.set_defaults(execute=execute, parser=parser, hint=hint)
-
-
-def _extras(text: str) -> frozenset[str]:
-    try:
-        return extras_of(text)
-    except InputError as error:
-        raise ArgumentTypeError(str(error)) from None
+    parser.set_defaults(execute=execute, parser=parser, hint=HINT)
 
 
 def execute(options: Namespace) -> int:
@@ -128,22 +109,6 @@ def _terminal_size() -> tuple[int, int]:
         return os.get_terminal_size()
     except (OSError, ValueError):  # there is none
         return 80, 24
-
-
-def wanted(options: Namespace) -> "Program":
-    """What to run.
-
-    Raises:
-        InputError: nothing.
-    """
-    from agdbg.launch.program import Program
-
-    words = options.script if options.module is None else options.module
-    if options.module is None and words[:1] == ["--"]:
-        words = words[1:]
-    if not words:
-        raise InputError("nothing to run: agdbg run SCRIPT [ARG ...], or agdbg run -m MODULE [ARG ...]")
-    return Program(words[0], words[1:], is_module=options.module is not None)
 
 
 def prepared(options: Namespace) -> "tuple[Program, Recording]":
