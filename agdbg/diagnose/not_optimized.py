@@ -67,19 +67,33 @@ def _left_out(leaves: Leaves) -> list[Leaf]:
 def _remark(leaves: Leaves, left: list[Leaf], story: "_Left") -> Found:
     names, several = _names(left)
     holder = next(iter(leaves.built.values()))
+    return _told(
+        story,
+        holder,
+        cause=f"{names} {'get' if several else 'gets'} gradients and no optimizer has {'them' if several else 'it'}.",
+        used="the first use",
+        certainty="certain",
+        fix="Nothing, if that is meant; requires_grad_(False) then saves the work. Else give them to an optimizer.",
+    )
+
+
+def _told(
+    story: "_Left", holder: OptimizerFact, cause: str, used: str, certainty: Certainty, fix: str, built: str = ""
+) -> Found:
+    """What all findings of this kind have in common: the optimizer, the use, and the pass that leaves gradients there."""
     return Found(
         story.call.row,
         Finding(
             kind=KIND,
-            cause=f"{names} {'get' if several else 'gets'} gradients and no optimizer has {'them' if several else 'it'}.",
+            cause=cause,
             evidence=(
-                Evidence("optimizer", holder.site, f"{holder.op.name} is built"),
-                Evidence("used", story.user.site, "the first use"),
+                Evidence("optimizer", holder.site, f"{holder.op.name} is built{built}"),
+                Evidence("used", story.user.site, used),
                 Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
             ),
             nodes=(story.user.id,),
-            certainty="certain",
-            fix="Nothing, if that is meant; requires_grad_(False) then saves the work. Else give them to an optimizer.",
+            certainty=certainty,
+            fix=fix,
         ),
     )
 
@@ -151,30 +165,16 @@ def _found(case: Case, left: list[Leaf], holder: OptimizerFact, certainty: Certa
     lines = Lines(holder.site)
     names, several = _names(left)
     has = f"{holder.op.name}{lines.at(holder.site)} was built with what had {'their places' if several else 'its place'} before"
-    return Found(
-        story.call.row,
-        Finding(
-            kind=KIND,
-            cause=f"{names} {'get' if several else 'gets'} gradients and no optimizer has {'them' if several else 'it'}: {has}.",
-            evidence=(
-                Evidence(
-                    "optimizer",
-                    holder.site,
-                    f"{holder.op.name} is built; it goes on with tensors that nothing uses any more",
-                ),
-                Evidence(
-                    "used",
-                    story.user.site,
-                    f"what is used now is {'others' if several else 'another'}, made or moved since",
-                ),
-                Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
-            ),
-            nodes=(story.user.id,),
-            certainty=certainty,
-            fix=(
-                "Build the optimizer after the last change of the model (new layers, to() of another dtype or device, "
-                "load of other parameters), or give it the new ones with add_param_group()."
-            ),
+    return _told(
+        story,
+        holder,
+        cause=f"{names} {'get' if several else 'gets'} gradients and no optimizer has {'them' if several else 'it'}: {has}.",
+        built="; it goes on with tensors that nothing uses any more",
+        used=f"what is used now is {'others' if several else 'another'}, made or moved since",
+        certainty=certainty,
+        fix=(
+            "Build the optimizer after the last change of the model (new layers, to() of another dtype or device, "
+            "load of other parameters), or give it the new ones with add_param_group()."
         ),
     )
 
@@ -223,25 +223,19 @@ def _hidden_found(case: Case, leaves: Leaves, group: list[tuple[ModuleFact, list
     holder = next(iter(leaves.built.values()))
     what = f"`{outer.class_name}.forward`"
     number = count(len(group), "module")
-    return Found(
-        story.call.row,
-        Finding(
-            kind=KIND,
-            cause=(
-                f"{what} calls {number} that {'is' if len(group) == 1 else 'are'} no part of it, so no optimizer has "
-                f"{listed([f'`{leaf.name}`' for leaf in mine], NAMED)} of {'it' if len(group) == 1 else 'each'}."
-            ),
-            evidence=(
-                Evidence("optimizer", holder.site, f"{holder.op.name} is built; parameters() gave it none of these"),
-                Evidence("used", story.user.site, f"runs inside of {what} and belongs to no model"),
-                Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
-            ),
-            nodes=(story.user.id,),
-            certainty="likely",
-            fix=(
-                "Keep it as an attribute of the module, or a list or dictionary of such in nn.ModuleList or nn.ModuleDict, so that "
-                "parameters() finds it. If it is not meant to be trained, requires_grad_(False) says so."
-            ),
+    return _told(
+        story,
+        holder,
+        cause=(
+            f"{what} calls {number} that {'is' if len(group) == 1 else 'are'} no part of it, so no optimizer has "
+            f"{listed([f'`{leaf.name}`' for leaf in mine], NAMED)} of {'it' if len(group) == 1 else 'each'}."
+        ),
+        built="; parameters() gave it none of these",
+        used=f"runs inside of {what} and belongs to no model",
+        certainty="likely",
+        fix=(
+            "Keep it as an attribute of the module, or a list or dictionary of such in nn.ModuleList or nn.ModuleDict, so that "
+            "parameters() finds it. If it is not meant to be trained, requires_grad_(False) says so."
         ),
     )
 
@@ -258,23 +252,16 @@ def _late(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
         return None
     holder = next(iter(leaves.built.values()))
     names, several = _names(mine)
-    return Found(
-        story.call.row,
-        Finding(
-            kind=KIND,
-            cause=(
-                f"{names} {'are' if several else 'is'} made in forward(), after {holder.op.name}"
-                f"{Lines(story.call.site).at(holder.site)} was built, so no optimizer has {'them' if several else 'it'}."
-            ),
-            evidence=(
-                Evidence("optimizer", holder.site, f"{holder.op.name} is built"),
-                Evidence("used", story.user.site, "the first use, in the call that made what is used"),
-                Evidence("needed", story.call.site, "leaves gradients there that nothing steps"),
-            ),
-            nodes=(story.user.id,),
-            certainty="likely",
-            fix="Make it in __init__(), or run the model once before the optimizer is built, as with lazy layers.",
+    return _told(
+        story,
+        holder,
+        cause=(
+            f"{names} {'are' if several else 'is'} made in forward(), after {holder.op.name}"
+            f"{Lines(story.call.site).at(holder.site)} was built, so no optimizer has {'them' if several else 'it'}."
         ),
+        used="the first use, in the call that made what is used",
+        certainty="likely",
+        fix="Make it in __init__(), or run the model once before the optimizer is built, as with lazy layers.",
     )
 
 
