@@ -15,6 +15,7 @@ from ..tensor import Parameter, Tensor
 from . import functional as F
 from . import init
 from .module import Module
+from .utils.rnn import PackedSequence
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
@@ -93,42 +94,76 @@ class _Recurrent(Module):
         """The function that makes the next state of what comes of the input and of the state."""
         raise NotImplementedError
 
-    def _run(self, input: Tensor, states: tuple[Tensor, ...] | None, sizes: tuple[int, ...]) -> tuple[Tensor, State]:
+    def _run(self, input: Any, states: tuple[Tensor, ...] | None, sizes: tuple[int, ...]) -> tuple[Any, State]:
         """Outputs of all steps and last states; ``sizes`` are those of the states."""
+        if isinstance(input, PackedSequence):
+            return self._run_packed(input, states, sizes)
         self._check_input(input)
         single = input.ndim == 2
         x = input.unsqueeze(1) if single else input.transpose(0, 1) if self.batch_first else input
-        states = self._initial(x, states, sizes, single)
+        x, ends = self._layers(x, self._initial(x, x.shape[1], states, sizes, single))
+        if single:
+            return x.squeeze(1), tuple(e.squeeze(1) for e in ends)
+        return (x.transpose(0, 1) if self.batch_first else x), ends
+
+    def _run_packed(
+        self, input: PackedSequence, states: tuple[Tensor, ...] | None, sizes: tuple[int, ...]
+    ) -> tuple[PackedSequence, State]:
+        """:meth:`_run` of sequences of different lengths, whose states are in the order that the sequences had."""
+        data, batch_sizes, order, back = input
+        self._check_packed(data)
+        counts = batch_sizes.tolist()
+        if states is not None and order is not None:
+            states = tuple(s.index_select(1, order) for s in states)
+        x, ends = self._layers(data, self._initial(data, counts[0], states, sizes, False), counts)
+        if back is not None:
+            ends = tuple(e.index_select(1, back) for e in ends)
+        return PackedSequence(x, batch_sizes, order, back), ends
+
+    def _layers(self, x: Tensor, states: State, counts: list[int] | None = None) -> tuple[Tensor, State]:
+        """All layers: outputs and last states. ``counts`` has how many sequences each step has, if they differ."""
         last: list[State] = []
         for layer in range(self.num_layers):
             outs = []
             for suffix in self._suffixes(layer):
                 at = tuple(s[len(last)] for s in states)
-                out, end = self._direction(x, at, suffix)
+                out, end = self._direction(x, at, suffix, counts)
                 outs.append(out)
                 last.append(end)
-            x = outs[0] if len(outs) == 1 else cat(outs, 2)
+            x = outs[0] if len(outs) == 1 else cat(outs, -1)
             if self.dropout and layer < self.num_layers - 1:
                 x = F.dropout(x, self.dropout, self.training)
-        ends = tuple(stack(list(parts)) for parts in zip(*last, strict=True))
-        if single:
-            return x.squeeze(1), tuple(e.squeeze(1) for e in ends)
-        return (x.transpose(0, 1) if self.batch_first else x), ends
+        return x, tuple(stack(list(parts)) for parts in zip(*last, strict=True))
 
-    def _direction(self, x: Tensor, state: State, suffix: str) -> tuple[Tensor, State]:
-        """One layer in one direction: outputs (T, N, H) and the last state."""
+    def _direction(self, x: Tensor, state: State, suffix: str, counts: list[int] | None = None) -> tuple[Tensor, State]:
+        """One layer in one direction: outputs of all steps and the last state."""
         p = self._parameters
         w_hh, b_hh, w_hr = p["weight_hh" + suffix], p.get("bias_hh" + suffix), p.get("weight_hr" + suffix)
         step = self._step()
-        from_input = F.linear(x, p["weight_ih" + suffix], p.get("bias_ih" + suffix)).unbind(0)
+        given = F.linear(x, p["weight_ih" + suffix], p.get("bias_ih" + suffix))
+        from_input = given.unbind(0) if counts is None else given.split(counts)
         backwards = suffix.endswith("reverse")
+        first = state
+        ended: list[State] = []
+        if counts is not None and backwards:
+            state = tuple(s[: counts[-1]] for s in state)
         outs = []
         for at in reversed(from_input) if backwards else from_input:
+            if counts is not None:
+                state = _of_running(state, at.shape[0], first, ended)
             state = step(at, F.linear(state[0], w_hh, b_hh), state[-1])
             if w_hr is not None:
                 state = (F.linear(state[0], w_hr), *state[1:])
             outs.append(state[0])
-        return stack(outs[::-1] if backwards else outs), state
+        joined = stack if counts is None else cat
+        if ended:
+            state = tuple(cat(list(parts)) for parts in zip(state, *reversed(ended), strict=True))
+        return joined(outs[::-1] if backwards else outs), state
+
+    def _check_packed(self, x: Tensor) -> None:
+        if x.ndim != 2:
+            raise RuntimeError(f"input must have 2 dimensions, got {x.ndim}")
+        self._check_input(x)
 
     def _check_input(self, x: Tensor) -> None:
         name = type(self).__name__
@@ -139,11 +174,13 @@ class _Recurrent(Module):
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}"
             )
 
-    def _initial(self, x: Tensor, states: tuple[Tensor, ...] | None, sizes: tuple[int, ...], single: bool) -> State:
+    def _initial(
+        self, x: Tensor, batch: int, states: tuple[Tensor, ...] | None, sizes: tuple[int, ...], single: bool
+    ) -> State:
         """The states to begin with, (layers and directions, N, size) each."""
         n = self.num_layers * (1 + self.bidirectional)
         if states is None:
-            return tuple(zeros(n, x.shape[1], size, dtype=x.dtype, device=x.device) for size in sizes)
+            return tuple(zeros(n, batch, size, dtype=x.dtype, device=x.device) for size in sizes)
         for at, (state, size) in enumerate(zip(states, sizes, strict=True)):
             if state.ndim != (2 if single else 3):
                 kind, dims = ("unbatched 2-D", 2) if single else ("batched 3-D", 3)
@@ -153,13 +190,24 @@ class _Recurrent(Module):
                     else f"For {kind} input, hx and cx should also be {dims}-D but got ({states[0].ndim}-D, {states[1].ndim}-D) "
                     "tensors"
                 )
-            wanted = (n, size) if single else (n, x.shape[1], size)
+            wanted = (n, size) if single else (n, batch, size)
             if tuple(state.shape) != wanted:
                 what = "hidden" if len(sizes) == 1 else f"hidden[{at}]"
                 shown = wanted if not single else (n, 1, size)
                 found = list(state.shape) if not single else [state.shape[0], 1, state.shape[1]]
                 raise RuntimeError(f"Expected {what} size {shown}, got {found}")
         return tuple(s.unsqueeze(1) for s in states) if single else states
+
+
+def _of_running(state: State, count: int, first: State, ended: list[State]) -> State:
+    """The states of the ``count`` longest sequences: those of others are put to ``ended``, those of new ones are the ``first``."""
+    have = state[0].shape[0]
+    if count < have:
+        ended.append(tuple(s[count:] for s in state))
+        return tuple(s[:count] for s in state)
+    if count > have:
+        return tuple(cat([s, f[have:count]]) for s, f in zip(state, first, strict=True))
+    return state
 
 
 def _check(hidden_size: int, num_layers: int, dropout: Any, proj_size: int, name: str) -> None:
@@ -201,7 +249,7 @@ class RNN(_Recurrent):
     def _step(self) -> Callable[..., State]:
         return steps.tanh_step if self.nonlinearity == "tanh" else steps.relu_step
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
         """Outputs of all steps, and the last state (layers and directions, N, hidden_size)."""
         out, (h,) = self._run(input, None if hx is None else (hx,), (self.hidden_size,))
         return out, h
@@ -223,7 +271,7 @@ class GRU(_Recurrent):
     def _step(self) -> Callable[..., State]:
         return steps.gru_step
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
         """Outputs of all steps, and the last state (layers and directions, N, hidden_size)."""
         out, (h,) = self._run(input, None if hx is None else (hx,), (self.hidden_size,))
         return out, h
@@ -240,7 +288,7 @@ class LSTM(_Recurrent):
     def _step(self) -> Callable[..., State]:
         return steps.lstm_step
 
-    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
         """Outputs of all steps, and the last outputs and cells (layers and directions, N, size)."""
         out, (h, c) = self._run(input, hx, (self.proj_size or self.hidden_size, self.hidden_size))
         return out, (h, c)
