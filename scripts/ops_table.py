@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from agdbg_engine.missing import REASONS
+
 COLUMNS = {
     "value": ("value", "half", "layout", "method"),
     "gradient": ("gradient", "node"),
@@ -100,6 +102,12 @@ def drawn(data: dict[str, Any]) -> str:
     for name, row in data["ops"].items():
         marks = " | ".join(row[column] for column in data["columns"])
         lines.append(f"| `{name}` | {marks} | {'; '.join(row['remarks'])} |")
+    lines += [
+        "\n## What is not there\n",
+        "A name that the engine lacks is an error of one line, which tells the reason or the nearest name.\n",
+    ]
+    lines += ["| names | |", "| --- | --- |"]
+    lines += [f"| {', '.join(f'`{p}`' for p in names.split())} | {why} |" for names, why in REASONS.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -68,6 +68,7 @@ from .grad_mode import (
     set_grad_enabled,
 )
 from .limits import finfo, iinfo
+from .matmul_precision import get_float32_matmul_precision, set_float32_matmul_precision
 from .memory_format import contiguous_format, memory_format, preserve_format
 from .missing import missing
 from .print_options import get_printoptions, printoptions, set_printoptions
@@ -163,6 +164,7 @@ __all__ = [
     "full_like",
     "get_default_device",
     "get_default_dtype",
+    "get_float32_matmul_precision",
     "get_num_threads",
     "get_printoptions",
     "get_rng_state",
@@ -205,6 +207,7 @@ __all__ = [
     "set_anomaly_enabled",
     "set_default_device",
     "set_default_dtype",
+    "set_float32_matmul_precision",
     "set_grad_enabled",
     "set_num_threads",
     "set_printoptions",

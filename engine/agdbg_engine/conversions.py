@@ -9,6 +9,7 @@ from typing import Any
 
 from . import events
 from .grad_mode import is_grad_enabled
+from .missing import refusing
 from .sites import caller, user_stacklevel
 
 _SCALAR = (
@@ -24,6 +25,8 @@ class Conversions:
 
     __slots__ = ()
     _a: Any
+
+    bfloat16, chalf, to_sparse = (refusing(name) for name in ("bfloat16", "chalf", "to_sparse"))
 
     def item(self: Any) -> Any:
         """The only element as a Python number."""

@@ -1,14 +1,46 @@
-"""What is said about a name that a module has not: one line, with the nearest name that it has."""
+"""What is said about a name that a module has not: one line, with the reason, or with the nearest name that it has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
+
+_SPARSE = "all tensors are dense here"
+_ONE = "programs run in one process here"
+
+REASONS: dict[str, str] = {
+    "bfloat16 BFloat16Tensor": "NumPy has no such dtype, so that the engine has none: use float32, which has its range, or "
+    "float16, which has its size",
+    "float8_* float4_*": "NumPy has no such dtype, so that the engine has none: use float16",
+    "complex32 chalf": "NumPy has no complex numbers of float16, so that the engine has none: use complex64",
+    "uint16 uint32 uint64": "PyTorch has few ops of unsigned integers but uint8: use int32 or int64",
+    "int[1-7] uint[1-7] qint* quint* quantize_* quantized* fake_quantize_* dequantize": "no tensors are quantized here",
+    "sparse sparse_* to_sparse* SparseAdam hspmm sspaddmm smm dsmm": "all tensors are dense here",
+    "compile compiler jit fx export onnx": "nothing is compiled here, so that every op can be seen: leave it out",
+    "vmap functionalize stack_module_state": "no function is mapped over a batch here: write the dimension of the batch out",
+    "distributed parallel DataParallel SyncBatchNorm DistributedSampler": "programs run in one process here",
+    "distributions": "the engine has the functions that draw, such as randn_like, bernoulli and multinomial",
+    "lobpcg": "use linalg.eigh",
+    "Muon Adafactor": "use AdamW",
+    "Lazy* Uninitialized* skip_init": "parameters have their sizes from the beginning here: name the number of features",
+}
+"""Patterns of names that PyTorch has and the engine has not, with the reason or the way out."""
+
+
+def reason(name: str) -> str | None:
+    """Why the engine has no ``name``; ``None`` where there is nothing to say."""
+    return next((why for patterns, why in REASONS.items() if any(fnmatchcase(name, p) for p in patterns.split())), None)
 
 
 def missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
     """``module`` has no ``name``; it has the names ``known``."""
     text = f"module '{module}' has no attribute '{name}'"
+    if name.startswith("__"):
+        return AttributeError(text)
+    why = reason(name)
+    if why is not None:
+        return AttributeError(f"{text}: {why}")
     if name.startswith("_"):
         return AttributeError(text)
     import difflib  # here, since nobody pays for it who makes no mistake
@@ -26,3 +58,14 @@ def lookup(module: str, functions: Mapping[str, Any]) -> Callable[[str], Any]:
         return functions[name]
 
     return __getattr__
+
+
+def refusing(name: str) -> Callable[..., Any]:
+    """A method ``name`` that tells why it is not there."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{name}() is not supported: {reason(name)}")
+
+    method.__name__ = name
+    method.__doc__ = f"Not supported: {reason(name)}."
+    return method

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..missing import missing
 from .forward import jvp
 from .jacobian import hessian, jacfwd, jacrev
 from .linear import linearize
@@ -26,4 +27,4 @@ def __getattr__(name: str) -> Any:
         from ..nn.utils.stateless import functional_call
 
         return functional_call
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    raise missing(__name__, name, __all__)

@@ -1,5 +1,8 @@
 """Modules, layers and losses of ``torch.nn``."""
 
+from typing import Any
+
+from ..missing import missing
 from ..tensor import Parameter
 from . import (
     activations,
@@ -49,3 +52,7 @@ __all__ += (
 )
 __all__ += normalization.__all__ + padding.__all__ + pooling.__all__ + recurrent.__all__ + resizing.__all__
 __all__ += transformer.__all__ + adaptive.__all__
+
+
+def __getattr__(name: str) -> Any:
+    raise missing(__name__, name, __all__)

@@ -12,6 +12,7 @@ from ..device import device as Device
 from ..dtype import is_differentiable
 from ..grad_mode import no_grad
 from ..memory_format import memory_format as MemoryFormat
+from ..missing import refusing
 from ..tensor import Parameter, Tensor
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Movable:
     def half(self) -> Self:
         """Floating parameters and buffers as float16."""
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    bfloat16 = refusing("bfloat16")
 
     def type(self, dst_type: Any) -> Self:
         """All parameters and buffers as ``dst_type``."""

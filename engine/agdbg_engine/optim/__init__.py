@@ -1,5 +1,8 @@
 """Optimisers (``torch.optim``) and schedules of their learning rates."""
 
+from typing import Any
+
+from ..missing import missing
 from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adagrad import Adagrad
@@ -18,3 +21,7 @@ __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam", "RMSprop",
     "Rprop", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise missing(__name__, name, __all__)

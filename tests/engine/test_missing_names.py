@@ -1,0 +1,73 @@
+"""Names of PyTorch that the engine has not: one line with the reason, or with the nearest name that is there."""
+
+import re
+
+import pytest
+
+import agdbg_engine as ag
+import agdbg_engine.func
+import agdbg_engine.nn
+import agdbg_engine.optim
+from agdbg_engine.missing import reason
+
+ABSENT = """
+bfloat16 chalf complex32 uint64 qint8 sparse_coo_tensor compile jit vmap distributed distributions lobpcg float8_e5m2
+quantize_per_tensor fake_quantize_per_channel_affine nn.LazyLinear nn.DataParallel nn.SyncBatchNorm nn.UninitializedParameter
+optim.SparseAdam optim.Muon func.vmap func.functionalize
+"""
+
+
+@pytest.mark.parametrize("path", ABSENT.split())
+def test_a_name_that_is_not_there_tells_why(path):
+    *modules, name = path.split(".")
+    module = getattr(ag, modules[0]) if modules else ag
+    assert not hasattr(module, name)
+    with pytest.raises(AttributeError, match=rf"'{name}': {re.escape(reason(name) or '-')}$") as raised:
+        getattr(module, name)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_names_are_those_of_pytorch():
+    torch = pytest.importorskip("torch")
+    for path in ABSENT.split():
+        *modules, name = path.split(".")
+        assert hasattr(getattr(torch, modules[0]) if modules else torch, name), path
+
+
+def test_nothing_that_is_there_has_a_reason_not_to_be():
+    places = (ag, ag.nn, ag.nn.functional, ag.optim, ag.func)
+    there = [n for place in places for n in dir(place) if reason(n)]
+    assert not there
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "nearest"),
+    [("nn", "Liner", "Linear"), ("optim", "Adagrd", "Adagrad"), ("func", "jacrv", "jacrev")],
+)
+def test_the_nearest_name(module, name, nearest):
+    with pytest.raises(AttributeError, match=f"the nearest that it has is '{nearest}'$"):
+        getattr(getattr(ag, module), name)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "chalf", "to_sparse"])
+def test_methods_that_are_not_there(name):
+    with pytest.raises(NotImplementedError, match=rf"^{name}\(\) is not supported: {re.escape(reason(name))}$"):
+        getattr(ag.ones(1), name)()
+
+
+def test_a_module_in_bfloat16():
+    with pytest.raises(NotImplementedError, match="use float32, which has its range, or float16"):
+        ag.nn.Linear(1, 1).bfloat16()
+
+
+def test_matmul_precision():
+    torch = pytest.importorskip("torch")
+    for t in (torch, ag):
+        before = t.get_float32_matmul_precision()
+        t.set_float32_matmul_precision("high")
+        assert (before, t.get_float32_matmul_precision()) == ("highest", "high")
+        with pytest.warns(UserWarning, match="low is not one of 'highest', 'high', or 'medium'; the current"):
+            t.set_float32_matmul_precision("low")
+        with pytest.raises(RuntimeError, match="set_float32_matmul_precision expects a str, but got int"):
+            t.set_float32_matmul_precision(3)
+        t.set_float32_matmul_precision("highest")
