@@ -15,6 +15,7 @@ import warnings
 import torch
 
 import agdbg_engine as engine
+from agdbg_engine.missing import reason
 
 
 def _load():
@@ -61,6 +62,8 @@ def has(op):
     """Whether the engine has the op of an entry: the function where PyTorch has one, else the method, maybe only in place, or a row."""
     if (op.name.startswith("_") and not op.name.startswith("__")) or op.name in INTERNAL:
         return False  # no public op of PyTorch
+    if reason(op.name) is not None:
+        return False  # at most a method that tells why it is not there
     if dotted(torch, op.name) is not None:
         return dotted(engine, op.name) is not None
     return any(f is not None for f in (method(op.name), method(op.name + "_"), dotted(engine.ops, op.name)))
