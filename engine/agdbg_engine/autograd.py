@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import anomaly as anomaly_mode
-from . import errors, forward_ad, function, grad_mode, graph, inside
+from . import errors, forward_ad, function, grad_mode, graph, inside, several
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .backward import BackwardPass, Capture
 from .creation import zeros_like
@@ -237,7 +237,10 @@ def _check_used(captures: list[Capture]) -> None:
 
 def _own(array: Any) -> Any:
     """A buffer that nobody else holds: a captured gradient may be an alias or broadcast."""
-    return np.array(array) if isinstance(array, np.ndarray | np.generic) else array.copy()
+    if isinstance(array, np.ndarray | np.generic):
+        return np.array(array)
+    with several.home((array,)):
+        return array.copy()
 
 
 # ----- inputs -----

@@ -70,6 +70,9 @@ class Backend:
         """A context in which new arrays are made on device ``index``."""
         return contextlib.nullcontext()
 
+    def use(self, index: int) -> None:
+        """Make device ``index`` the one that is meant where no number is given, in this thread."""
+
     def to_device(self, array: Any, index: int, blocking: bool = True) -> Any:
         """A copy of an array of NumPy or of this library on device ``index``.
 
@@ -81,6 +84,10 @@ class Backend:
     def to_host(self, array: Any, blocking: bool = True) -> Any:
         """A copy of ``array`` as NumPy's: waits for what computes it, unless ``blocking`` is false: then into pinned memory."""
         return array.get()
+
+    def name_of(self, index: int) -> str:
+        """What device ``index`` is called by its maker."""
+        return self.kind
 
     def synchronize(self, index: int | None = None) -> None:
         """Wait until the device has done all that it was asked for."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import anomaly, errors, events, pinned, reentrant, streams, watching
+from . import anomaly, errors, events, pinned, reentrant, several, streams, watching
 from .current import current as current
 from .grad_mode import mode, tangents_pass
 from .grad_slot import as_wanted
@@ -115,7 +115,7 @@ class BackwardPass:
         if captures is not None or targets is not None:
             self._restrict(captures or [], targets or [])
         if events.special & events.STREAMS:
-            self._streams = streams.Runner()
+            self._streams = streams.Runner(self.buffers)
         if events.sink is not None:
             self.watch = events.sink.watch_of(self)
         self.run_node: Callable[[Node], None] = self.runner()
@@ -139,7 +139,7 @@ class BackwardPass:
     def _put(self, node: Node, nr: int, g: Any) -> None:
         key = (node, nr) if nr else node
         if key in self.buffers:
-            self.buffers[key] = self.buffers[key] + g
+            self.buffers[key] = several.plus(self.buffers[key], g)
         else:
             self.buffers[key] = g
             self.shared.add(key)
@@ -481,9 +481,9 @@ def add(buffers: Buffers, key: Any, g: Any, shared: set[Any], summed: set[Any]) 
         if type(old) is ndarray:
             _add(old, g, old)
         else:
-            buffers[key] = old + g
+            buffers[key] = several.plus(old, g)
     else:
-        buffers[key] = old + g
+        buffers[key] = old + g if type(old) is ndarray else several.plus(old, g)
         summed.add(key)
         shared.discard(key)
 

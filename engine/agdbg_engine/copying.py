@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .device import address, owner
+from .several import copied
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -39,7 +40,7 @@ class Copying:
         if id(self) in memo:
             return memo[id(self)]
         if self._is_parameter:
-            memo[id(self)] = made = rebuild(type(self), self._a.copy(), self.requires_grad, {})
+            memo[id(self)] = made = rebuild(type(self), copied(self._a), self.requires_grad, {})
             return made
         memo[id(self)] = made = rebuild(type(self), _copied(self._a, memo), self.requires_grad, {})
         made._grad = deepcopy(self._grad, memo)
@@ -80,6 +81,6 @@ def _copied(array: Any, memo: dict[int, Any]) -> Any:
     memory = owner(array)
     whole = isinstance(memory, np.ndarray) and (memory.flags.c_contiguous or memory.flags.f_contiguous)
     if not whole or not memory.flags.owndata:
-        return array.copy()
+        return copied(array)
     place = address(array) - address(memory)
     return np.ndarray(array.shape, array.dtype, deepcopy(memory, memo).ravel("K"), place, array.strides)

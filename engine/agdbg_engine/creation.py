@@ -18,6 +18,7 @@ from .memory_format import order
 from .numpy_interop import from_array
 from .overrides import overridable
 from .scalars import check_data, too_big, written
+from .several import at_home, copied
 from .sites import caller
 from .tensor import Tensor, wrap
 
@@ -32,7 +33,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     """A new leaf holding a copy of ``data`` (numbers, nested lists, arrays); Python floats get the default dtype."""
     if isinstance(data, Tensor):
         _tell_rewrapped((data,))
-        array = data._a.copy()
+        array = copied(data._a)
         device = data.device if device is None else device
     elif isinstance(data, np.ndarray | np.generic):
         array = np.array(numbers(data))
@@ -282,6 +283,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, 
 
 
 @overridable
+@at_home
 def zeros_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
@@ -290,6 +292,7 @@ def zeros_like(
 
 
 @overridable
+@at_home
 def ones_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
@@ -298,6 +301,7 @@ def ones_like(
 
 
 @overridable
+@at_home
 def full_like(
     t: Tensor,
     fill_value: Any,
@@ -314,6 +318,7 @@ def full_like(
 
 
 @overridable
+@at_home
 def empty_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:

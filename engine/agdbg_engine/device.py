@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from . import cuda
-from .backends import BACKENDS, Backend, backend_of
+from . import cuda, several
+from .backends import BACKENDS, Backend, backend_of, on_host
 
 
 class device:
@@ -93,10 +94,11 @@ _defaults = _Defaults()
 
 
 def array_module(array: Any) -> Any:
-    """The module that made ``array``: ``numpy``, or the one its type was defined in (``cupy``)."""
+    """The module that made ``array``: ``numpy``, or the one its type was defined in (``cupy``). It makes things there."""
     if isinstance(array, (np.ndarray, np.generic)):
         return np
-    return sys.modules[type(array).__module__.partition(".")[0]]
+    module = sys.modules[type(array).__module__.partition(".")[0]]
+    return several.module_at_home(module, array) if several.active else module
 
 
 def owner(array: Any) -> Any:
@@ -116,7 +118,15 @@ def device_of(array: Any) -> device:
     if isinstance(array, (np.ndarray, np.generic)):
         return CPU
     backend = backend_of(array)
-    return device(backend.kind, backend.index_of(array))
+    index = backend.index_of(array)
+    if index:
+        several.begin()
+    return device(backend.kind, index)
+
+
+def same_place(a: Any, b: Any) -> bool:
+    """Whether two buffers are on one device."""
+    return type(a) is type(b) and (not several.active or on_host(a) or device_of(a) == device_of(b))
 
 
 def resolved(given: Any) -> device:
@@ -132,7 +142,11 @@ def resolved(given: Any) -> device:
     if found.type == "cpu":
         return CPU
     backend = _usable(found)
-    return found if found.index is not None else device(found.type, backend.current())
+    if found.index is None:
+        found = device(found.type, backend.current())
+    if found.index:
+        several.begin()
+    return found
 
 
 def _usable(found: device) -> Backend:
@@ -153,10 +167,15 @@ def moved(array: Any, target: device, blocking: bool = True) -> Any:
         return array
     if target.type == "cpu":
         return backend_of(array).to_host(array, blocking)
+    from . import streams
+
     assert target.index is not None
     if source.type not in ("cpu", target.type):
         array = backend_of(array).to_host(array)
-    return BACKENDS[target.type].to_device(array, target.index, blocking)
+    if source.type != target.type or source.index == target.index:
+        return BACKENDS[target.type].to_device(array, target.index, blocking)
+    with streams.across(BACKENDS[target.type], source.index or 0, target.index):
+        return BACKENDS[target.type].to_device(array, target.index)
 
 
 def beside(array: Any, like: Any) -> Any:
@@ -183,7 +202,15 @@ def pinning() -> Backend:
 
 def on(target: device) -> Any:
     """A context in which the array module of ``target`` makes its arrays there."""
+    if target.type == "cpu":
+        return nullcontext()
     return BACKENDS[target.type].on(target.index or 0)
+
+
+def zeros_on(target: device, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros on ``target``."""
+    with on(target):
+        return module_of(target).zeros(shape, dtype)
 
 
 def module_of(target: device) -> Any:

@@ -6,9 +6,10 @@ NumPy's ``Generator`` that the engine calls; results lie on the device.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from .fused import fused
 if TYPE_CHECKING:
     Shape = Any
 
+F = TypeVar("F", bound=Callable[..., Any])
 GAMMA, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _ALL = 2**64 - 1
 
@@ -51,6 +53,17 @@ def uniform_of(n: Any, seed: Any) -> Any:
     return (hashed(n, seed) >> n.dtype.type(11)).astype(np.float64) * 2.0**-53
 
 
+def _there(draw: F) -> F:
+    """Let a method compute on the device that the numbers are for."""
+
+    @functools.wraps(draw)
+    def call(self: DeviceNumbers, *args: Any, **kwargs: Any) -> Any:
+        with on(self.place):
+            return draw(self, *args, **kwargs)
+
+    return cast(F, call)
+
+
 class DeviceNumbers:
     """Draws on one device."""
 
@@ -63,47 +76,56 @@ class DeviceNumbers:
     def _counters(self, shape: Shape) -> Any:
         n = math.prod(shape) if isinstance(shape, tuple) else shape
         first, self.offset = self.offset, self.offset + n
-        with on(self.place):
-            return module_of(self.place).arange(first, first + n, dtype=np.uint64).reshape(shape)
+        return module_of(self.place).arange(first, first + n, dtype=np.uint64).reshape(shape)
 
+    @_there
     def random(self, shape: Shape) -> Any:
         """Uniform numbers in [0, 1)."""
         return uniform_of(self._counters(shape), mixed(self.seed))
 
+    @_there
     def uniform(self, low: float, high: float, shape: Shape) -> Any:
         """Uniform numbers in [``low``, ``high``)."""
         return self.random(shape) * (high - low) + low
 
+    @_there
     def standard_normal(self, shape: Shape) -> Any:
         """Normal numbers (Box and Muller, 1958)."""
         size, turn = self.standard_exponential(shape), self.random(shape)
         return np.sqrt(size * 2.0) * np.cos(turn * (2 * math.pi))
 
+    @_there
     def standard_exponential(self, shape: Shape) -> Any:
         """Exponential numbers of rate 1."""
         return -np.log1p(-self.random(shape))
 
+    @_there
     def standard_cauchy(self, shape: Shape) -> Any:
         """Cauchy numbers around 0."""
         return np.tan((self.random(shape) - 0.5) * math.pi)
 
+    @_there
     def lognormal(self, mean: float, sigma: float, shape: Shape) -> Any:
         """Exponentials of normal numbers."""
         return np.exp(self.standard_normal(shape) * sigma + mean)
 
+    @_there
     def gumbel(self, size: Shape) -> Any:
         """Gumbel numbers around 0."""
         return -np.log(self.standard_exponential(size))
 
+    @_there
     def geometric(self, p: float, shape: Shape) -> Any:
         """Attempts until the first success of probability ``p``."""
         return np.floor(self.standard_exponential(shape) / -math.log1p(-p)) + 1
 
+    @_there
     def integers(self, low: int, high: int, shape: Shape) -> Any:
         """Integers in [``low``, ``high``)."""
         found = hashed(self._counters(shape), mixed(self.seed))
         return (found % np.uint64(high - low)).astype(np.int64) + low
 
+    @_there
     def permutation(self, n: int) -> Any:
         """A random order of 0 .. n - 1."""
         return hashed(self._counters((n,)), mixed(self.seed)).argsort()

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import events
 from .current import current
+from .device import same_place
 from .dtype import cpp_type, scalar_type
 from .errors import class_name
 from .hooks import node_hooks
@@ -119,6 +120,8 @@ def _check(t: Any, value: Any) -> None:
             f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "  # type: ignore[attr-defined]  # as above
             f"'{t.device.type}'. Please ensure that the gradient and the tensor are on the same device"
         )
+    if not same_place(value._a, t._a):
+        raise RuntimeError("assigned grad has data located on a different device")
     if value._a.shape != t._a.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(value._a.shape)}' to a tensor of size '{list(t._a.shape)}'. "

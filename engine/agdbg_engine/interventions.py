@@ -8,7 +8,7 @@ import numpy as np
 
 from . import events
 from .backward import QUIET, _route_tensors, route
-from .device import module_of
+from .device import zeros_on
 from .hooks import firing
 from .journal import buffer_of, innermost, own_keys, slots_of, unpacks
 from .saved import Freed
@@ -92,4 +92,4 @@ def _like_its_output(bp: BackwardPass, node: Node, i: int) -> Any:
         return np.zeros_like(waiting)
     described = n._input_metadata
     like = described[nr] if nr < len(described) else None
-    return None if like is None else module_of(like.device).zeros(like.shape, like.dtype)
+    return None if like is None else zeros_on(like.device, like.shape, like.dtype)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import events
+from . import events, several
 from .backward import BackwardPass
 from .node import AccumulateGrad, Node, Nowhere
 from .saved import Freed, Packed, seen
@@ -188,11 +188,12 @@ class _Entry:
         grad = t._grad
         if grad is None or self.bp.create_graph:  # a new tensor takes its place
             return lambda: setattr(t, "_grad", grad)
-        kept, version = grad._a.copy(), grad._version
+        kept, version = several.copied(grad._a), grad._version
         self.bytes += _size(kept)
 
         def restore() -> None:
-            grad._a[...] = kept
+            with several.home((kept,)):
+                grad._a[...] = kept
             if grad._storage is not None:
                 grad._storage.version = version
                 if grad._storage.writers:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .device import same_place
 from .hooks import node_hooks
 from .validate import fitted_to, metadata_of
 
@@ -32,7 +33,7 @@ def pin_leaf(t: Tensor, array: Any) -> None:
 
 
 def _another_kind(old: Any, new: Any) -> bool:
-    return new.shape != old.shape or new.dtype != old.dtype or type(new) is not type(old)
+    return new.shape != old.shape or new.dtype != old.dtype or not same_place(new, old)
 
 
 def fitted(bp: BackwardPass, node: Node, gs: list[Any]) -> list[Any]:

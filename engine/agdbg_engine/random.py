@@ -16,6 +16,7 @@ from .device_numbers import DeviceNumbers, HostNumbers
 from .dtype import get_default_dtype, scalar_type
 from .grad_mode import mode
 from .overrides import overridable
+from .several import at_home
 from .tensor import Tensor, wrap
 
 _BYTES = 48
@@ -213,9 +214,13 @@ def fork_rng(devices: Iterable[Any] | None = None, enabled: bool = True, **optio
 # ----- numbers of a dtype -----
 
 
+@at_home
 def _as(found: Any, dtype: Any) -> Any:
     """What was drawn as ``dtype``; NumPy draws a number where the shape is that of one."""
     return found.astype(dtype, copy=False) if hasattr(found, "astype") else np.asarray(found, dtype)
+
+
+_at_most, _times = at_home(np.minimum), at_home(np.multiply)
 
 
 def uniform(numbers: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -228,14 +233,14 @@ def uniform(numbers: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     found = _as(numbers.random(shape), dtype)
     if dtype == np.float64:
         return found
-    return np.minimum(found, np.nextafter(dtype.type(1), dtype.type(0)))  # rounding may have made 1 of it
+    return _at_most(found, np.nextafter(dtype.type(1), dtype.type(0)))  # rounding may have made 1 of it
 
 
 def normal(numbers: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Standard normal numbers; complex ones have that variance in both parts together."""
     if dtype.kind == "c":
         parts = np.dtype(f"f{dtype.itemsize // 2}")
-        return (normal(numbers, (*shape, 2), parts) * parts.type(0.5**0.5)).view(dtype)[..., 0]
+        return _times(normal(numbers, (*shape, 2), parts), parts.type(0.5**0.5)).view(dtype)[..., 0]
     if dtype.kind in "biu":
         raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{scalar_type(dtype)}'")
     return _as(numbers.standard_normal(shape), dtype)
@@ -316,7 +321,7 @@ def randperm(
     dtype = np.dtype(dtype or np.int64)
     if dtype.kind in "iu" and n - 1 > np.iinfo(dtype).max:
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
-    return leaf(generator_on(resolved(device), generator).permutation(n).astype(dtype), device, requires_grad)
+    return leaf(_as(generator_on(resolved(device), generator).permutation(n), dtype), device, requires_grad)
 
 
 @overridable

@@ -10,6 +10,7 @@ import numpy as np
 from . import errors
 from .gradient_edge import GradientEdge, known
 from .node import Node, edge
+from .several import at_home
 from .tensor import Tensor, wrap
 from .validate import InputMetadata, metadata_of
 
@@ -83,13 +84,16 @@ def _ones(root: Root) -> Tensor | None:
         return None
     if t._a.size != 1 or t._a.dtype.kind != "f":
         _check_scalar(metadata_of(t), t._fn, t)
-    return wrap(np.ones_like(t._a))
+    return wrap(_ones_like(t._a))
+
+
+_ones_like = at_home(np.ones_like)
 
 
 def _like(root: GradientEdge) -> Any:
     """Ones on another device: what the node saved of it shows by which library."""
     node: Any = root.node
-    return np.ones_like(node.variable._a if node.leaf else node.s_result)
+    return _ones_like(node.variable._a if node.leaf else node.s_result)
 
 
 def _check_scalar(want: InputMetadata | None, node: Node | None, t: Tensor | None) -> None:

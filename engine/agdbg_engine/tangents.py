@@ -17,6 +17,7 @@ from .device import address, array_module, owner
 from .grad_mode import mode
 from .layout import dense
 from .meta import AutogradMeta
+from .several import at_home
 from .tensor import Tensor, wrap
 from .view import Step, ViewMeta, as_view
 
@@ -168,6 +169,7 @@ def _place(a: Any) -> tuple[int, int]:
     return (address(a) - address(whole)) // a.itemsize, whole.nbytes // a.itemsize
 
 
+@at_home
 def _arranged(values: Any, like: Any) -> Any:
     """``values`` in new memory, with the strides of ``like``: where that repeats elements, they are repeated."""
     xp = array_module(values)

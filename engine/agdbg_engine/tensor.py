@@ -13,6 +13,7 @@ from . import errors, events, inside, layout
 from .attributes import Attributes
 from .conversions import Conversions
 from .copying import Copying
+from .device import same_place
 from .dtype import is_differentiable
 from .factories import Factories
 from .grad_mode import mode
@@ -328,7 +329,7 @@ class Tensor(
             if self._rg:
                 events.keep_on(events.INFERENCE)  # an op on nothing but such is not recorded
         self._shared_storage()
-        if (value._a.dtype != self._a.dtype or type(value._a) is not type(self._a)) and self._meta is not None:
+        if (value._a.dtype != self._a.dtype or not same_place(value._a, self._a)) and self._meta is not None:
             self._meta.accumulator = None  # what is recorded from now on has gradients of the other dtype, or elsewhere
         self._a = value._a
 

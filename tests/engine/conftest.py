@@ -28,6 +28,7 @@ for _name in (
     "random_programs",
     "op_samples",
     "cupy_api",
+    "strict_streams",
     "strict_device",
     "forward_tools",
     "together",

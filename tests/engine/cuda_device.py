@@ -39,8 +39,17 @@ def allowed_host_reads():
     return contextlib.nullcontext()
 
 
-def put(array):
-    """A copy of a NumPy array (or number, list) on the GPU, at its place in a copy of the memory that it is a part of."""
+PLACE = f"strict:{BACKEND.count() - 1}"
+"""The last GPU: not the current one of a thread, where there are several."""
+
+
+def put(array, index=0):
+    """A copy of a NumPy array (or number, list) on GPU ``index``, at its place in a copy of the memory that it is a part of."""
+    with BACKEND.on(index):
+        return _put(array)
+
+
+def _put(array):
     if not isinstance(array, np.ndarray):
         return cupy.array(array)
     owner = array

@@ -6,6 +6,9 @@ What would copy between host and device without anybody asking is refused: readi
 ufuncs, methods and parameters that CuPy lacks (:mod:`cupy_api`) are not here either, nor are dtypes that it lacks. Ufuncs have no
 methods by way of NumPy's dispatch, as in CuPy. A 0-d result stays an array.
 
+There are two devices (:mod:`strict_streams`): nothing is computed on arrays of one that is not the current one, whereas CuPy reads
+them from there, if it can, and puts the result on the current one.
+
 Every refusal is noted in :data:`refusals`, so that a test sees it even where somebody caught the exception. The module itself is
 what ``array_module`` gives: it has CuPy's functions by CuPy's names.
 """
@@ -13,14 +16,22 @@ what ``array_module`` gives: it has CuPy's functions by CuPy's names.
 import contextlib
 import importlib
 import sys
-import threading
 import types
 import weakref
 from collections import namedtuple
-from typing import ClassVar
 
 import agdbg_tests_cupy_api as cupy_api
 import numpy as np
+from agdbg_tests_strict_streams import (
+    COUNT,
+    Device,
+    Elsewhere,
+    Event,
+    Stream,
+    get_current_stream,
+    get_elapsed_time,
+    here,
+)
 
 from agdbg_engine.backends import Backend, MemoryUse, register
 from agdbg_engine.cuda.memory import Peaks, out_of_memory
@@ -80,8 +91,8 @@ Flags = namedtuple("Flags", "c_contiguous f_contiguous owndata")
 class Pointer:
     """A place in the memory of an array: CuPy's ``array.data``."""
 
-    def __init__(self, array, offset=0):
-        self.array, self.offset = array, offset
+    def __init__(self, array, offset=0, device=None):
+        self.array, self.offset, self.device = array, offset, device
 
     @property
     def ptr(self):
@@ -89,13 +100,7 @@ class Pointer:
         return self.array.ctypes.data + self.offset
 
     def __add__(self, offset):
-        return Pointer(self.array, self.offset + offset)
-
-
-class Device:
-    """Where an array lies."""
-
-    id = 0
+        return Pointer(self.array, self.offset + offset, self.device)
 
 
 _owners = weakref.WeakValueDictionary()
@@ -107,9 +112,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
 
     __array_priority__ = 100
     __hash__ = None
-    device = Device()
 
-    def __init__(self, host, dtype=None, memptr=None, strides=None):
+    def __init__(self, host, dtype=None, memptr=None, strides=None, device=None):
+        self.device = (memptr.device if memptr else device) or Device()
         if not isinstance(
             host, np.ndarray
         ):  # as CuPy's: a shape, a dtype, a place in memory that lies in order, strides
@@ -131,23 +136,26 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     itemsize = property(lambda self: self._host.itemsize)
     nbytes = property(lambda self: self._host.nbytes)
     strides = property(lambda self: self._host.strides)
-    data = property(lambda self: Pointer(self._host))
-    T = property(lambda self: ndarray(self._host.T))
-    mT = property(lambda self: ndarray(self._host.mT))
-    imag = property(lambda self: ndarray(self._host.imag))
+    data = property(lambda self: Pointer(self._host, device=self.device))
+    T = property(lambda self: self._of(self._host.T))
+    mT = property(lambda self: self._of(self._host.mT))
+    imag = property(lambda self: self._of(self._host.imag))
+
+    def _of(self, host):
+        return ndarray(host, device=self.device)
 
     @property
     def real(self):
         """The real part: a view of complex numbers, the array itself of others."""
-        return ndarray(self._host.real) if self.dtype.kind == "c" else self
+        return self._of(self._host.real) if self.dtype.kind == "c" else self
 
     @real.setter
     def real(self, value):
-        self._host.real = _host(value)
+        _at_home(self)._host.real = _host(value)
 
     @imag.setter
     def imag(self, value):
-        self._host.imag = _host(value)
+        _at_home(self)._host.imag = _host(value)
 
     @property
     def flags(self):
@@ -164,7 +172,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
         if owner is self._host:
             return None
         known = _owners.get(id(owner))
-        return ndarray(owner) if known is None else known
+        return self._of(owner) if known is None else known
 
     def __len__(self):
         return len(self._host)
@@ -202,20 +210,22 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     def __getitem__(self, key):
         if _masks(key):
             _read("a mask as an index")
-        return _device(self._host[_key(key)])
+        arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if hasattr(k, "dtype") or isinstance(k, list)]
+        found = (_at_home(self) if arrays else self)._host[_key(key)]
+        return self._of(found if isinstance(found, np.ndarray) else np.asarray(found))
 
     def __setitem__(self, key, value):
         if len(_masks(key)) > 1:
             _refuse(Missing, "an index of several masks")
-        self._host[_key(key)] = _host(value)
+        _at_home(self)._host[_key(key)] = _host(value)
 
     def take(self, indices, axis=None, out=None):
         """Elements by flat position, or slices along ``axis``."""
-        return _device(self._host.take(_host(indices), axis))
+        return _device(_host(self).take(_host(indices), axis))
 
     def dot(self, other):
         """The product with another device array."""
-        return _device(self._host.dot(_host(other)))
+        return _device(_host(self).dot(_host(other)))
 
 
 def _reading(name):
@@ -236,7 +246,11 @@ def _method(name, allowed):
             _refuse(Missing, f"ndarray.{name} has no argument {', '.join(sorted(set(kwargs) - allowed))}")
         if name in SIZED_BY_VALUES:
             _read(name)
-        return _device(getattr(self._host, name)(*_host_all(args), **_host_all(kwargs)))
+        found = getattr(self._host, name)(*_host_all(args), **_host_all(kwargs))
+        if isinstance(found, np.ndarray) and np.may_share_memory(found, self._host):
+            return self._of(found)
+        _at_home(self)
+        return _device(found)
 
     method.__name__ = name
     return method
@@ -266,9 +280,16 @@ for _name, (_kind, _) in cupy_api.API["cupy.ndarray"].items():
 def _host(x):
     """An operand as NumPy takes it; NumPy arrays may not be among the operands."""
     if isinstance(x, ndarray):
-        return x._host
+        return _at_home(x)._host
     if isinstance(x, np.ndarray):
         _refuse(Mixed, f"a NumPy array of shape {x.shape} and dtype {x.dtype} among device arrays")
+    return x
+
+
+def _at_home(x):
+    """``x``, with which something is to be computed: on its own device."""
+    if x.device.id != here():
+        _refuse(Elsewhere, f"an array of shape {x.shape} on device {x.device.id} while {here()} is the current one")
     return x
 
 
@@ -298,6 +319,12 @@ def _masks(key):
 
 # ----- the functions -----
 
+_VIEWS = {
+    "may_share_memory", "shares_memory", "shape", "ndim", "size", "broadcast_to", "moveaxis", "swapaxes", "expand_dims", "transpose",
+    "squeeze",
+}  # fmt: skip
+"""Functions that compute nothing: the current device does not matter."""
+
 _ON_DEVICE = {"allclose", "array_equal", "array_equiv", "count_nonzero", "isclose", "linalg.matrix_rank"}
 """Functions whose result NumPy gives as a number of Python, CuPy as a 0-d array."""
 
@@ -314,11 +341,12 @@ def _run(space, name, function, args, kwargs):
     if name == "repeat" and any(isinstance(x, ndarray) for x in (*args[1:2], kwargs.get("repeats"))):
         _read("repeat by an array of counts")
     out = kwargs.get("out")
+    if name in _VIEWS and isinstance(args[0], ndarray):
+        with args[0].device:
+            return _device(function(*_host_all(args), **_host_all(kwargs)))
     result = function(*_host_all(args), **_host_all(kwargs))
     if out is not None:
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    if name in ("may_share_memory", "shares_memory"):
-        return bool(result)
     if name == "diagonal":
         result.flags.writeable = True  # nothing on the device is read-only
     return _device(np.asarray(result) if name in _ON_DEVICE else result)
@@ -363,6 +391,7 @@ def _function(space, name, function):
             and kwargs.get("dtype") is None
             and len(args) == 1
         ):
+            _at_home(args[0])
             return ndarray(function(args[0]._host)) if name.startswith("asc") or name.startswith("asf") else args[0]
         if name in _CREATE:
             first = args[0]._host if isinstance(args[0], ndarray) else np.array(first_of(args[0]))
@@ -431,82 +460,13 @@ def scipy(part):
     return _Space(f"cupyx.scipy.{part}", importlib.import_module(f"scipy.{part}"))
 
 
-# ----- streams: work is done at once, but noted with the stream that it was asked of -----
-
-
-class Stream:
-    """A queue, as CuPy's; ``waits`` notes which stream waits for which, ``work`` on which stream a function ran last."""
-
-    waits: ClassVar = []
-    work: ClassVar = {}
-    null = None
-
-    def __init__(self, null=False, non_blocking=False, priority=0):
-        self.ptr = 0 if null else id(self)
-        self.done = True
-        self._before = []
-
-    def __enter__(self):
-        self._before.append(_streams.current)
-        _streams.current = self
-
-    def __exit__(self, *error):
-        _streams.current = self._before.pop()
-
-    def record(self, event=None):
-        """An event behind all that was asked for."""
-        event = event or Event()
-        event.record(self)
-        return event
-
-    def wait_event(self, event):
-        """Wait for ``event`` before what is asked for from now on."""
-        Stream.waits.append((self, event.stream))
-
-    def synchronize(self):
-        """Wait for all that was asked for."""
-
-
-class Event:
-    """A place in a stream, as CuPy's."""
-
-    def __init__(self, block=False, disable_timing=False):
-        self.stream, self.done, self.timed, self.at = None, False, not disable_timing, 0
-
-    def record(self, stream=None):
-        """Put the event behind all that was asked for."""
-        self.stream, self.done, self.at = stream or get_current_stream(), True, len(Stream.waits)
-
-    def synchronize(self):
-        """Wait for the event."""
-
-
-class _Streams(threading.local):
-    current = None
-
-
-_streams = _Streams()
-Stream.null = Stream(null=True)
-
-
-def get_current_stream():
-    """The stream that this thread's work goes to."""
-    return _streams.current or Stream.null
-
-
-def get_elapsed_time(start, end):
-    """Milliseconds, of which every wait takes one."""
-    assert start.timed and end.timed
-    return float(end.at - start.at)
-
-
 cuda = types.SimpleNamespace(
-    Stream=Stream, Event=Event, get_current_stream=get_current_stream, get_elapsed_time=get_elapsed_time
+    Device=Device, Stream=Stream, Event=Event, get_current_stream=get_current_stream, get_elapsed_time=get_elapsed_time
 )
 
 
 class Strict(Backend):
-    """The pretended device; ``limit`` is how many bytes it has."""
+    """The two pretended devices; ``limit`` is how many bytes each has."""
 
     def __init__(self):
         super().__init__("strict", __name__, scipy)
@@ -515,9 +475,25 @@ class Strict(Backend):
         self.cached = 0
         self.locked = []
 
+    def count(self):
+        """As many as there are in :mod:`strict_streams`."""
+        return COUNT
+
+    def current(self):
+        """That of this thread."""
+        return here()
+
+    def on(self, index):
+        """As CuPy's."""
+        return Device(index)
+
+    def use(self, index):
+        """As CuPy's."""
+        Device(index).use()
+
     def memory(self, index):
         """Bytes of the arrays that are alive."""
-        used = sum(a.nbytes for a in list(_owners.values()))
+        used = sum(a.nbytes for a in list(_owners.values()) if a.device.id == index)
         return MemoryUse(used, used + self.cached, self.limit - used, self.limit)
 
     def free_cached(self):
@@ -535,10 +511,11 @@ class Strict(Backend):
 
     def made(self, array):
         """Memory was asked for."""
-        if self.limit < 1 << 40 and self.memory(0).allocated > self.limit:
+        index = array.device.id
+        if self.limit < 1 << 40 and self.memory(index).allocated > self.limit:
             del _owners[id(array._host)]
-            raise out_of_memory(self, 0, array.nbytes)
-        self.peaks.see(0, array.nbytes)
+            raise out_of_memory(self, index, array.nbytes)
+        self.peaks.see(index, array.nbytes)
 
 
 BACKEND = Strict()
@@ -547,17 +524,22 @@ register(BACKEND)
 # ----- what only tests do -----
 
 
-def put(array):
+PLACE = f"strict:{COUNT - 1}"
+"""The device that is not the current one of a thread."""
+
+
+def put(array, index=0):
     """A copy of a NumPy array (or number, list) on the device, at its place in a copy of the memory that it is a part of."""
+    device = Device(index)
     if not isinstance(array, np.ndarray):
-        return ndarray(np.array(array))
+        return ndarray(np.array(array), device=device)
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     if owner is array or not owner.flags.c_contiguous or 0 in array.shape:
-        return ndarray(array.copy("K"))
+        return ndarray(array.copy("K"), device=device)
     place = array.ctypes.data - owner.ctypes.data
-    return ndarray(np.ndarray(array.shape, array.dtype, owner.copy(), place, array.strides))
+    return ndarray(np.ndarray(array.shape, array.dtype, owner.copy(), place, array.strides), device=device)
 
 
 def host(array):

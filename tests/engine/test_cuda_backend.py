@@ -137,7 +137,7 @@ def test_pinned_memory(cupy):
 
 def test_a_copy_to_the_host_that_does_not_wait_goes_to_pinned_memory(cupy):
     class Array:
-        shape, dtype = (2,), np.dtype(np.float32)
+        shape, dtype, device = (2,), np.dtype(np.float32), types.SimpleNamespace(id=0)
 
         def get(self, order="C", out=None, blocking=True):
             if out is None:

@@ -68,7 +68,10 @@ def test_waiting():
 def test_events():
     with streams.Stream(BACKEND) as side:
         start, end = streams.Event(BACKEND, enable_timing=True), streams.Event(BACKEND, enable_timing=True)
-        assert not start.query()
+        assert start.query()  # as torch: what was not asked for is done
+        start.wait(side)
+        with pytest.raises(ValueError, match="Both events must be recorded"):
+            start.elapsed_time(end)
         start.record()
         start.wait(streams.default(BACKEND))
         end.record(side)

@@ -45,7 +45,7 @@ def test_wrong_names(name):
 
 
 def test_a_device_that_is_not_there():
-    with pytest.raises(RuntimeError, match="strict:5 of 1 device"):
+    with pytest.raises(RuntimeError, match="strict:5 of 2 device"):
         ag.zeros(2, device="strict:5")
 
 

@@ -13,6 +13,9 @@ from agdbg_tests_op_db import OPS, of_engine
 import agdbg_engine as engine
 from agdbg_engine.tensor import wrap
 
+PLACE = engine.device(strict.PLACE)
+"""Not the device that is the current one, where there are several: every op must go to that of its operands."""
+
 FIRST = ((torch.float64, 3), (torch.float32, 2))
 """So many samples of an entry by dtype; where it takes no floating numbers, of int64 or bool."""
 
@@ -70,7 +73,11 @@ class DeviceCopier(Copier):
 
 def on(device, t):
     """``t`` on ``device``, as a new leaf."""
-    return wrap(strict.put(t._a)) if device == "strict" else t
+    if device == "cpu":
+        return t
+    made = wrap(strict.put(t._a, PLACE.index))
+    assert made.device == PLACE  # which the engine has heard of now
+    return made
 
 
 def cases(name):
@@ -89,14 +96,14 @@ def computed(case, device):
     copy = DeviceCopier(device)
     args, kwargs = [copy(case.sample.input), *map(copy, case.sample.args)], copy(case.sample.kwargs)
     engine.manual_seed(0)
-    with engine.device(device) if device == "strict" else contextlib.nullcontext():
+    with contextlib.nullcontext() if device == "cpu" else engine.device(device):
         result = of_engine(case.op)(*args, **kwargs)
         results = leaves_of(result)
         differentiable = [x for x in results if x.requires_grad]
         if not differentiable or not copy.leaves:
             return [x._a for x in results], []
         rng = case.rng()
-        seeds = [on(x.device.type, wrap(_numbers(rng, x))) for x in differentiable]
+        seeds = [on("cpu" if x.device.type == "cpu" else device, wrap(_numbers(rng, x))) for x in differentiable]
         grads = engine.autograd.grad(differentiable, copy.leaves, seeds, allow_unused=True)
     return [x._a for x in results], [None if g is None else g._a for g in grads]
 
@@ -117,7 +124,7 @@ def differences(case):
     allowed = strict.allowed_host_reads() if case.name in HOST_READS else contextlib.nullcontext()
     try:
         with quiet(), allowed:
-            ours = computed(case, "strict")
+            ours = computed(case, PLACE)
     except Exception as error:
         reasons = f" [{'; '.join(strict.refusals)}]" if strict.refusals else ""
         return [f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{reasons}"]

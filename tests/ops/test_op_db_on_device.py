@@ -28,11 +28,11 @@ def test_refused_with_a_reason(name):
     found = []
     for case in on_device.cases(name):
         try:
-            on_device.computed(case, "strict")
+            on_device.computed(case, on_device.PLACE)
         except NotImplementedError as error:
             found.append(str(error))
     assert found
-    assert all(" is not implemented on device strict:0: " in text for text in found)
+    assert all(f" is not implemented on device {on_device.PLACE}: " in text for text in found)
     assert any(reason in found[0] for reason in HOST_ONLY.values())
 
 
@@ -43,7 +43,7 @@ def test_reads_only_where_it_must(name):
     for case in on_device.cases(name):
         try:
             with on_device.quiet():
-                on_device.computed(case, "strict")
+                on_device.computed(case, on_device.PLACE)
         except Exception:
             continue
     assert any("HostRead" in text for text in strict.refusals)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .backend import BACKEND
+from .devices import Devices
 from .memory import Memory, OutOfMemoryError
 
 if TYPE_CHECKING:
-    from .. import streams
     from ..random import Generator
     from ..tensor import Tensor
 
 __all__ = [
-    "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream", "device_count",
-    "empty_cache", "get_rng_state", "is_available", "is_initialized", "manual_seed", "manual_seed_all",
-    "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats",
-    "memory_summary", "reset_peak_memory_stats", "set_rng_state", "stream", "synchronize",
+    "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream", "device", "device_count",
+    "device_of", "empty_cache", "get_device_name", "get_rng_state", "is_available", "is_initialized", "manual_seed",
+    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
+    "memory_stats",
+    "memory_summary", "reset_peak_memory_stats", "set_device", "set_rng_state", "stream", "synchronize",
 ]  # fmt: skip
 
 # ----- devices -----
@@ -38,53 +38,12 @@ def device_count() -> int:
     return BACKEND.count() if is_available() else 0
 
 
-def current_device() -> int:
-    """The number of the GPU that ``"cuda"`` without a number means."""
-    return BACKEND.current()
-
-
-def synchronize(device: Any = None) -> None:
-    """Wait until the GPU has done all that it was asked for."""
-    from ..device import device as Device
-
-    BACKEND.synchronize(device if device is None or isinstance(device, int) else Device(device).index)
-
-
-# ----- streams -----
-
-
-def Stream(device: Any = None, priority: int = 0, **_: Any) -> streams.Stream:
-    """A new queue of work beside the default one."""
-    from .. import streams
-
-    return streams.Stream(BACKEND, priority=priority)
-
-
-def Event(enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> streams.Event:
-    """A place in a stream, to wait for or to measure time between two of them."""
-    from .. import streams
-
-    return streams.Event(BACKEND, enable_timing, blocking)
-
-
-def stream(stream: streams.Stream | None) -> AbstractContextManager[Any]:
-    """A context in which this thread's work goes to ``stream``; nothing changes for ``None``."""
-    return nullcontext() if stream is None else stream
-
-
-def current_stream(device: Any = None) -> streams.Stream:
-    """The stream that this thread's work goes to."""
-    from .. import streams
-
-    return streams.current(BACKEND)
-
-
-def default_stream(device: Any = None) -> streams.Stream:
-    """The stream that is current where nobody has chosen another."""
-    from .. import streams
-
-    return streams.default(BACKEND)
-
+_devices = Devices(BACKEND)
+current_device, set_device, synchronize = _devices.current_device, _devices.set_device, _devices.synchronize
+device, device_of = _devices.device, _devices.device_of
+get_device_name = _devices.get_device_name
+Stream, Event, stream = _devices.Stream, _devices.Event, _devices.stream
+current_stream, default_stream = _devices.current_stream, _devices.default_stream
 
 # ----- random numbers -----
 

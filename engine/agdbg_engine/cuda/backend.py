@@ -46,13 +46,20 @@ class Cuda(Backend):
     def on(self, index: int) -> Any:
         return self.module.cuda.Device(index)
 
+    def use(self, index: int) -> None:
+        self.module.cuda.Device(index).use()
+
+    def name_of(self, index: int) -> str:
+        return str(self.module.cuda.runtime.getDeviceProperties(index)["name"].decode())
+
     def synchronize(self, index: int | None = None) -> None:
         self.module.cuda.Device(index).synchronize()
 
     def to_host(self, array: Any, blocking: bool = True) -> Any:
-        if blocking:
-            return array.get(order="A")
-        return array.get(out=self._pinned_empty(array.shape, array.dtype), blocking=False)
+        with self.on(self.index_of(array)):
+            if blocking:
+                return array.get(order="A")
+            return array.get(out=self._pinned_empty(array.shape, array.dtype), blocking=False)
 
     # ----- kernels and random numbers -----
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import errors
 from ..backends import Backend, MemoryUse
+from .devices import Devices
 
 _LOOK = 1 << 20
 """Every allocation of so many bytes is looked at for the peak, and of smaller ones every :data:`_SMALL`-th."""
@@ -69,12 +70,10 @@ class Memory:
     def __init__(self, backend: Backend, peaks: Peaks) -> None:
         self._backend = backend
         self._peaks = peaks
+        self._devices = Devices(backend)
 
     def _index(self, device: Any) -> int:
-        from ..device import device as Device
-
-        index = device if device is None or isinstance(device, int) else Device(device).index
-        return self._backend.current() if index is None else index
+        return self._devices.index(device)
 
     def _use(self, device: Any) -> MemoryUse:
         return self._backend.memory(self._index(device))

@@ -78,7 +78,7 @@ class Forward:
             return None
         tangent = given[id(x)]
         if tangent is None and self.node.materialize_grads and is_differentiable(x.dtype):
-            return zeros_like((x.shape, x.dtype, type(x._a)))
+            return zeros_like((x.shape, x.dtype, x.device))
         return tangent
 
     def _made(self, out: Tensor, level: int, tangent: Any, given: dict[int, Tensor | None]) -> None:

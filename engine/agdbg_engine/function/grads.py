@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
-from ..device import CPU, device
+from ..device import device, device_of, zeros_on
 from ..tensor import Tensor, wrap
 from ..validate import InputMetadata, validate_outputs
 from .ctx import separate
@@ -17,8 +16,8 @@ from .ctx import separate
 if TYPE_CHECKING:
     from .node import BackwardCFunction
 
-Like = tuple[tuple[int, ...], np.dtype[Any], type]
-"""Shape, dtype and array type of a tensor."""
+Like = tuple[tuple[int, ...], np.dtype[Any], device]
+"""Shape, dtype and device of a tensor."""
 
 
 def like(t: Any) -> Like | None:
@@ -26,19 +25,13 @@ def like(t: Any) -> Like | None:
     if not isinstance(t, Tensor):
         return None
     a = t._a
-    return a.shape, a.dtype, type(a)
-
-
-def device_like(like: Like) -> device:
-    """The kind of device of such a tensor."""
-    return CPU if issubclass(like[2], np.ndarray) else device("cuda", 0)
+    return a.shape, a.dtype, device_of(a)
 
 
 def zeros_like(like: Like) -> Tensor:
-    """Zeros in the library of such a tensor."""
-    shape, dtype, kind = like
-    library = np if issubclass(kind, np.ndarray) else sys.modules[kind.__module__.partition(".")[0]]
-    return wrap(library.zeros(shape, dtype))
+    """Zeros where such a tensor is."""
+    shape, dtype, place = like
+    return wrap(zeros_on(place, shape, dtype))
 
 
 def fitted(node: BackwardCFunction, returned: Any) -> tuple[Tensor | None, ...]:
@@ -101,16 +94,11 @@ def _refused(node: BackwardCFunction, text: str, i: int) -> Exception:
 def _validated(node: BackwardCFunction, found: list[Tensor | None]) -> tuple[Tensor | None, ...]:
     wants = [w for w in node._wants if w is not None]
     expected = [
-        None if n is None or g is None else _metadata(want, g)
+        None if n is None or g is None else InputMetadata(*want)
         for g, want, n in zip(found, wants, node.next, strict=True)
     ]
     names = [name for name, want in zip(argument_names(node), node._wants, strict=True) if want is not None]
     return validate_outputs(node, found, expected, names)
-
-
-def _metadata(want: Like, g: Tensor) -> InputMetadata:
-    same = type(g._a) is want[2]
-    return InputMetadata(want[0], want[1], g.device if same else device_like(want))
 
 
 def argument_names(node: BackwardCFunction) -> list[str]:

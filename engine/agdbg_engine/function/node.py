@@ -14,7 +14,7 @@ from ..sites import caller
 from ..tensor import wrap
 from ..validate import InputMetadata
 from .ctx import FunctionCtx, no_backward
-from .grads import Like, device_like, fitted, zeros_like
+from .grads import Like, fitted, zeros_like
 from .names import UNKNOWN, claim, reclaim, set_tag, tag_of
 from .saved import PerNode, Slots, names
 
@@ -116,9 +116,7 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
 
     @property
     def _input_metadata(self) -> tuple[InputMetadata | None, ...]:
-        return tuple(
-            None if like is None else InputMetadata(like[0], like[1], device_like(like)) for like in self._likes
-        )
+        return tuple(None if like is None else InputMetadata(*like) for like in self._likes)
 
     def __dir__(self) -> list[str]:
         return list(object.__dir__(self))

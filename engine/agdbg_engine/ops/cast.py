@@ -13,6 +13,7 @@ from ..device import device as Device
 from ..device import device_of, resolved
 from ..dtype import is_differentiable
 from ..memory_format import contiguous_format
+from ..several import at_home
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from . import _generated as g
@@ -57,12 +58,17 @@ def to(
         if events.sink is not None and self._rg and self.requires_grad:
             events.sink.graph_cut(self, "integer", *caller())
         with np.errstate(**QUIET):  # NaN as an integer
-            return wrap(k.to_copy(self._a, target) if target.kind != "b" else self._a.astype(target))
+            return _cut_off(self, target)
     if target.kind == "c":
         events.keep_on(events.COMPLEX)  # complex gradients take the general way, which conjugates
     elif self._a.dtype.kind == "c":
         warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
     return _copied(self, target, memory_format)
+
+
+@at_home
+def _cut_off(x: Tensor, dtype: Any) -> Tensor:
+    return wrap(k.to_copy(x._a, dtype) if dtype.kind != "b" else x._a.astype(dtype))
 
 
 def _copied(x: Tensor, dtype: Any, memory_format: Any) -> Tensor:

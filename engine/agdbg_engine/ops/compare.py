@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import events
+from .. import events, several
 from ..dtype import result_type, scalar_type
 from ..overrides import Overridden, ask_all, canonical
 from ..scalars import wrapped
+from ..several import at_home
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import explain, not_a_tensor, shape_error
@@ -47,6 +48,9 @@ def _operator(name: str, ufunc: Any) -> Operator:
         if isinstance(other, Tensor):
             try:
                 operand = other._in
+            except several.Elsewhere:
+                with several.home((self, other)):
+                    return compare(self, other)
             except Overridden:
                 return ask_all(canonical.get(compare, compare), self, other)
         elif isinstance(other, complex) and not logical:
@@ -58,7 +62,10 @@ def _operator(name: str, ufunc: Any) -> Operator:
         if ordering and "c" in (self._a.dtype.kind, getattr(operand, "dtype", self._a.dtype).kind):
             refuse_complex(name, result_type([(x.dtype, 2) for x in (self._a, operand) if hasattr(x, "dtype")]))
         try:
-            out = wrap(ufunc(self._a, operand))
+            out = wrap(ufunc(self._in, operand))
+        except several.Elsewhere:
+            with several.home((self, other)):
+                return compare(self, other)
         except Exception as error:
             raise explain(name, error, self=self, other=other) from None
         if events.sink is not None:
@@ -141,6 +148,7 @@ PAIRWISE: dict[str, Operator] = {name: _function(name, operator) for name, opera
 
 
 def _test(name: str, ufunc: Any) -> Callable[[Tensor], Tensor]:
+    @at_home
     def test(self: Tensor) -> Tensor:
         if events.sink is not None:
             _cut("integer", self)
@@ -157,6 +165,7 @@ isfinite = _test("isfinite", np.isfinite)
 logical_not = _test("logical_not", np.logical_not)
 
 
+@at_home
 def bitwise_not(self: Tensor) -> Tensor:
     """All bits flipped; integers and bools only."""
     if self.dtype.kind not in "iub":
@@ -182,6 +191,7 @@ def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
     return _position("argmin", np.argmin, self, dim, keepdim)
 
 
+@at_home
 def _position(op: str, function: Any, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     if x.dtype == np.bool_:
         raise RuntimeError(f"{op}(): does not support bool input")
@@ -196,11 +206,13 @@ def _position(op: str, function: Any, x: Tensor, dim: int | None, keepdim: bool)
     return wrap(function(x._a, axis=axis if x.ndim else None, keepdims=keepdim))
 
 
+@at_home
 def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether all elements, or all along ``dim``, are true."""
     return _truth(self, self._a.astype(np.bool_).all(axis=_axis(self, dim), keepdims=keepdim))
 
 
+@at_home
 def any(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether some element, or some along ``dim``, is true."""
     return _truth(self, self._a.astype(np.bool_).any(axis=_axis(self, dim), keepdims=keepdim))
@@ -216,6 +228,7 @@ def _axis(x: Tensor, dim: Dims) -> Any:
     return dims if x.ndim else None
 
 
+@at_home
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether all elements differ by at most ``atol + rtol * |other|``."""
     if input.dtype != other.dtype:
@@ -226,6 +239,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-
         raise explain("allclose", error, input=input, other=other) from None
 
 
+@at_home
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are the same."""
     return bool(input.shape == other.shape and builtins.bool((input._a == other._a).all()))

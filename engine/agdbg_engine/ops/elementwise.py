@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..device import beside
+from ..device import beside, same_place
 from ..dtype import get_default_dtype, is_differentiable, scalar_type
 from ..scalars import written
 from ..tensor import Tensor, wrap
@@ -167,7 +167,7 @@ def copy(self: Tensor, other: Any) -> Tensor:
         raise not_a_tensor("copy_", "other", other, 1)
     if other._rg and not is_differentiable(self._a.dtype):
         other = other.to(self._a.dtype)  # no gradient comes out of it
-    if type(other._a) is not type(self._a):
+    if not same_place(other._a, self._a):
         other = other.to(self.device)
     return g.copy(self, other)
 

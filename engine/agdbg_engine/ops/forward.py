@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device import same_place
 from ..dtype import is_differentiable
 from ..forward_ad import refuse
 from ..grad_mode import mode
@@ -105,7 +106,7 @@ def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any], operands: 
 
 def _share_memory(t: Tensor, others: Sequence[Any]) -> bool:
     """Whether ``t`` lies in the memory of one of the tensors among ``others``."""
-    alike = (x._a for x in others if isinstance(x, Tensor) and type(x._a) is type(t._a))
+    alike = (x._a for x in others if isinstance(x, Tensor) and same_place(x._a, t._a))
     return any(np.may_share_memory(t._a, a) for a in alike)
 
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from .. import events, overrides
 from ..backends import on_host
-from ..device import array_module, beside
+from ..device import array_module, beside, same_place
 from ..dtype import scalar_type
 from ..grad_mode import mode
 from ..inside import check_write
 from ..scalars import check_fits, written
+from ..several import at_home
 from ..sites import user_stacklevel
 from ..tensor import Tensor, check_memory, wrap
 from . import _generated as g
@@ -111,6 +112,7 @@ def _by_index_tensor(error: IndexError, key: tuple[Any, ...]) -> Exception:
     return shape_error(f"{found[1]} dimension {number + left} {found[3]}", IndexError)
 
 
+@at_home
 def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = False) -> Any:
     """``value`` as it can be put into ``x[key]``; PyTorch's errors where it cannot."""
     if isinstance(value, Tensor):
@@ -350,7 +352,10 @@ def _index_array(x: Tensor, item: Any) -> Any:
     if isinstance(item, Tensor):
         if item.is_inference() and x._rg and mode.grad:
             _ = item._storage.version  # type: ignore[union-attr]  # refuses: it would be kept for backward
-        array = item._a if type(item._a) is type(x._a) else beside(item._a, x._a)
+        if not on_host(item._a) and not same_place(item._a, x._a):
+            place = x.device
+            raise RuntimeError(f"indices should be either on cpu or on the same device as the indexed tensor ({place})")
+        array = beside(item._a, x._a)
     else:
         if isinstance(item, str | bytes):
             raise TypeError(f"new(): invalid data type '{type(item).__name__}'")

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import errors, events, overrides
+from .. import errors, events, overrides, several
 from ..device import array_module
 from ..dtype import category, scalar_type
 from ..grad_mode import mode
@@ -33,6 +33,9 @@ def inplace(
     """
     if overrides.seen and mode.overriding:  # whoever overrides was asked before
         with overrides.DisableTorchFunctionSubclass():
+            return inplace(t, name, function, args, apart)
+    if several.active and several.away(t._a):
+        with several.home((t,)):
             return inplace(t, name, function, args, apart)
     if name == "abs_" and t._a.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")

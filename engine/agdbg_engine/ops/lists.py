@@ -13,6 +13,7 @@ from ..dtype import result_type
 from ..grad_mode import mode
 from ..node import Buffers, Node1, NodeN, edge, next_seq, nowhere
 from ..saved.strict import follow
+from ..several import at_home
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from ..view import CreationMeta, as_view
@@ -80,6 +81,7 @@ class StackBackward0(_Joined):
         return ops.select(grad, self.c_dim, i)
 
 
+@at_home
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after the other along ``dim``."""
     ts = _same_dtype("cat", tensors)
@@ -111,6 +113,7 @@ def _row_major(joined: Any) -> Any:
     return joined if joined.flags.c_contiguous else joined.copy("C")
 
 
+@at_home
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors, all of one shape, along a new dimension ``dim``."""
     ts = _same_dtype("stack", tensors)

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from ..backends import on_host
-from ..device import device_of
+from ..device import device_of, same_place
 from ..tensor import Tensor
 
 
@@ -35,7 +35,7 @@ def _elementwise() -> frozenset[str]:
 
 def same_device(t: Tensor, result: Tensor) -> None:
     """Refuse to write a ``result`` of another device into ``t``."""
-    if type(result._a) is not type(t._a):
+    if not same_place(result._a, t._a):
         raise mixed(device_of(t._a), device_of(result._a))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import events
+from .. import events, several
 from ..backward import QUIET
 from ..dtype import get_default_dtype, result_type, scalar_type
 from ..grad_mode import mode, no_grad
@@ -87,6 +87,9 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     Where it only says that a number overflowed, was divided by zero or is none (a NumPy warning made an error, or
     ``np.seterr``), call ``function`` again without asking for that: PyTorch's results are silently infinite or NaN.
     """
+    if isinstance(error, several.Elsewhere):
+        with several.home((*tensors.values(), *plain.values())):
+            return function(**tensors, **plain)
     if mode.overriding and (isinstance(error, Overridden) or overloaded(tensors.values())):
         return from_op(function, error, (*tensors.values(), *plain.values()))
     if any(isinstance(v, Tensor) and not v.ndim for v in plain.values()):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dtype import get_default_dtype, is_differentiable, scalar_type
 from ..grad_mode import mode
+from ..several import at_home
 from ..sites import user_stacklevel
 from ..tensor import Tensor, wrap
 from . import _generated as g
@@ -170,6 +171,7 @@ def min(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor |
     return _along("min", self, dim, keepdim, np.argmin, g.min_dim, Smallest)
 
 
+@at_home
 def _along(op: str, x: Tensor, dim: int, keepdim: bool, position: Any, row: Any, kind: type[Extreme]) -> Extreme:
     _extreme_dims(op, x, dim)
     dim = one_dim(x, dim)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..memory_format import order
+from ..several import at_home
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import expand_error, shape_error
@@ -118,6 +119,7 @@ def reshape(self: Tensor, *sizes_: Any, shape: Any = None) -> Tensor:
     return g.unsafe_view(g.clone(self, "C"), wanted)
 
 
+@at_home
 def _viewable(array: Any, shape: Sizes) -> bool:
     """Whether an array that is not row-major can be seen in ``shape`` without copying."""
     if isinstance(array, np.ndarray):

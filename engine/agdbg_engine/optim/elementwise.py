@@ -12,6 +12,7 @@ from ..creation import zeros_like
 from ..dtype import float64, get_default_dtype
 from ..grad_mode import enable_grad, set_grad_enabled
 from ..saved.mutation import before_write
+from ..several import at_home
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .optimizer import Optimizer
@@ -64,6 +65,7 @@ class Elementwise(Optimizer):
                     p._bump(op, None, code, lasti)
         return loss
 
+    @at_home
     def _update(self, p: Tensor, group: Group) -> list[Tensor]:
         """Update the buffer of ``p``; gives the tensors of its state that have been written."""
         assert p._grad is not None

@@ -9,6 +9,7 @@ from typing import Any
 from .. import events, ops
 from ..grad_mode import enable_grad, no_grad
 from ..saved.mutation import before_write
+from ..several import home
 from ..sites import caller
 from ..tensor import Tensor
 from .elementwise import check_rate
@@ -45,7 +46,8 @@ class LBFGS(Optimizer):
         """Iterate; gives the loss before the first iteration. The closure clears gradients, computes the loss and backward."""
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
-        return _Run(self, closure).run()
+        with home(self.param_groups[0]["params"][:1]):
+            return _Run(self, closure).run()
 
 
 class _Run:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..several import at_home
 from ..tensor import Tensor, wrap
 from .elementwise import Elementwise, Group, at_least_zero, blocks, check_fused, check_rate
 from .vocabulary import Buffers, Tensors
@@ -30,6 +31,7 @@ class SGD(Elementwise):
         super().__init__(params, defaults)
         check_fused(defaults)
 
+    @at_home
     def _update(self, p: Tensor, group: Group) -> list[Tensor]:
         assert p._grad is not None
         a, g = p._a, p._grad._a

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Iterator
 
 from .. import events
+from ..several import copied
 from ..sites import caller
 from ..storage import Storage
 from ..tensor import Tensor, wrap
@@ -72,7 +73,7 @@ class MutationContext:
         handles = [h for h in self._by_storage.pop(storage, ()) if h in self.original]
         for handle in handles:
             self._known.pop(handle.key, None)
-            self.cloned[handle] = wrap(self.original.pop(handle)._a.copy())
+            self.cloned[handle] = wrap(copied(self.original.pop(handle)._a))
         if handles and events.sink is not None:
             events.sink.saved_cloned(t, len(handles), *caller())
 

@@ -15,6 +15,7 @@ import numpy as np
 from .. import errors
 from ..node import Node
 from ..saved import Freed, saved_tensor
+from ..several import copied
 from ..tensor import wrap
 
 _SEVERAL_DIMS = frozenset(
@@ -74,7 +75,7 @@ def _in_form(node: Node, name: str, value: Any) -> Any:
     if name == "dim" and node.op_name in _SEVERAL_DIMS:
         return value or None if isinstance(value, tuple) else (value,)
     if name == "indices":
-        return tuple(wrap(i.copy()) if hasattr(i, "dtype") else None for i in value)
+        return tuple(wrap(copied(i)) if hasattr(i, "dtype") else None for i in value)
     if name in ("self", "other") and node.op_name in _NUMBERS_AS_TENSORS:
         return wrap(np.asarray(value))
     return value

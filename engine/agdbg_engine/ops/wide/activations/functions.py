@@ -11,6 +11,7 @@ import numpy as np
 from ....device import array_module
 from ....dtype import scalar_type
 from ....random import generator
+from ....several import at_home
 from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -196,6 +197,7 @@ def _name(x: Tensor) -> str:
 
 
 @public("torch nn.functional")
+@at_home
 def rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:

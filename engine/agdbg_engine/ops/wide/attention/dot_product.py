@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...matrix import matmul
@@ -187,6 +188,7 @@ def _shared_heads(query: Tensor, x: Tensor) -> Tensor:
     return x.unsqueeze(-3).expand(*batch, have, heads // have, steps, size).reshape(*batch, heads, steps, size)
 
 
+@at_home
 def _additive(query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) -> Tensor | None:
     """Masks as numbers to add: -inf where not to look."""
     dtype = query.dtype

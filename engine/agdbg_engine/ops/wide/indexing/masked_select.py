@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dtype import scalar_type
+from ....several import at_home
 from ....tensor import Tensor
 from ... import kernels
 from ...explain import broadcast_error, shape_error
@@ -89,6 +90,7 @@ def masked_select(self: Tensor, mask: Tensor) -> Tensor:
 
 
 @public("torch Tensor", inplace=True)
+@at_home
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """``self`` with the first elements of ``source`` where ``mask``, which is broadcast, in order."""
     if mask.dtype.kind != "b":

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
 from ..declare import public
 
 
+@at_home
 def found(x: Tensor) -> tuple[Any, ...]:
     """For every dimension the indices of the elements that are not zero; a number counts as a vector."""
     no_gradient((x,))
@@ -21,6 +23,7 @@ def found(x: Tensor) -> tuple[Any, ...]:
 
 
 @public("torch Tensor", out=True)
+@at_home
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not zero: (number, dimensions), or a tuple of vectors, one for each dimension."""
     places = found(self)
@@ -37,6 +40,7 @@ def argwhere(self: Tensor) -> Tensor:
 
 
 @public("torch Tensor", out=True)
+@at_home
 def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The first ``size`` rows of :func:`nonzero`; ``fill_value`` where there are fewer."""
     if size < 0:
@@ -48,6 +52,7 @@ def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 
 @public("torch")
+@at_home
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Indices into a flattened array of ``shape`` as one tensor for each dimension."""
     if indices.dtype.kind not in "iu":
@@ -69,6 +74,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
 
 
 @public("nn.functional")
+@at_home
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A 1 at the class of every element, zeros elsewhere, in a last dimension of ``num_classes`` (the largest + 1 for -1)."""
     if tensor.dtype != np.int64:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....dtype import scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import broadcast_error, shape_error
 from ...indexing import gather
@@ -85,6 +86,7 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
 
 
 @public("torch Tensor", out=True)
+@at_home
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Elements at ``indices`` along ``dim``, after broadcasting the other dimensions; without ``dim`` of the flattened tensor.
 

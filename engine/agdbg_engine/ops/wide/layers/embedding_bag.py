@@ -8,6 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....device import array_module
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import kernels
 from ...explain import shape_error
@@ -26,6 +27,7 @@ op("bag_pick(self, at)", "EmbeddingBagBackward0", self="gather_backward(g, self_
 
 
 @public("nn.functional")
+@at_home
 def embedding_bag(
     input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
     scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Tensor | None = None,
@@ -103,6 +105,7 @@ def _check(
         )
 
 
+@at_home
 def _bags(starts: Any, size: int) -> Any:
     """The bag of every element."""
     if on_host(starts) and len(starts) and starts[0] != 0:

@@ -9,6 +9,7 @@ import numpy as np
 from .... import events
 from ....backends import on_host
 from ....device import array_module
+from ....several import at_home
 from ....tensor import Tensor
 from ...formulas import imag_part, real_part
 from ..declare import formula, op, public
@@ -139,6 +140,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     return x
 
 
+@at_home
 def _finite(a: Tensor) -> None:
     if seen(~np.isfinite(a._a)):
         raise RuntimeError(NOT_FINITE)

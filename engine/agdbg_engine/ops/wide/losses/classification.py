@@ -8,6 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....dtype import scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...explain import not_a_tensor, shape_error
@@ -58,6 +59,7 @@ def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
     return out.view(target.shape) if reduction == "none" else out
 
 
+@at_home
 def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> None:
     classes = x.shape[min(1, x.ndim - 1)] if x.ndim else 1
     if x.ndim == 0:
@@ -167,6 +169,7 @@ def _of_classes(weight: Tensor, x: Tensor, dim: int) -> Tensor:
 
 
 @public("nn.functional")
+@at_home
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: Legacy = None, reduce: Legacy = None,
     reduction: str = "mean",

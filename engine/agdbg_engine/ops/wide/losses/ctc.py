@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module, beside
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...elementwise import where
 from ...explain import shape_error
@@ -131,6 +132,7 @@ op(
 
 
 @public("nn.functional")
+@at_home
 def ctc_loss(
     log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
     zero_infinity: bool = False,

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from ....dtype import scalar_type
+from ....several import at_home
 from ....sites import user_stacklevel
 from ....tensor import Tensor
 from ... import _generated as g
@@ -141,6 +142,7 @@ def gaussian_nll_loss(
     return finish(loss, reduction)
 
 
+@at_home
 def _variance(input: Tensor, var: Any, eps: float) -> Tensor:
     """``var`` in a shape that broadcasts with ``input``, no less than ``eps`` but with the gradient of ``var`` everywhere."""
     from ....creation import ones

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...explain import shape_error
@@ -142,6 +143,7 @@ def _group_norm(
 
 
 @public("torch")
+@at_home
 def native_batch_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None,
     training: bool, momentum: float, eps: float,
@@ -164,6 +166,7 @@ def native_batch_norm(
     return out, mean, rstd
 
 
+@at_home
 def _update(running: Tensor | None, value: Any, momentum: float) -> None:
     """Mix ``value`` into running statistics. As in PyTorch this counts as no write: a node that keeps them may run afterwards."""
     if running is not None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ....backward import QUIET
 from ....dtype import get_default_dtype, scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import explain
@@ -13,6 +14,7 @@ from ..declare import public
 
 
 @public("torch Tensor", out=True)
+@at_home
 def signbit(self: Tensor) -> Tensor:
     """Whether elements are negative, -0 included."""
     no_gradient((self,))
@@ -33,6 +35,7 @@ def isneginf(self: Tensor) -> Tensor:
     return _is_number("isneginf", self, -np.inf)
 
 
+@at_home
 def _is_number(name: str, x: Tensor, number: float) -> Tensor:
     no_gradient((x,))
     if x.dtype.kind == "c":
@@ -41,6 +44,7 @@ def _is_number(name: str, x: Tensor, number: float) -> Tensor:
 
 
 @public("torch Tensor")
+@at_home
 def isreal(self: Tensor) -> Tensor:
     """Whether elements have no imaginary part."""
     no_gradient((self,))
@@ -48,6 +52,7 @@ def isreal(self: Tensor) -> Tensor:
 
 
 @public("torch Tensor")
+@at_home
 def isclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
     """Whether elements differ by at most ``atol + rtol * |other|``; broadcast, both of one dtype."""
     no_gradient((self, other))

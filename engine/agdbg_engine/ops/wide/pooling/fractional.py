@@ -8,6 +8,7 @@ import numpy as np
 
 from ....device import array_module
 from ....random import generator
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import graph
 from ...explain import shape_error
@@ -61,6 +62,7 @@ for _k in (2, 3):
     )  # fmt: skip
 
 
+@at_home
 def _pooled(k: int, x: Tensor, kernel_size: Size, output_size: Any, output_ratio: Any, samples: Any) -> Pair:
     op = f"fractional_max_pool{k}d"
     if output_size is None and output_ratio is None:

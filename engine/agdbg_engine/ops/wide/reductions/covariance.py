@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from ....dtype import scalar_type
+from ....several import at_home
 from ....sites import user_stacklevel
 from ....tensor import Tensor
 from ... import complexes
@@ -48,6 +49,7 @@ def cov(self: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aw
     return (x.mm(complexes.conj((x if w is None else x * w).t())) / norm).squeeze()
 
 
+@at_home
 def _weights(name: str, w: Any, n: int, kinds: str, words: str) -> Any:
     if w is None:
         return None

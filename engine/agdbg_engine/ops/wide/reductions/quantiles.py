@@ -8,6 +8,7 @@ import numpy as np
 
 from ....device import array_module
 from ....dtype import get_default_dtype
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...indexing import gather
@@ -58,6 +59,7 @@ def _quantile(
     return OPS["squeeze_dim_here"](found, found.ndim - 1)
 
 
+@at_home
 def _checked(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
     """``q`` as a tensor."""
     if not isinstance(q, Tensor | int | float | np.number):

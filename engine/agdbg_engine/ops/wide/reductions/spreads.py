@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....dtype import scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
@@ -119,6 +120,7 @@ def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> A
 
 
 @public("torch Tensor")
+@at_home
 def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
     """How many elements, of all or along ``dim``, are not 0; no gradient."""
     dims = some_dims(self, dim)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from .... import random
-from ....device import array_module, resolved
+from ....device import array_module, on, resolved
 from ....dtype import get_default_dtype, scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import broadcast_error, expand_error, shape_error
@@ -52,6 +53,7 @@ BY_BOTH = op("normal_mean_std(mean, std, source)", "NormalBackward3", mean="zero
              std="zeros_of(std_shape, g)", jvp="zeros_of(result_shape, result)", value=_around)  # fmt: skip
 
 
+@at_home
 def _check_probabilities(p: Tensor) -> None:
     if p.dtype.kind != "f":
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_p_\" not implemented for '{scalar_type(p.dtype)}'")
@@ -105,6 +107,7 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
 
 
 @public("torch", out=True)
+@at_home
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, device: Any = None,
     requires_grad: bool = False,
@@ -123,7 +126,8 @@ def normal(
         from ....creation import leaf, shape_of
 
         source = random.generator_on(resolved(device), generator)
-        numbers = random.normal(source, shape_of("normal", (size,)), kind) * kind.type(std) + kind.type(mean)
+        with on(resolved(device)):
+            numbers = random.normal(source, shape_of("normal", (size,)), kind) * kind.type(std) + kind.type(mean)
         return leaf(numbers, device, requires_grad)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         error = broadcast_error([mean.shape, std.shape])
@@ -138,6 +142,7 @@ def normal(
 
 
 @public("torch Tensor", out=True)
+@at_home
 def multinomial(self: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the weights of a vector or of every row, (num_samples,) or (rows, num_samples)."""
     no_gradient((self,))

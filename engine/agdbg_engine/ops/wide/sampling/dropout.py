@@ -6,6 +6,7 @@ import math
 import warnings
 
 from ....random import generator
+from ....several import at_home
 from ....sites import user_stacklevel
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
@@ -21,6 +22,7 @@ def _checked(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+@at_home
 def _kept(x: Tensor, p: float, channels: bool) -> Tensor:
     """1 with probability ``1 - p`` and else 0, by element or by channel."""
     if channels and x.ndim < 2:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
+from ....several import at_home
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import not_a_tensor, shape_error
@@ -129,6 +130,7 @@ def diagflat(self: Tensor, offset: int = 0) -> Tensor:
 
 
 @public("torch Tensor")
+@at_home
 def diagonal_scatter(self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of ``self`` with ``src`` in the place of :func:`diagonal`."""
     if not isinstance(src, Tensor):

@@ -9,6 +9,7 @@ import numpy as np
 
 from .... import events
 from ....device import array_module, beside
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...explain import shape_error
@@ -96,6 +97,7 @@ class BlockDiagBackward0(_Joined):
 
 
 @public("torch")
+@at_home
 def block_diag(*tensors: Any) -> Tensor:
     """A matrix that is zero but for the tensors as blocks along the diagonal; vectors are rows."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors

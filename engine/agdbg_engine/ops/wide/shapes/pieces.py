@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .... import events
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ...explain import not_a_tensor, shape_error
@@ -129,6 +130,7 @@ class UnbindBackward0_copy(_Pieces):
         return stack(pieces, self.c_dim)
 
 
+@at_home
 def _copies(kind: type[_Pieces], x: Tensor, take: Any, dim: int) -> tuple[Tensor, ...]:
     """Copies of the pieces that ``take`` takes of ``x``, outputs of one node of ``kind``."""
     outs = tuple(wrap(p._a.copy()) for p in take(wrap(x._a)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dtype import scalar_type
+from ....several import at_home
 from ....tensor import Tensor
 from ...complexes import view_as_real
 from ...explain import shape_error
@@ -188,6 +189,7 @@ def _check_istft(
         raise shape_error(f"{call}: Invalid window shape. window has to be 1D and length of `win_length`")
 
 
+@at_home
 def _added_up(
     call: str, frames: Tensor, window: Tensor, n_fft: int, hop: int, center: bool, length: int | None
 ) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....device import array_module
 from ....dtype import cpp_type, scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
@@ -23,6 +24,7 @@ def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
     return array_module(x).linspace(low, high, bins + 1, dtype=x.dtype)
 
 
+@at_home
 def _range(x: Any) -> tuple[Any, Any]:
     """The smallest and the largest element, moved apart if they are the same; 0 and 1 of nothing."""
     if not x.size:
@@ -31,6 +33,7 @@ def _range(x: Any) -> tuple[Any, Any]:
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
+@at_home
 def _counted(points: Any, edges: list[Any], weight: Any) -> Any:
     """How many of the (n, d) ``points`` lie in each cell between the ``edges`` of the d dimensions, or what they weigh."""
     shape = tuple(len(e) - 1 for e in edges)
@@ -57,6 +60,7 @@ def _density(counts: Any, edges: list[Any]) -> Any:
 
 
 @public("torch Tensor", out=True)
+@at_home
 def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     """How many elements lie in each of ``bins`` intervals of the same width between ``min`` and ``max``.
 
@@ -170,6 +174,7 @@ class Histogram(NamedTuple):
 
 
 @public("torch")
+@at_home
 def histogramdd(
     input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False
 ) -> Any:
@@ -211,6 +216,7 @@ _BINCOUNT = op("bincount_raw(self, weights, minlength)", "NotImplemented", self=
 
 
 @public("torch Tensor")
+@at_home
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often, or with what ``weights`` together, each number from 0 on is among the integers of a 1-d tensor.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....device import array_module
 from ....dtype import get_default_dtype, result_type, scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
@@ -44,6 +45,7 @@ def _as_array(x: Any, like: Any) -> Any:
 
 
 @public("torch", out=True)
+@at_home
 def searchsorted(
     sorted_sequence: Tensor, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Tensor | None = None,
@@ -109,6 +111,7 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
 
 
 @public("torch", out=True)
+@at_home
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Whether each of ``elements`` is (not, with ``invert``) one of ``test_elements``; either may be a number."""
     tensors = [x for x in (elements, test_elements) if isinstance(x, Tensor)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....backward import QUIET
 from ....dtype import get_default_dtype, result_type, scalar_type
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import explain, no_tensor
@@ -42,6 +43,7 @@ _OF_ONE: dict[str, Callable[[Any], Any]] = {
 
 
 def _function(name: str, value: Callable[[Any], Any]) -> None:
+    @at_home
     def function(self: Tensor) -> Tensor:
         no_gradient((self,))
         check_place(name, self._a)
@@ -96,6 +98,7 @@ _OF_DEGREE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> None:
+    @at_home
     def function(self: Any, n: Tensor | Any) -> Tensor:
         no_gradient((self, n))
         if not isinstance(self, Tensor) and not isinstance(n, Tensor):

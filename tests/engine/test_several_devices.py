@@ -1,0 +1,330 @@
+"""Several devices in one program: work is done where operands are, gradients come back, nothing depends on the current device.
+
+The strict device has two, and refuses to compute on arrays of the one that is not current.
+"""
+
+import threading
+
+import agdbg_tests_strict_device as strict
+import numpy as np
+import pytest
+
+import agdbg_engine as ag
+from agdbg_engine import several, streams
+from agdbg_engine.cuda.devices import Devices
+from agdbg_engine.cuda.memory import Memory
+
+BACKEND = strict.BACKEND
+CUDA = Devices(BACKEND)
+"""What ``agdbg_engine.cuda`` has, for the strict device."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_refused():
+    strict.refusals.clear()
+    yield
+    assert not [
+        text for text in strict.refusals if not text.startswith("Mixed")
+    ]  # a number of the CPU, which is moved then
+    assert CUDA.current_device() == 0
+
+
+def on(index, *values, grad=False):
+    return ag.tensor(values, dtype=ag.float64, device=f"strict:{index}", requires_grad=grad)
+
+
+def content(t):
+    return strict.host(t._a).tolist()
+
+
+# ----- the current device -----
+
+
+def test_the_current_device():
+    assert (CUDA.current_device(), BACKEND.count()) == (0, 2)
+    with CUDA.device(1):
+        assert CUDA.current_device() == 1
+        assert ag.ones(2, device="strict").device == "strict:1"
+        assert ag.ones(2).to("strict").device == "strict:1"
+        with CUDA.device("strict:0"), CUDA.device(None), CUDA.device(-1):
+            assert CUDA.current_device() == 0
+        assert CUDA.current_device() == 1
+    CUDA.set_device(ag.device("strict:1"))
+    CUDA.set_device(-1)
+    try:
+        assert ag.rand(2, device="strict").device == "strict:1"
+    finally:
+        CUDA.set_device(0)
+    with CUDA.device_of(on(1, 1.0)):
+        assert CUDA.current_device() == 1
+    with CUDA.device_of(ag.ones(1)):
+        assert CUDA.current_device() == 0
+    assert CUDA.get_device_name(1) == "strict"
+    CUDA.synchronize("strict:1")
+
+
+def test_wrong_devices():
+    for wrong in (7, "strict:7"):
+        with pytest.raises(RuntimeError, match="invalid device ordinal"):
+            CUDA.set_device(wrong)
+    with pytest.raises(ValueError, match="Expected a strict device, but got: cpu"):
+        CUDA.set_device("cpu")
+
+
+def test_threads_begin_on_the_first():
+    found = []
+    with CUDA.device(1):
+        thread = threading.Thread(target=lambda: found.append(CUDA.current_device()))
+        thread.start()
+        thread.join()
+    assert found == [0]
+
+
+# ----- ops -----
+
+
+@pytest.mark.parametrize("current", [0, 1])
+@pytest.mark.parametrize("index", [0, 1])
+def test_results_lie_beside_their_operands(index, current):
+    with CUDA.device(current):
+        x, y = on(index, 1.0, 2.0, grad=True), on(index, 3.0, 4.0)
+        made = [
+            x + y,
+            2 - x,
+            x @ y,
+            x.exp().sum(),
+            ag.cat([x, y]),
+            x[ag.tensor([0, 1])],
+            x.max(),
+            x == y,
+            ag.zeros_like(x),
+        ]
+        made += [
+            ag.nn.functional.softmax(x, 0),
+            x.reshape(2, 1).expand(2, 3),
+            ag.rand_like(x),
+            x * ag.tensor(2.0, dtype=ag.float64),
+        ]
+        assert {t.device for t in made} == {ag.device("strict", index)}
+        (x.exp() * y).sum().backward()
+        assert x.grad.device == f"strict:{index}"
+        assert CUDA.current_device() == current
+
+
+def test_in_place_and_views():
+    x = on(1, 1.0, 2.0, 3.0, grad=True)
+    y = x * 2
+    y[1:].mul_(x[1:])
+    y[0] = 5.0
+    y.sum().backward()
+    assert content(y) == [5.0, 8.0, 18.0]
+    assert content(x.grad) == [0.0, 8.0, 12.0]
+
+
+def test_copies_between_devices():
+    x = on(0, 1.0, 2.0)
+    y = x.to("strict:1")
+    assert (y.device, content(y)) == ("strict:1", [1.0, 2.0])
+    assert y.to("strict:1") is y
+    x.copy_(on(1, 7.0, 8.0))
+    assert content(x) == [7.0, 8.0]
+    assert x.type_as(x).to(y).device == "strict:1"
+
+
+def test_two_devices_in_one_op():
+    x, y = on(0, 1.0, 2.0), on(1, 1.0, 2.0)
+    two = "Expected all tensors to be on the same device, but found at least two devices, strict:{} and strict:{}!"
+    ops = [
+        lambda a, b: a + b,
+        lambda a, b: ag.cat([a, b]),
+        lambda a, b: a @ b,
+        lambda a, b: a == b,
+        lambda a, b: a.mul_(b),
+    ]
+    ops += [ag.atan2, lambda a, b: ag.where(a > 0, a, b), lambda a, b: a * b[0], ag.nn.functional.mse_loss, ag.stack]
+    for op in ops:
+        for a, b in ((x, y), (y, x)):
+            with pytest.raises(RuntimeError) as found:
+                op(a, b) if op is not ag.stack else op([a, b])
+            assert str(found.value).startswith(two.format(a.device.index, b.device.index))
+    with pytest.raises(
+        RuntimeError, match=r"indices should be either on cpu or on the same device as the indexed tensor \(strict:0\)"
+    ):
+        x[ag.tensor([0], device="strict:1")]
+    assert (content(x), content(y)) == ([1.0, 2.0], [1.0, 2.0])
+
+
+# ----- gradients -----
+
+
+def test_gradients_come_back_to_the_device_of_the_leaf():
+    w0, w1 = on(0, 2.0, 3.0, grad=True), on(1, 5.0, 7.0, grad=True)
+    y = ((w0 * w0).to("strict:1") * w1).to("strict:0") * w0
+    y.sum().backward()
+    assert (w0.grad.device, w1.grad.device) == ("strict:0", "strict:1")
+    assert content(w0.grad) == [3 * 4 * 5.0, 3 * 9 * 7.0]
+    assert content(w1.grad) == [8.0, 27.0]
+
+
+def test_gradients_of_a_leaf_are_summed_across_devices():
+    w = on(0, 2.0, 3.0, grad=True)
+    for _ in range(2):  # accumulated into grad, too
+        parts = [(w.to(f"strict:{i}") * (i + 1)).sum() for i in (0, 1)]
+        ag.autograd.backward(parts)
+    assert content(w.grad) == [6.0, 6.0]
+    assert w.grad.device == "strict:0"
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_second_order_and_hooks_across_devices(create_graph):
+    seen = []
+    x = on(1, 2.0, grad=True)
+    y = x.to("strict:0") ** 3
+    y.register_hook(lambda g: seen.append(g.device))
+    (g,) = ag.autograd.grad(y.sum().to("strict:1"), x, create_graph=create_graph)
+    assert content(g) == [12.0]
+    if create_graph:
+        (h,) = ag.autograd.grad(g.sum(), x)
+        assert content(h) == [12.0]
+    assert set(seen) == {ag.device("strict:0")}
+
+
+def test_assigned_gradients_must_be_beside_the_leaf():
+    x = on(0, 1.0, grad=True)
+    with pytest.raises(RuntimeError, match="assigned grad has data located on a different device"):
+        x.grad = on(1, 1.0)
+    with pytest.raises(RuntimeError, match="expected device strict:0 but got strict:1"):
+        x.backward(on(1, 1.0))
+
+    class Elsewhere(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.to("strict:1")
+
+    with pytest.raises(RuntimeError, match="expected device strict:0 but got strict:1"):
+        Elsewhere.apply(x).sum().backward()
+
+
+def test_a_custom_function_with_a_missing_gradient_gets_zeros_there():
+    class Two(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, a, b):
+            assert a.device == b.device == "strict:1"
+            return a + b
+
+    x = on(1, 1.0, grad=True)
+    Two.apply(x)[0].sum().backward()
+    assert content(x.grad) == [1.0]
+
+
+@pytest.mark.parametrize("make", [ag.optim.SGD, ag.optim.Adam, ag.optim.RMSprop, ag.optim.Rprop, ag.optim.NAdam])
+def test_a_model_on_two_devices_learns_as_on_one(make):
+    def losses(first, second):
+        ag.manual_seed(0)
+        a, b = (ag.nn.Linear(3, 3, dtype=ag.float64) for _ in range(2))
+        a.to(first), b.to(second)
+        options = {"momentum": 0.9} if make is ag.optim.SGD else {}
+        optimizer = make([*a.parameters(), *b.parameters()], lr=0.05, **options)
+        x = ag.tensor([[1.0, 2.0, 3.0]], dtype=ag.float64, device=first)
+        found = []
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = (b(a(x).tanh().to(second)) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            found.append(content(loss))
+        assert {p.device for p in b.parameters()} == {ag.device(second)}
+        return found
+
+    assert losses("strict:0", "strict:1") == losses("strict:0", "strict:0")
+
+
+# ----- streams, memory, random numbers -----
+
+
+def test_streams_belong_to_a_device():
+    side = CUDA.Stream("strict:1")
+    assert side.device == "strict:1"
+    assert CUDA.current_stream(1) == CUDA.default_stream(1) != CUDA.default_stream(0)
+    with CUDA.stream(side):
+        assert (CUDA.current_device(), CUDA.current_stream()) == (1, side)
+        assert CUDA.current_stream(0) == CUDA.default_stream(0)
+    assert CUDA.current_stream(1) == CUDA.default_stream(1)
+    event = side.record_event()
+    event.wait(CUDA.default_stream(0))
+    assert event.query()
+    side.synchronize()
+
+
+def test_a_copy_waits_for_its_original_and_is_waited_for():
+    strict.Stream.between.clear()
+    on(0, 1.0).to("strict:1")
+    assert strict.Stream.between == [(1, 0), (0, 1)]
+
+
+def test_backward_runs_on_the_streams_of_both():
+    side = CUDA.Stream(1)
+    x = on(0, 1.0, 2.0, grad=True)
+    with CUDA.stream(side):
+        y = x.to("strict:1").sin()
+    z = y.to("strict:0").cos().sum()
+    z.backward()
+    assert strict.Stream.work["cos"] is side.raw  # of the sine's backward
+    assert strict.Stream.work["sin"] is strict.Stream.null
+    np.testing.assert_allclose(content(x.grad), -np.sin(np.sin([1.0, 2.0])) * np.cos([1.0, 2.0]))
+
+
+def test_nodes_older_than_the_second_device_run_on_theirs():
+    x = on(0, 1.0, grad=True)
+    y = x.exp()
+    streams._of.pop(y.grad_fn, None)  # as if made before
+    with CUDA.device(1):
+        y.sum().backward()
+    assert x.grad.device == "strict:0"
+
+
+def test_memory_is_counted_by_device():
+    memory = Memory(BACKEND, BACKEND.peaks)
+    before = [memory.memory_allocated(i) for i in (0, 1)]
+    memory.reset_peak_memory_stats(1)
+    x = ag.ones(1000, dtype=ag.float64, device="strict:1", requires_grad=True)
+    y = x.exp()
+    assert [memory.memory_allocated(f"strict:{i}") - b for i, b in enumerate(before)] == [0, 16000]
+    assert memory.memory_stats(1)["saved_bytes.all.current"] >= 8000
+    assert "ExpBackward0 saved 'result'" in memory.memory_summary("strict:1")
+    assert "test_memory_is_counted" not in memory.memory_summary(0)
+    del x, y
+    assert memory.max_memory_allocated(1) - before[1] >= 8000
+    assert memory.memory_allocated(1) == before[1]
+
+
+def test_each_device_has_its_random_numbers(monkeypatch):
+    monkeypatch.setattr(BACKEND, "draws", True)
+    monkeypatch.setattr(ag.random, "_defaults", {})
+    ag.manual_seed(3)
+    one = [content(ag.randn(3, device="strict:1")) for _ in range(2)]
+    ag.manual_seed(3)
+    ag.randn(5, device="strict:0")
+    assert [content(ag.randn(3, device="strict:1")) for _ in range(2)] == one
+    mine = ag.Generator("strict:1").manual_seed(4)
+    assert ag.rand(2, device="strict:1", generator=mine).device == "strict:1"
+    assert ag.nn.functional.dropout(on(1, 1.0, 2.0)).device == "strict:1"
+    assert ag.randperm(5, device="strict:1").device == "strict:1"
+
+
+def test_nothing_is_asked_before_a_second_device():
+    """The hot path of programs with one device: operands are read from the slot itself."""
+    import subprocess
+    import sys
+
+    code = "import agdbg_engine as ag; ag.ones(2).sum(); assert ag.Tensor._in is ag.Tensor._a"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert several.active
