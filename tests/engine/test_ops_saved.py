@@ -154,3 +154,18 @@ def test_gradient_of_an_index_that_is_written_to_afterwards(index):
     y.backward()
     z.sum().backward()
     assert x.grad.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("reduction", "number"), [("none", 0), ("mean", 1), ("sum", 2)])
+def test_reductions_are_numbers(torch, reduction, number):
+    for t in (torch, ag):
+        x = t.ones(2, requires_grad=True)
+        assert t.nn.functional.mse_loss(x, t.zeros(2), reduction=reduction).grad_fn._saved_reduction == number
+
+
+def test_sizes_and_factors_have_one_name_each(torch):
+    for t in (torch, ag):
+        x = t.ones(2, 3, requires_grad=True)
+        names = [n for n in dir(x.sum(0).grad_fn) if n.startswith("_saved_")]
+        assert names == ["_saved_dim", "_saved_keepdim", "_saved_self_sym_sizes"]
+        assert t.trapezoid(x).grad_fn._saved_other == 1

@@ -27,6 +27,11 @@ _SEVERAL_DIMS = frozenset(
 _NUMBERS_AS_TENSORS = frozenset(("MulBackward0", "DivBackward0"))
 """Nodes whose op makes tensors of numbers in PyTorch."""
 
+_NAMES = {("MulBackward1", "number"): "other"}
+"""Numbers that a node keeps under a name of its own, with PyTorch's."""
+
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
 _FACTORS = {
     "AddBackward0": ("alpha",),
     "SubBackward0": ("alpha",),
@@ -58,11 +63,13 @@ def attribute_names(node: Node) -> list[str]:
 def _constants(node: Node) -> Iterator[tuple[str, Any]]:
     for name in node.consts:
         value = getattr(node, "c_" + name)
-        yield name, value if isinstance(value, Freed) else _in_form(node, name, value)
         if name.endswith("_shape"):
             yield name.removesuffix("_shape") + "_sym_sizes", tuple(value)
             if node.op_name.startswith("Mean"):
                 yield name.removesuffix("_shape") + "_sym_numel", math.prod(value)
+            continue
+        shown = _NAMES.get((node.op_name, name), name)
+        yield shown, value if isinstance(value, Freed) else _in_form(node, name, value)
     if node.op_name in _NUMBERS_AS_TENSORS and not node.slots:
         yield "self", None  # the gradient of the number, which would need it, is not wanted
     for name in _FACTORS.get(node.op_name, ()):
@@ -74,6 +81,8 @@ def _in_form(node: Node, name: str, value: Any) -> Any:
     """A kept value as PyTorch shows it."""
     if name == "dim" and node.op_name in _SEVERAL_DIMS:
         return value or None if isinstance(value, tuple) else (value,)
+    if name == "reduction":
+        return _REDUCTIONS.get(value, value)
     if name == "indices":
         return tuple(wrap(copied(i)) if hasattr(i, "dtype") else None for i in value)
     if name in ("self", "other") and node.op_name in _NUMBERS_AS_TENSORS:
