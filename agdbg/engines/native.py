@@ -22,6 +22,7 @@ from agdbg.engines.native_hooks import HookSink
 from agdbg.engines.native_modules import ModuleSink
 from agdbg.engines.native_older import Older, next_of
 from agdbg.engines.native_runs import RunLog
+from agdbg.engines.native_sieve import sieve
 from agdbg.engines.native_views import Regions, creation
 from agdbg.error_text import error_text
 from agdbg.events import (
@@ -151,14 +152,23 @@ class NativeSink(HandSink, HookSink, ModuleSink):
 
         def birth_of(cls: type[Node]) -> Callable[[Node, Tensor], None]:
             write = plain_birth_of(cls)
+            known, wanted = None, None
 
             def watched(node: Node, out: Tensor) -> None:
+                nonlocal known, wanted
                 write(node, out)
-                if words[0] != driver.expected:
-                    try:
-                        driver.born(node, out)
-                    except Exception as error:
-                        agent.fail(error)
+                word = words[0]
+                if word == driver.expected:
+                    return
+                try:
+                    if word == driver.sifted:
+                        if known != (word, self.modules_told):
+                            known, wanted = (word, self.modules_told), sieve(driver.stops, node)
+                        if wanted is None or not wanted(node, out):
+                            return
+                    driver.born(node, out)
+                except Exception as error:
+                    agent.fail(error)
 
             return watched
 

@@ -64,6 +64,8 @@ class Driver:
         passes_over: how many passes, without those inside of passes, have ended so far: what conditions call ``step``.
         expected: the control block's first word, as long as nobody wants to stop where nodes are built:
             :meth:`born` is to be called for each node while the two differ.
+        sifted: the control block's first word, as long as only the nodes that :func:`~agdbg.engines.native_sieve.sieve`
+            lets through are to be looked at.
     """
 
     def __init__(self, agent: Agent, sink: "NativeSink") -> None:
@@ -71,7 +73,7 @@ class Driver:
         self.sink = sink
         self.thread = Stepping()
         self._steppers: set[int] = set()
-        self.expected = -1
+        self.expected = self.sifted = -1
         self.passes_over = 0
         self._known_error: tuple[int, str] = 0, ""
         self.stops = Stops(self)
@@ -94,8 +96,10 @@ class Driver:
         return self.stops.names
 
     def _watch_births(self) -> None:
-        births = self.stops.at_births or bool(self._steppers) or self.agent.wants_pause
-        self.expected = -1 if births and not self.agent.gone else self.agent.seen
+        every = bool(self._steppers) or self.agent.wants_pause
+        births = (every or self.stops.at_births) and not self.agent.gone
+        self.expected = -1 if births else self.agent.seen
+        self.sifted = -1 if every or not births else self.agent.seen
 
     def walks(self) -> list[Walk]:
         """The passes that run in this thread, the innermost first."""

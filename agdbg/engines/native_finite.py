@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agdbg.engines.native_quick import all_finite
 from agdbg.engines.native_spot import buffer, gradients_in
 from agdbg_engine.device import array_module
 from agdbg_engine.journal import runs_user_code
@@ -60,6 +61,8 @@ class Finite:
 
     def born(self, node: Node, out: Tensor) -> dict[str, Any] | None:
         """What is wrong with what ``node``, which has just been built, has made; ``None`` when it did nothing wrong."""
+        if not (node.multi or node.user_code) and all_finite(out._a):
+            return None
         bad = next((bad for each in _outputs(node, out) if (bad := first_bad(each._a, self._wanted))), None)
         if bad is None:
             return None
@@ -73,7 +76,7 @@ class Finite:
         self._leaf_was = None
         if isinstance(node, AccumulateGrad):
             grad = node.variable._grad
-            self._leaf_was = weakref.ref(node), grad is None or first_bad(grad._a, ("nan", "inf")) is None
+            self._leaf_was = weakref.ref(node), grad is None or all_finite(grad._a)
 
     def ran(self, walk: "Walk", node: Node) -> dict[str, Any] | None:
         """What is wrong with what ``node``, which has just run, sent to its producers or added to its leaf."""
@@ -105,11 +108,9 @@ def told(kind: str, text: str, node: Node) -> dict[str, Any]:
 
 def first_bad(array: Any, kinds: Iterable[str]) -> Bad | None:
     """The first element that is of one of the ``kinds``, NaN before Inf; ``None`` for none, and for integers."""
-    if getattr(getattr(array, "dtype", None), "kind", "") not in "fc" or not array.size:
+    if all_finite(array):
         return None
     xp = array_module(array)
-    if bool(xp.isfinite(array).all()):
-        return None
     for kind in kinds:
         mask = xp.isnan(array) if kind == "nan" else xp.isinf(array)
         count = int(mask.sum())

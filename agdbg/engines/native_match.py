@@ -1,7 +1,8 @@
 """Which nodes of the engine a breakpoint is meant for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from os.path import abspath
+from types import CodeType
 
 from agdbg.agent.control import Settings
 from agdbg.breakpoints import matches, names_of_op, node_number
@@ -12,6 +13,7 @@ from agdbg_engine.sites import where
 NamesOf = Callable[[Node], list[str]]
 Numbers = list[int]
 WHEN = ("forward", "backward")
+_NONE: Numbers = []
 
 
 class Matcher:
@@ -21,9 +23,19 @@ class Matcher:
         settings: the breakpoints.
         names_of: what a node answers to besides its op: the names of its leaf, or its module.
         number_of: the number of a node.
+        paths: the paths of all modules that there are.
+
+    Attributes:
+        has_names, has_lines: whether there are breakpoints on names, and on lines.
     """
 
-    def __init__(self, settings: Settings, names_of: NamesOf, number_of: Callable[[Node], int]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        names_of: NamesOf,
+        number_of: Callable[[Node], int],
+        paths: Callable[[], Iterable[str]],
+    ) -> None:
         self._functions = {
             when: [(f.id, f.name) for f in settings.functions if f.when in (when, "both")] for when in WHEN
         }
@@ -35,33 +47,47 @@ class Matcher:
         self._sources: dict[tuple[str, int], list[tuple[int, str]]] = {}
         for line in settings.sources:
             self._sources.setdefault((abspath(line.file), line.line), []).append((line.id, line.when))
-        self._names_of, self._number_of = names_of, number_of
+        self._names_of, self._number_of, self._paths = names_of, number_of, paths
+        self.has_names = any(self._functions.values())
+        self.has_lines = bool(self._sources)
         self._functions_of: dict[tuple[str, type[Node]], Numbers] = {}
         self._functions_named: dict[tuple[str, str], Numbers] = {}
-        self._sources_of: dict[tuple[object, int, str], Numbers] = {}
+        self._sources_of: dict[tuple[int, str], dict[int, Numbers]] = {}
+        self._codes: list[object] = []
+        """Those by whose ``id`` something is known: it is not given to others."""
 
     def __bool__(self) -> bool:
-        return self.has_names or bool(self._sources)
-
-    @property
-    def has_names(self) -> bool:
-        """Whether there are function breakpoints."""
-        return any(self._functions.values())
+        return self.has_names or self.has_lines
 
     def functions(self, node: Node, when: str) -> Numbers:
         """The function breakpoints that mean the node, by its op, its number, a name of its leaf or its module, in ``forward`` or
         ``backward``, whichever ``when`` is.
         """
+        found = self.of_class(node, when)
+        if not self._functions[when]:
+            return found
+        more: Numbers = []
+        if node.leaf or self.means_modules(when):
+            more = [number for name in self._names_of(node) for number in self._named(when, name)]
+        if self._by_number:
+            more += self._by_number.get((when, self._number_of(node)), ())
+        return list(dict.fromkeys([*found, *more])) if more else found
+
+    def of_class(self, node: Node, when: str) -> Numbers:
+        """The function breakpoints that mean every node of the class of ``node``."""
         key = when, type(node)
         found = self._functions_of.get(key)
         if found is None:
             found = self._functions_of[key] = self._matching(when, names_of_op(node.name()))
-        if not self._functions[when]:
-            return found
-        more = [number for name in self._names_of(node) for number in self._named(when, name)]
-        if self._by_number:
-            more += self._by_number.get((when, self._number_of(node)), ())
-        return list(dict.fromkeys([*found, *more])) if more else found
+        return found
+
+    def means_modules(self, when: str) -> bool:
+        """Whether a function breakpoint means one of the modules that there are."""
+        return any(self._named(when, path) for path in self._paths())
+
+    def is_of_class_only(self, when: str) -> bool:
+        """Whether the class of a node that is no leaf says all of the function breakpoints that mean it."""
+        return not self._by_number and not self.means_modules(when)
 
     def _named(self, when: str, name: str) -> Numbers:
         found = self._functions_named.get((when, name))
@@ -72,16 +98,19 @@ class Matcher:
     def _matching(self, when: str, names: list[str]) -> Numbers:
         return [i for i, pattern in self._functions[when] if matches(pattern, names)]
 
-    def source(self, code: object, lasti: int, when: str) -> Numbers:
+    def source(self, code: CodeType, lasti: int, when: str) -> Numbers:
         """The breakpoints on the line of a site that stop in ``forward`` or ``backward``, whichever ``when`` is."""
         if not self._sources:
             return []
-        key = (code, lasti, when)
-        found = self._sources_of.get(key)
+        sites = self._sources_of.get((id(code), when))
+        if sites is None:
+            sites = self._sources_of[id(code), when] = {}
+            self._codes.append(code)
+        found = sites.get(lasti)
         if found is None:
-            place = where(code, lasti)  # type: ignore[arg-type]  # a code object
+            place = where(code, lasti)
             here = self._sources.get((abspath(place.file), place.line), ())
-            found = self._sources_of[key] = [number for number, asked in here if asked in (when, "both")]
+            found = sites[lasti] = [number for number, asked in here if asked in (when, "both")]
         return found
 
     def stops(self, bp: BackwardPass) -> dict[int, Numbers]:
@@ -92,13 +121,22 @@ class Matcher:
         at_call = self.source(bp.code, bp.lasti, "backward")
         if at_call:
             found[0] = list(at_call)
+        has_names, has_lines = bool(self._functions["backward"]), self.has_lines
+        classes = self._classes(bp) if has_names and self.is_of_class_only("backward") else None
         before: Numbers = []
         for position, node in enumerate(bp.order):
-            ids = list(self.functions(node, "backward"))
-            line = [] if node.leaf else self.source(node.code, node.lasti, "backward")
-            if line and line != before:
-                ids += line
-            before = before if node.leaf else line
+            ids = _NONE
+            if has_names:
+                ids = self.functions(node, "backward") if classes is None or node.leaf else classes[type(node)]
+            if has_lines:
+                line = _NONE if node.leaf else self.source(node.code, node.lasti, "backward")
+                if line and line != before:
+                    ids = [*ids, *line]
+                before = before if node.leaf else line
             if ids:
                 found[position] = list(dict.fromkeys([*found.get(position, []), *ids]))
         return found
+
+    def _classes(self, bp: BackwardPass) -> dict[type[Node], Numbers]:
+        one_of_each = dict(zip(map(type, bp.order), bp.order, strict=True))
+        return {cls: self.of_class(node, "backward") for cls, node in one_of_each.items()}

@@ -31,12 +31,15 @@ class ModuleSink(engine_events.Sink):
         self._modules: weakref.WeakKeyDictionary[Module, int] = weakref.WeakKeyDictionary()
         self._optimizers: weakref.WeakKeyDictionary[Optimizer, int] = weakref.WeakKeyDictionary()
         self._stepped: weakref.WeakSet[Optimizer] = weakref.WeakSet()
+        self.modules_told = 0
+        """How often a module was named: whoever knows all modules looks again when it has changed."""
         self._new_module, self._new_optimizer = count(1).__next__, count(1).__next__
 
     # ----- modules -----
 
     def module_named(self, module: Module, path: str, parent: Module | None) -> None:
         number = self._modules.get(module) or self._modules.setdefault(module, self._new_module())
+        self.modules_told += 1
         names = pack_pair(self.recorder.text(path), self.recorder.text(class_name(module)))
         holder = 0 if parent is None else self._modules.get(parent, 0)
         self.emit(head(Kind.MODULE, self.recorder.thread()), number, names, holder, 0, 0, 0, 0)

@@ -28,13 +28,14 @@ class Names:
         self._module_of: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary()
         self._paths: weakref.WeakKeyDictionary[Module, str] = weakref.WeakKeyDictionary()
         self._facts: Facts | None = None
+        self._known_paths: tuple[int, frozenset[str]] = 0, frozenset()
         self._given: dict[int, str] = {}
 
     # ----- nodes -----
 
     def born(self, node: Node) -> None:
         """Note in which module the running thread builds ``node``."""
-        if not naming._announced:
+        if not self._sink.modules_told:
             return
         module = running_module()
         self._module_of[node] = "" if module is None else self.path_of(module)
@@ -43,7 +44,7 @@ class Names:
         """The names of the leaf whose gradient the node accumulates; of any other node the path of its module, if it has one."""
         if isinstance(node, AccumulateGrad):
             return self._sink.names_of_leaf(node)
-        if not naming._announced:  # there are no modules
+        if not self._sink.modules_told:
             return []
         path = self._module_of.get(node)
         if path is None:
@@ -75,6 +76,13 @@ class Names:
         if path is None:
             path = self._paths[module] = ".".join(reversed(list(_steps(module))))
         return path
+
+    def paths(self) -> frozenset[str]:
+        """The paths of all modules that the recording has been told of."""
+        told = self._sink.modules_told
+        if self._known_paths[0] != told:
+            self._known_paths = told, frozenset(self.path_of(each) for each in list(self._sink._modules))
+        return self._known_paths[1]
 
     # ----- memory -----
 

@@ -109,7 +109,7 @@ class NativeSpot:
         return self._driver.passes_over
 
     def _rank(self) -> int:
-        return int(os.environ.get("RANK", "0") or 0)
+        return rank()
 
     def _gradients_in(self) -> list[Any]:
         node, walk = self._node, self._walk
@@ -154,24 +154,56 @@ _ON_THE_WAY: dict[str, Callable[[NativeSpot], Any]] = {
 
 
 class NodeView:
-    """The node of the engine with what agdbg knows of it: all other attributes are the node's own."""
+    """The node of the engine with what agdbg knows of it, found when it is asked for: all other attributes are the node's own."""
+
+    __slots__ = ("_driver", "_node")
 
     def __init__(self, node: Node, driver: "Driver") -> None:
-        self._node = node
-        names = driver.names.of_node(node)
-        place = where(node.code, node.lasti)
-        self.op: str = node.op_name
-        self.id: int = driver.sink.number(node)
-        self.parameter: str = names[0] if node.leaf and names else ""
-        self.module: str = names[0] if not node.leaf and names else ""
-        self.file: str = place.file
-        self.line: int = place.line
+        self._node, self._driver = node, driver
+
+    @property
+    def op(self) -> str:
+        """The name of the op."""
+        return self._node.op_name
+
+    @property
+    def id(self) -> int:
+        """Its number in the recording."""
+        return self._driver.sink.number(self._node)
+
+    @property
+    def parameter(self) -> str:
+        """The name of its leaf; empty when it has none."""
+        return self._name() if self._node.leaf else ""
+
+    @property
+    def module(self) -> str:
+        """The path of the module that built it; empty when none did."""
+        return "" if self._node.leaf else self._name()
+
+    def _name(self) -> str:
+        return next(iter(self._driver.names.of_node(self._node)), "")
+
+    @property
+    def file(self) -> str:
+        """The file of the line that built it."""
+        return where(self._node.code, self._node.lasti).file
+
+    @property
+    def line(self) -> int:
+        """The line that built it."""
+        return where(self._node.code, self._node.lasti).line
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._node, name)
 
     def __repr__(self) -> str:
         return f"{self.op} #{self.id}"
+
+
+def rank() -> int:
+    """The number of this process among those that train together."""
+    return int(os.environ.get("RANK", "0") or 0)
 
 
 def keys_of(node: Node) -> list[Any]:

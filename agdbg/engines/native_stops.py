@@ -1,16 +1,18 @@
 """Where the agent's settings stop a thread of the engine: at births, between the nodes of a pass, at events, at errors."""
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.control import FilterStop, Settings
 from agdbg.agent.hits import NOTHING, Hits, Verdict
 from agdbg.agent.reason import Reason
+from agdbg.engines.native_early import EarlyTests
 from agdbg.engines.native_events import AT_BIRTH, IN_PASSES, EventStops, Happening, at_birth, in_pass
 from agdbg.engines.native_finite import FILTERS, Finite
-from agdbg.engines.native_match import Matcher
+from agdbg.engines.native_match import WHEN, Matcher
 from agdbg.engines.native_names import Names, models
+from agdbg.engines.native_quick import looking
 from agdbg.engines.native_spot import NativeSpot
 from agdbg.engines.native_watch import Watches
 from agdbg_engine.nn.module import Module
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from agdbg.engines.native_walk import Walk
 
 _WATCH = "data breakpoint"
+
+
+def _nothing(node: Node) -> None:
+    """Nothing to look at before a node runs."""
 
 
 class _Found:
@@ -63,16 +69,19 @@ class Stops:
         matcher: the breakpoints on names and lines that hold now.
         names: what things are called.
         watches: the watched memory.
-        every: whether the nodes of a pass must run one by one, with a look at what happened between them.
-        at_births: whether a look at every node that is built is wanted.
+        every: whether every node of a pass is to be looked at.
+        one_by_one: whether they must run one by one for that.
+        at_births: whether a look at nodes that are built is wanted.
+        sees_all_births: whether at all of them.
+        early: what can be said before a thread has come by.
     """
 
     def __init__(self, driver: "Driver") -> None:
         self._driver = driver
         self.names = Names(driver.sink)
         self.watches = Watches(driver.sink, self.names)
-        self.matcher = Matcher(Settings(), self.names.of_node, driver.sink.number)
-        self.every = self.at_births = self._looks_at_births = False
+        self.every = self.one_by_one = self.at_births = self._looks_at_births = self.sees_all_births = False
+        self._read(Settings())
         self._events = EventStops(driver.sink, self.names, self._happened, driver.agent.fail)
         self._hits = Hits()
         self._finite: Finite | None = None
@@ -83,7 +92,7 @@ class Stops:
     def take(self, settings: Settings) -> None:
         """These are the settings now."""
         self._hits.take(settings)
-        self.matcher = Matcher(settings, self.names.of_node, self._driver.sink.number)
+        self._read(settings)
         self.names.forget_recorded()
         self.watches.take(settings.watches)
         self._events.take(settings.events, bool(self.watches))
@@ -92,9 +101,36 @@ class Stops:
         looked_for = FILTERS & self._wanted
         self._finite = Finite(looked_for) if looked_for else None
         looks = self._finite is not None or bool(self.watches)
-        self.every = looks or self._events.any_of(IN_PASSES)
-        self._looks_at_births = looks or self._events.any_of(AT_BIRTH)
+        self.one_by_one = bool(self.watches) or self._events.any_of(IN_PASSES)
+        self.every = self.one_by_one or self._finite is not None
+        self.sees_all_births = bool(self.watches) or self._events.any_of(AT_BIRTH)
+        self._looks_at_births = looks or self.sees_all_births
         self.at_births = self._looks_at_births or bool(self.matcher)
+
+    def _read(self, settings: Settings) -> None:
+        self.matcher = Matcher(settings, self.names.of_node, self._driver.sink.number, self.names.paths)
+        self.early = EarlyTests(settings, self._driver)
+
+    @property
+    def asks_for_modules(self) -> bool:
+        """Whether the module in which a node is built matters to a breakpoint."""
+        if not self.names.paths():
+            return False
+        return self.early.use_modules or any(self.matcher.means_modules(when) for when in WHEN)
+
+    @property
+    def looks_at_values(self) -> bool:
+        """Whether what nodes make is looked at."""
+        return self._finite is not None
+
+    def comes_to_line(self, node: Node, out: Tensor) -> bool:
+        """Whether ``node`` is on a line with a breakpoint; what is on none ends the visit to one."""
+        if self.matcher.source(node.code, node.lasti, "forward"):
+            return True
+        thread = self._driver.thread
+        if thread.visit is not None and not thread.suppressed and not thread.walks:
+            thread.visit = None
+        return False
 
     # ----- judging -----
 
@@ -123,8 +159,10 @@ class Stops:
         """Why to stop where forward code has just built ``node``, which has come to the breakpoints ``lines``."""
         driver, numbers = self._driver, lines
         if self.matcher.has_names:
-            self.names.born(node)
+            if self.asks_for_modules:
+                self.names.born(node)
             numbers = [*self.matcher.functions(node, "forward"), *lines]
+        numbers = self.early.left(numbers, node, "born") if self.early else numbers
         if not numbers and not self._looks_at_births:
             return None
         found = _Found()
@@ -140,6 +178,12 @@ class Stops:
         return found.reason()
 
     # ----- between the nodes of a pass -----
+
+    def before(self, walk: "Walk") -> Callable[[Node], object]:
+        """What is to be called before each of several nodes of a pass that run in a row: it raises
+        :class:`~agdbg_engine.backward.Abandoned` where there is to be a :meth:`look` first.
+        """
+        return _nothing if self._finite is None else looking(self._finite, walk.bp)
 
     def look(self, walk: "Walk", numbers: Iterable[int]) -> Reason | None:
         """Why to stop before the next node of a pass, or at its end; ``numbers`` are the breakpoints on that node.

@@ -1,6 +1,7 @@
 """One pass of the engine under the stepper: where it stops, how it goes on, how it goes back."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ class Walk:
         self._stops: dict[int, list[int]] = {}
         self._ordered: list[int] = []
         self._calling: list[int] | None = None
-        self._generation = -1
+        self._planned = -1, 0
         self._by_number: dict[int, Node] = {}
         self._places: dict[Node, int] = {}
         self._until_of: Target | None = None
@@ -82,11 +83,17 @@ class Walk:
         """Note where the breakpoints are, again when they have changed."""
         agent = self.driver.agent
         agent.look()
-        if self._generation != agent.seen:
-            self._generation = agent.seen
-            self._stops = self.driver.stops.matcher.stops(self.bp)
+        stops = self.driver.stops
+        for_step = self.driver.passes_over if stops.early.use_step else 0
+        if self._planned != (agent.seen, for_step):
+            self._planned = agent.seen, for_step
+            self._stops = stops.early.stops(stops.matcher.stops(self.bp), self.bp.order)
             self._ordered = sorted(self._stops)
         return None
+
+    def _is_outdated(self) -> bool:
+        """Whether another pass has ended since, and breakpoints ask how many have."""
+        return self.driver.stops.early.use_step and self._planned[1] != self.driver.passes_over
 
     def _at_start(self) -> Reason | None:
         self._plan()
@@ -203,17 +210,17 @@ class Walk:
     def _run_on(self) -> None:
         """Run to the next breakpoint or to the end, looking at the settings now and then."""
         self._guarded(self._plan)  # breakpoints may have been set at the stop
-        bp, thread = self.bp, self.driver.thread
-        every = self.driver.stops.every
-        if every and self.journal is None:
+        bp, thread, stops = self.bp, self.driver.thread, self.driver.stops
+        if stops.every and self.journal is None:
             self.journal = Journal(bp)
-        end = bp.position + 1 if every else self._next_stop()
+        end = bp.position + 1 if stops.one_by_one else self._next_stop()
         ends_here = thread.mode == "out" and thread.within is self
-        if self.journal is not None and (every or end < len(bp.order) or ends_here):
-            self._run_noted(self.journal, end)
+        if self.journal is not None and (stops.every or end < len(bp.order) or ends_here):
+            journal, before = self.journal, stops.before(self)
+            self._run_many(end, lambda count: journal.advance(count, before))
         else:
             self.journal = None  # what runs unnoted cannot be undone, and nor can what ran before it
-            self._run_fast(end)
+            self._run_many(end, bp.advance)
 
     def _next_stop(self) -> int:
         """The next position at which a stop is possible; the end of the pass if there is none."""
@@ -221,19 +228,17 @@ class Walk:
         ahead = self._ordered[place : place + 1]
         return min([*ahead, *(p for p in self._until() if p > self.bp.position)], default=len(self.bp.order))
 
-    def _run_noted(self, journal: Journal, end: int) -> None:
-        agent, thread, turn = self.driver.agent, self.driver.thread, self.driver.thread.turn
-        while self.bp.position < end and agent.words[0] == agent.seen and thread.turn == turn:
-            journal.step()
-
-    def _run_fast(self, end: int) -> None:
+    def _run_many(self, end: int, advance: Callable[[int], object]) -> None:
         """Nodes that call the program run alone: it may start a pass, where a person says how this one is to go on as well."""
         agent, bp, count = self.driver.agent, self.bp, 16
         thread, turn = self.driver.thread, self.driver.thread.turn
         while bp.position < end and agent.words[0] == agent.seen and thread.turn == turn:
-            calling = self._next_calling()
+            calling, position = self._next_calling(), bp.position
             began = perf_counter()
-            bp.advance(max(1, min(count, end - bp.position, calling - bp.position)))
+            asked = max(1, min(count, end - position, calling - position))
+            advance(asked)
+            if bp.position - position < asked or self._is_outdated():  # something wants to be looked at
+                return
             took = perf_counter() - began
             count = max(1, min(_MOST_AT_ONCE, int(count * min(4.0, _LOOK_S / max(took, 1e-7)))))
 

@@ -185,9 +185,16 @@ class BackwardPass:
         self._advance([node], self.run_node)
         return node
 
-    def advance(self, count: int, run_node: Callable[[Node], None] | None = None) -> None:
-        """Run at most ``count`` nodes, with ``run_node`` if that is given; errors are those of :meth:`run`."""
-        self._advance(self.order[self.position : self.position + count], run_node or self.run_node)
+    def advance(self, count: int, run_node: Callable[[Node], None] | None = None, *, whole: bool = False) -> None:
+        """Run at most ``count`` nodes, with ``run_node`` if that is given; errors are those of :meth:`run`.
+
+        ``whole``: it runs a node as a whole, as :attr:`run_node` does, or raises :class:`Abandoned` before it has begun.
+        """
+        self._advance(self.order[self.position : self.position + count], run_node or self.run_node, whole)
+
+    def is_plain(self) -> bool:
+        """Whether nodes without hooks and with one output are run by nothing but their own ``run``."""
+        return not self._general and self.watch is None and self._streams is None
 
     def running(self) -> list[Node]:
         """The nodes that are still to run, without those where a gradient is only picked up."""
@@ -206,10 +213,10 @@ class BackwardPass:
             before("accumulate" if node.leaf else "apply")
             self.run_node(node)
 
-    def _advance(self, nodes: list[Node], run_node: Callable[[Node], None]) -> None:
+    def _advance(self, nodes: list[Node], run_node: Callable[[Node], None], whole: bool = False) -> None:
         """Run ``nodes``, the next ones in order, in the modes of a backward pass."""
         sink, begun = events.sink, self.position
-        plain = not self._general and run_node is self.run_node
+        plain = not self._general and (whole or run_node is self.run_node)
         log = sink.log_of(self, nodes) if sink is not None and plain else None
         before = mode.grad, mode.overriding, current.bp, current.node
         mode.grad = self.create_graph and not mode.inference
@@ -220,7 +227,7 @@ class BackwardPass:
             if sink is None:
                 for node in coming:
                     run_node(node)
-                self.position += len(nodes)
+                self.position = begun + len(nodes)
             elif log is not None:
                 try:
                     note, many = log.times.append, log.tell()

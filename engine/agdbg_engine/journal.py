@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from . import events, several
-from .backward import BackwardPass
+from . import events, noting, several
+from .backward import Abandoned, BackwardPass
 from .node import AccumulateGrad, Node, Nowhere
+from .noting import Note
 from .saved import Freed, Packed, seen
 from .tensor import Tensor, wrap
 from .view import CopySlices
@@ -31,7 +32,11 @@ class Journal:
 
     def __init__(self, bp: BackwardPass) -> None:
         self.bp = bp
-        self._entries: deque[_Entry] = deque()
+        self._entries: deque[_Entry | Note] = deque()
+        self._fresh = 0
+        """How many of the last entries are not among the bytes yet."""
+        self._gradients = 0
+        """The bytes of what came in at those."""
         self._bytes = 0
         self._replaced: list[tuple[Node, str, Any]] = []
         """What stood in the slots of the next node that a person has put something else into."""
@@ -48,6 +53,41 @@ class Journal:
         finally:
             _put_back(slot for slot in entry.replaced if not isinstance(getattr(*slot[:2]), Freed))
 
+    def advance(self, count: int, before: Callable[[Node], object]) -> None:
+        """Run at most ``count`` of the next nodes, noted. ``before`` is called with each; when it raises
+        :class:`~agdbg_engine.backward.Abandoned`, the node does not run, and nor do those after it.
+        """
+        try:
+            if self._replaced:
+                before(self.bp.order[self.bp.position])
+                self.step()
+                count -= 1
+            if count > 0:
+                run_node = noting.runner(self.bp, self._take, self._take_other, before)
+                self.bp.advance(count, run_node, whole=True)
+        except Abandoned:
+            pass
+        finally:
+            self._count()
+
+    def _take(self, note: Note) -> None:
+        self._entries.append(note)
+        self._fresh += 1
+        self._gradients += getattr(note.g, "nbytes", 0)
+        if self._gradients > MOST_BYTES // 16:
+            self._count()
+
+    def _take_other(self, node: Node) -> None:
+        self._entries.append(_Entry(self.bp, node))
+        self._fresh += 1
+
+    def _count(self) -> None:
+        """Count the bytes of the last entries, and let go of the oldest if there are too many."""
+        self._bytes += sum(_bytes_of(self._entries[-i]) for i in range(1, self._fresh + 1))
+        self._fresh = self._gradients = 0
+        while len(self._entries) > MOST_NODES or (self._bytes > MOST_BYTES and len(self._entries) > 1):
+            self._bytes -= _bytes_of(self._entries.popleft())
+
     def skip(self) -> None:
         """Go past the next node without running it, noted: see :func:`agdbg_engine.interventions.skip`."""
         from .interventions import skip
@@ -61,9 +101,8 @@ class Journal:
         entry = _Entry(self.bp, self.bp.order[self.bp.position])
         entry.replaced, self._replaced = self._replaced, []
         self._entries.append(entry)
-        self._bytes += entry.bytes
-        while len(self._entries) > MOST_NODES or (self._bytes > MOST_BYTES and len(self._entries) > 1):
-            self._bytes -= self._entries.popleft().bytes
+        self._fresh += 1
+        self._count()
         return entry
 
     @property
@@ -88,17 +127,18 @@ class Journal:
 
     def barrier(self) -> Node | None:
         """The node that ran last, if it ran functions of the user, whose effects nobody can undo."""
-        entry = self._entries[-1] if self._entries else None
+        entry = self._in_full(self._entries[-1]) if self._entries else None
         if entry is None or entry.sent is not None:
             return None
         return entry.node if entry.unpacks or runs_user_code(entry.node) else None
 
     def undo(self) -> Node:
         """Take back the last run; raises :class:`IndexError` when there is none."""
-        entry = self._entries.pop()
+        taken = self._entries.pop()
+        self._bytes -= _bytes_of(taken)
+        entry = self._in_full(taken)
         _put_back(self._replaced)
         self._replaced = []
-        self._bytes -= entry.bytes
         ran = self.bp.position > entry.position
         entry.restore()
         if ran and events.sink is not None:
@@ -136,7 +176,12 @@ class Journal:
         return {name[2:]: seen(value) for n, name, value in entry.slots if n is node and name.startswith("s_")}
 
     def _find(self, node: Node) -> _Entry | None:
-        return next((e for e in reversed(self._entries) if e.node is node), None)
+        found = next((e for e in reversed(self._entries) if e.node is node), None)
+        return None if found is None else self._in_full(found)
+
+    def _in_full(self, entry: _Entry | Note) -> _Entry:
+        """An entry as such; a note is of the node that ran last, if it is to be gone back over."""
+        return _Entry.of_note(self.bp, entry) if isinstance(entry, Note) else entry
 
 
 def runs_user_code(node: Node) -> bool:
@@ -151,19 +196,15 @@ def unpacks(slots: Iterable[tuple[Node, str, Any]]) -> bool:
     return any(isinstance(value, Packed) and value.calls_user for _, _, value in slots)
 
 
+def _bytes_of(entry: _Entry | Note) -> int:
+    return entry.size() if isinstance(entry, Note) else entry.bytes
+
+
 class _Entry:
     """What one node is about to change."""
 
     def __init__(self, bp: BackwardPass, node: Node) -> None:
-        self.bp = bp
-        self.node = node
-        self.position = bp.position
-        self.before: dict[Any, Any] = {}
-        self.flags: dict[Any, tuple[bool, bool]] = {}
-        self.bytes = 0
-        self.replaced: list[tuple[Node, str, Any]] = []
-        self.sent: tuple[Any, ...] | None = None
-        """The zeros that went on in place of its gradients; ``None`` when it was not skipped."""
+        self._begin(bp, node, bp.position)
         for key in (*own_keys(node), *_next_keys(node)):
             self._note(key)
         self.slots = list(slots_of(node))
@@ -171,6 +212,34 @@ class _Entry:
         self.captured = [(c, c.value) for c in bp._captured.get(node, ())]
         self.grads = [self._noted_grad(t) for t in _receivers(node)]
         self.bytes += sum(_size(value) for _, _, value in self.slots)
+
+    def _begin(self, bp: BackwardPass, node: Node, position: int) -> None:
+        self.bp = bp
+        self.node = node
+        self.position = position
+        self.before: dict[Any, Any] = {}
+        self.flags: dict[Any, tuple[bool, bool]] = {}
+        self.bytes = 0
+        self.replaced: list[tuple[Node, str, Any]] = []
+        self.sent: tuple[Any, ...] | None = None
+        """The zeros that went on in place of its gradients; ``None`` when it was not skipped."""
+
+    @classmethod
+    def of_note(cls, bp: BackwardPass, note: Note) -> _Entry:
+        """What a note says of the node that ran last."""
+        self = cls.__new__(cls)
+        self._begin(bp, note.node, bp.position - 1)
+        self.before[note.node] = note.g
+        self.flags[note.node] = note.node in bp.shared, note.node in bp.summed
+        for key, waiting in note.waiting():
+            self.flags[key] = waiting[1:] if waiting is not None else (False, False)
+            if waiting is not None:
+                self.before[key] = waiting[0]
+        self.slots = list(note.slots())
+        self.unpacks = unpacks(self.slots)
+        self.captured, self.grads = [], []
+        self.bytes = note.size()
+        return self
 
     def _note(self, key: Any) -> None:
         bp = self.bp

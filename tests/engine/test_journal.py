@@ -16,7 +16,8 @@ from agdbg_engine.node import edge
 from agdbg_engine.saved import first_refusal
 from agdbg_engine.sites import caller
 
-walks = st.lists(st.sampled_from([3, 1, -1, -2, -5]), max_size=30)
+MANY = 4
+walks = st.lists(st.sampled_from([3, 1, -1, -2, -5, MANY]), max_size=30)
 
 
 def started(loss, *, retain_graph=False, create_graph=False, inputs=None):
@@ -28,9 +29,12 @@ def started(loss, *, retain_graph=False, create_graph=False, inputs=None):
 
 
 def walk(bp, moves):
-    """Step and undo as ``moves`` say, then run to the end, part by part of each node now and then."""
+    """Step and undo as ``moves`` say, then run to the end; several at once now and then, and part by part of each node."""
     journal, parts = Journal(bp), []
     for move in moves:
+        if move == MANY:
+            journal.advance(MANY, parts.append)
+            continue
         for _ in range(abs(move)):
             if move > 0 and bp.position < len(bp.order):
                 journal.step(None if move == 1 else lambda node: bp.run_in_parts(node, parts.append))
@@ -107,14 +111,18 @@ def test_with_captures(values, program, moves):
 
 
 @settings(max_examples=100)
-@given(leaf_values(), pure(), st.integers(0, 30))
-def test_all_the_way_back_leaves_no_trace(values, program, steps):
+@given(leaf_values(), pure(), st.integers(0, 30), st.booleans())
+def test_all_the_way_back_leaves_no_trace(values, program, steps, at_once):
     leaves, loss = build(values, program)
     bp = started(loss)
     before = (dict(bp.buffers), set(bp.shared), set(bp.summed), [slots(n) for n in bp.order], state(leaves))
     journal = Journal(bp)
-    for _ in range(min(steps, len(bp.order))):
-        journal.step()
+    if at_once:
+        journal.advance(steps, lambda node: None)
+    else:
+        for _ in range(min(steps, len(bp.order))):
+            journal.step()
+    assert len(journal) == bp.position == min(steps, len(bp.order))
     while len(journal):
         journal.undo()
     after = (dict(bp.buffers), set(bp.shared), set(bp.summed), [slots(n) for n in bp.order], state(leaves))
@@ -359,3 +367,34 @@ def test_a_write_through_a_view_is_seen_too():
     assert found is not None
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
+
+
+@settings(max_examples=100)
+@given(leaf_values(), st.one_of(pure(), writing()), st.integers(0, 30))
+def test_what_is_noted_of_many_at_once_is_what_is_noted_of_each(values, program, stop_at):
+    noted = []
+    for at_once in (False, True):
+        _, loss = build(values, program)
+        if not loss.requires_grad or first_refusal(started(loss, retain_graph=True).order):
+            return
+        bp = started(loss)
+        journal = Journal(bp)
+
+        def before(node, bp=bp):
+            if bp.position == stop_at:
+                raise Abandoned
+
+        if at_once:
+            journal.advance(len(bp.order), before)
+        else:
+            while bp.position < min(stop_at, len(bp.order)):
+                journal.step()
+        assert bp.position == min(stop_at, len(bp.order))
+        noted.append([what_is_known(journal, node) for node in bp.order[: bp.position]] + [journal._bytes])
+    assert noted[0] == noted[1]
+
+
+def what_is_known(journal, node):
+    gradients = [*journal.gradients_in(node), *(journal.gradients_out(node) or ())]
+    saved = {name: type(value) for name, value in journal.saved(node).items()}
+    return [bytes_of(g) for g in gradients], saved
