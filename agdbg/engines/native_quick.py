@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agdbg.engines.native_finite import Finite
     from agdbg_engine.backward import BackwardPass
 
-_ndarray = np.ndarray
+_ndarray, _vdot = np.ndarray, np.vdot
 _SINGLE, _DOUBLE = np.dtype("f"), np.dtype("d")
 _FEW = 4096
 """Up to so many elements are copied if they do not lie in a row."""
@@ -35,7 +35,7 @@ def all_finite(array: Any) -> bool:
         if dtype is _SINGLE or dtype is _DOUBLE:
             if array.size <= _FEW or array.flags.forc:
                 flat = array.ravel("K")
-                if isfinite(flat.dot(flat)):  # a dot product raises no floating point warnings
+                if isfinite(_vdot(flat, flat)):  # unlike dot it gives no warning when it overflows
                     return True
         elif dtype.kind not in "fc":
             return True

@@ -1,0 +1,281 @@
+"""Breakpoints that are decided once, conditions that are answered early, nodes that are noted many at once, arrays that are tested with one
+product: the same stops, bit for bit the same gradients, as when every node is looked at by itself."""
+
+import contextlib
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import agdbg_engine as ag
+from agdbg.agent.agent import Agent, Command, Impossible
+from agdbg.agent.control import ControlWriter, FilterStop, FunctionStop, Settings, SourceStop
+from agdbg.agent.early import early
+from agdbg.engines import native, native_early, native_finite, native_quick, native_sieve, native_stops
+from agdbg.engines.native_driver import Driver
+from agdbg.record import Recorder
+from agdbg_engine import events
+from agdbg_engine.backward import Abandoned
+from agdbg_engine.journal import Journal
+
+OPS = ["mul", "add", "exp", "log", "div", "tanh", "view", "sum", "hooked", "square"]
+CONDITIONS = [
+    "",
+    "step == 1",
+    "step < 0",
+    "node.op == 'MulBackward0' and event.kind == 'before'",
+    "event.kind in ('born', 'none') or node.parameter",
+    "node.nothing",
+    "grads_in and float(grads_in[0].sum()) > 0",
+    "len(saved) > 1",
+    "depth % 2",
+    "any(g is None for g in grads_out)",
+]
+NAMES = ["Mul*", "*", "ExpBackward0", "AccumulateGrad", "sum", "#3", "node 7", "Nothing*"]
+
+
+def program(values, instructions):
+    """Two passes over a random graph; every op is on a line of its own."""
+    x, w = (ag.tensor(v, requires_grad=True) for v in values)
+    for _ in range(2):
+        pool, depth = [x * w, x], 0
+        for depth, (op, i, j) in enumerate(instructions):  # noqa: B007 - conditions read it
+            a, b = pool[i % len(pool)], pool[j % len(pool)]
+            if op == "mul":
+                pool.append(a * b)
+            elif op == "add":
+                pool.append(a + b)
+            elif op == "exp":
+                pool.append(a.exp())
+            elif op == "log":
+                pool.append(a.log())
+            elif op == "div":
+                pool.append(a / b)
+            elif op == "tanh":
+                pool.append(a.tanh())
+            elif op == "view":
+                pool.append(a.view(-1).view(a.shape).expand(a.shape))
+            elif op == "sum":
+                pool.append(a.sum() * b)
+            elif op == "hooked":
+                pool.append(a * 2)
+                pool[-1].register_hook(lambda g: g * 1)
+            else:
+                pool.append(a * a)
+        (pool[-1] + pool[len(pool) // 2]).sum().backward()
+    return [None if t.grad is None else (t.grad._a.tobytes(), t.grad._a.strides) for t in (x, w)]
+
+
+class Scripted(Agent):
+    """Goes on from every stop as it is told to, and remembers what it saw."""
+
+    def __init__(self, folder, moves):
+        super().__init__(folder)
+        self.moves, self.seen_stops = list(moves), []
+
+    def stop(self, scene, thread):
+        told = scene.stop()
+        values = scene.values(told["node"])
+        what = [
+            told[key]
+            for key in ("where", "reason", "node", "position", "description", "breakpoints", "error", "note")
+            if key in told
+        ]
+        self.seen_stops.append(repr((what, values["in"], values["out"], values["saved"], values["grad"])))
+        move = Command(self.moves.pop() if self.moves else "continue", force=True)
+        try:
+            scene.check(move)
+        except Impossible:
+            return Command("continue")
+        return move
+
+    def tell(self, message, thread):
+        self.seen_stops.append(repr(message))
+
+
+def stops_of(wanted, moves, values, instructions):
+    """What a program was stopped for, and its gradients."""
+    folder = Path(tempfile.mkdtemp(prefix="agdbg-quick-"))
+    control = ControlWriter(folder / "control")
+    control.publish(wanted)
+    native._node_ids, native._node_count = numbering()
+    recorder = Recorder(folder / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
+    try:
+        sink = native.NativeSink(recorder)
+        agent = Scripted(folder, moves)
+        sink.obey(Driver(agent, sink))
+        events.install(sink)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            gradients = program(values, instructions)
+        assert not agent.gone
+        return agent.seen_stops, gradients
+    finally:
+        events.remove()
+        recorder.close()
+        control.close()
+        shutil.rmtree(folder)
+
+
+def numbering():
+    import itertools
+
+    count = itertools.count(1)
+    return count.__next__, count
+
+
+@contextlib.contextmanager
+def every_node_by_itself():
+    """Nothing is decided ahead, and nothing is done for several nodes at once."""
+
+    def advance(self, count, before):
+        for _ in range(count):
+            try:
+                before(self.bp.order[self.bp.position])
+            except Abandoned:
+                return
+            self.step()
+
+    def always(stops, node):
+        return None if node.leaf else lambda node, out: True
+
+    def exactly(array):
+        return getattr(array, "dtype", np.dtype(int)).kind not in "fc" or bool(np.isfinite(array).all())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "advance", advance)
+        patch.setattr(native, "sieve", always)
+        patch.setattr(native_early.EarlyTests, "left", lambda self, numbers, node, kind: list(numbers))
+        patch.setattr(native_early.EarlyTests, "stops", lambda self, found, nodes: found)
+        for module in (native_quick, native_finite, native_sieve):
+            patch.setattr(module, "all_finite", exactly)
+        taken = native_stops.Stops.take
+
+        def take(self, wanted):
+            taken(self, wanted)
+            self.one_by_one = self.every = True
+
+        patch.setattr(native_stops.Stops, "take", take)
+        yield
+
+
+rules = st.fixed_dictionaries(
+    {},
+    optional={
+        "condition": st.sampled_from(CONDITIONS),
+        "ignore": st.integers(0, 3),
+        "hits": st.sampled_from(["%2", ">=2"]),
+    },
+)
+first_line = program.__code__.co_firstlineno
+lines = st.sampled_from(range(first_line + 5, first_line + 32))
+whens = st.sampled_from(["forward", "backward", "both"])
+
+
+@st.composite
+def wanted(draw):
+    functions = draw(st.lists(st.tuples(st.sampled_from(NAMES), whens, rules), max_size=3))
+    sources = draw(st.lists(st.tuples(lines, whens, rules), max_size=2))
+    filters = draw(st.sampled_from([[], ["nan"], ["nan", "inf"]]))
+    with_rule = draw(st.lists(rules, max_size=len(filters)))
+    return Settings(
+        functions=[FunctionStop(i, name, when, **rule) for i, (name, when, rule) in enumerate(functions, 1)],
+        sources=[SourceStop(i, __file__, line, when, **rule) for i, (line, when, rule) in enumerate(sources, 11)],
+        exceptions=[*filters],
+        filters=[
+            FilterStop(i, name, **rule) for i, (name, rule) in enumerate(zip(filters, with_rule, strict=False), 21)
+        ],
+    )
+
+
+elements = st.sampled_from([0.0, 1.0, -1.0, 0.5, 3.0, 1e-20, 1e19, 2e38])
+shapes = arrays.arrays(np.float32, (2, 3), elements=elements)
+instructions = st.lists(st.tuples(st.sampled_from(OPS), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8)
+moves = st.lists(st.sampled_from(["continue", "back", "next", "reverse", "in", "out"]), max_size=6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(wanted(), moves, st.tuples(shapes, shapes), instructions)
+def test_the_same_stops_and_the_same_gradients(wanted, moves, values, instructions):
+    plain = program(values, instructions)
+    with every_node_by_itself():
+        slow, slow_gradients = stops_of(wanted, moves, values, instructions)
+    quick, gradients = stops_of(wanted, moves, values, instructions)
+    assert quick == slow
+    assert gradients == slow_gradients == plain
+
+
+# ----- whether all elements are finite -----
+
+floats = st.floats(width=32, allow_subnormal=True)
+
+
+@settings(max_examples=200)
+@given(
+    arrays.arrays(
+        st.sampled_from([np.float16, np.float32, np.float64, np.complex64, np.int64, np.bool_]),
+        arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
+        fill=st.nothing(),
+    ),
+    st.sampled_from(["as it is", "turned", "every other", "expanded"]),
+)
+def test_all_finite_is_what_a_look_at_every_element_gives(array, how):
+    if how == "turned":
+        array = array.T
+    elif how == "every other":
+        array = array[..., ::2] if array.ndim else array
+    elif how == "expanded":
+        array = np.broadcast_to(array, (3, *array.shape))
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert native_quick.all_finite(array) == bool(np.isfinite(array).all())
+
+
+@pytest.mark.parametrize("shape", [(5000,), (100, 60), (1, 5000)])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
+def test_big_arrays(shape, value):
+    array = np.zeros(shape, "f")
+    array.reshape(-1)[-1] = value
+    for view in (array, array.T, array[:, ::2] if array.ndim == 2 else array[::3], np.broadcast_to(array, (2, *shape))):
+        assert native_quick.all_finite(view) == bool(np.isfinite(view).all())
+
+
+# ----- conditions that are answered early -----
+
+
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        ("step == 3", {"step"}),
+        ("node.op in ('a', 'b') and not step % 2", {"step", "node", "node.op"}),
+        ("(rank\n== 0)", {"rank"}),
+        ("event.kind == 'born' # early", {"event", "event.kind"}),
+        ("1", set()),
+    ],
+)
+def test_conditions_that_are_answered_early(condition, names):
+    assert early(condition).names == names
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["node", "node.seq", "node.next_functions", "grad > 1", "x", "len(node.op)", "step()", "[i for i in (1, 2)]", "lambda: 1",
+     "saved", "step is 1", "event.op", "2 ** step", "f'{step}'", "(step := 1)", "not Python", "step) or (1", ""],
+)  # fmt: skip
+def test_conditions_that_are_not(condition):
+    assert early(condition) is None
+
+
+@given(st.integers(0, 3), st.sampled_from(["a", "b"]), st.sampled_from([c for c in CONDITIONS if c and early(c)]))
+def test_an_early_answer_is_what_python_gives(step, op, condition):
+    node = SimpleNamespace(op=op, id=1, parameter="", module="m", file="f", line=2)
+    event = SimpleNamespace(kind="before")
+    found = early(condition).test(step, 0, node, event)
+    assert found == eval(condition, {"step": step, "rank": 0, "node": node, "event": event})
