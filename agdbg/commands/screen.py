@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agdbg import status
+from agdbg.commands import farewell
 from agdbg.errors import InputError
 from agdbg.launch import place
 from agdbg.tell import tell
@@ -38,9 +39,10 @@ def run(arguments: dict[str, Any], *, keep: bool = True) -> int:
     Without ``keep`` the trace is removed, unless the program still runs.
     """
     result = _ui().run_tui(arguments)
+    exit_status = _concluded(result, keep=keep)
     if not keep and not result.left_running:
         shutil.rmtree(arguments["trace"], ignore_errors=True)
-    return _concluded(result)
+    return exit_status
 
 
 def open_trace(path: str) -> int:
@@ -57,13 +59,16 @@ def _ui() -> Any:
     return import_module("agdbg_ui.main")
 
 
-def _concluded(result: Any, *, mention: bool = True) -> int:
-    """Say what is to be said once the terminal is the shell's again; the exit status is the program's."""
+def _concluded(result: Any, *, mention: bool = True, keep: bool = True) -> int:
+    """Say what is to be said once the terminal is the shell's again; the exit status is the program's.
+
+    Without ``mention`` a recording was looked at; without ``keep`` its directory is about to go, unless the program runs.
+    """
     if result.error:
         tell(f"error: {result.error}")
-    if result.left_running:
-        tell("the program goes on; agdbg attach joins it")
-    if result.trace and mention:
+    if mention and (said := farewell.ending(result, keep=keep)):
+        tell(said)
+    if result.trace and mention and (keep or result.left_running):
         mention_trace(Path(result.trace))
     if result.status is not None:
         return int(result.status)

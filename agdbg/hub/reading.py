@@ -43,10 +43,17 @@ class View:
 
 
 class Reading:
-    """Both views of one trace, each in its thread."""
+    """Both views of one trace, each in its thread.
+
+    Attributes:
+        why_nothing: what is said while there is no trace.
+    """
 
     def __init__(self, directory: Path, loop: Loop) -> None:
         self.directory = directory
+        self.why_nothing = (
+            f"nothing was recorded so far in {directory}: the program has not used an autograd engine yet"
+        )
         self.reader, self.heavy = Worker(loop, "reader"), Worker(loop, "heavy")
         self._near, self._far = View(directory), View(directory)
 
@@ -83,7 +90,5 @@ class Reading:
     def _present(self, view: View) -> "History":
         history = view.history()
         if history is None:
-            raise Refused(
-                f"nothing was recorded so far in {self.directory}: the program has not used an autograd engine yet"
-            )
+            raise Refused(self.why_nothing)
         return history

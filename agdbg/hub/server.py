@@ -197,7 +197,6 @@ class Server:
                 log(f"{client.peer} did not show the token and was cut off")
                 client.leave()
             return
-        self.session.heard(client)
         call.run(lambda: self._answer(call, command))
 
     def _answer(self, call: Call, command: str) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agdbg.agent.control import ControlWriter
 from agdbg.hub.adopted import Adopted, AnyProgram
 from agdbg.hub.agents import AgentLink, AgentRefused
+from agdbg.hub.awaiting import awaits_input
 from agdbg.hub.breakpoints import Breakpoints
 from agdbg.hub.breaktelling import BreakTelling
 from agdbg.hub.call import Refused
@@ -27,6 +28,7 @@ from agdbg.hub.running import Running
 from agdbg.hub.stops import Stops
 from agdbg.hub.tracedir import TraceDirectory
 from agdbg.hub.worker import Worker
+from agdbg.launch import place
 from agdbg.launch.program import Program as Target
 from agdbg.protocol.messages import event
 
@@ -128,6 +130,19 @@ class Session:
             raise Refused("there is no program and no trace here: launch a program, or attach to a trace")
         return self.reading
 
+    @property
+    def keeps_output(self) -> bool:
+        """Whether what the program prints is in a file; it went to a terminal of its own otherwise, and nobody kept it."""
+        if self.running is not None:
+            return self.can_restart
+        return self.trace is not None and self.trace.output.is_file()
+
+    @property
+    def awaits_input(self) -> bool:
+        """Whether the program runs and reads its terminal, at which there is nothing to read."""
+        program = self.running.program if self.is_live and self.running is not None else None
+        return program is not None and bool(program.terminal_path) and awaits_input(program.pid, program.terminal_path)
+
     def program(self) -> AnyProgram:
         """The program, which runs.
 
@@ -178,6 +193,7 @@ class Session:
         self._get_ready(spec, trace)
 
     def _get_ready(self, spec: LaunchSpec, trace: TraceDirectory) -> None:
+        (self.runtime.directory / place.UNRECORDED_FILE).unlink(missing_ok=True)
         self._open(trace)
         program = self._make(spec, self.runtime, trace.path)
         self.running = Running(self.loop, program, spec.target, self._output_grew, self._ended)
@@ -221,7 +237,7 @@ class Session:
             has_no_input = self.running.input_end is not None
             self.running.close()
             self.reading.close()
-            self.trace.tidy(was_seen=True)
+            self.trace.tidy()
             self._get_ready(self._spec, trace)
             linecache.checkcache()  # its files may have been edited
             self.tell("agdbg/restarted", {"trace": str(trace.path)})
@@ -326,7 +342,7 @@ class Session:
     def _forget_launch(self) -> None:
         """The program did not start: all is as before it was launched."""
         if self.trace is not None:
-            self.trace.tidy(was_seen=True)
+            self.trace.tidy()
         if self.reading is not None:
             self.reading.close()
         self.running = self.trace = self.reading = self.outlet = None
@@ -339,11 +355,6 @@ class Session:
         client.introduced = True
         if self.has_starter and self._starter is None and client.trusted:
             self._starter = client
-
-    def heard(self, client: Connection) -> None:
-        """A client has asked for something; if the program has ended, it knows that, and what was printed."""
-        if client.joined and self.trace is not None and self.running is not None and self.running.was_told:
-            self.trace.was_seen = True
 
     def client_gone(self, client: Connection) -> None:
         """A connection is closed. When it was the last client, the program is on its own, or the hub is done.
@@ -388,6 +399,8 @@ class Session:
         """The program has ended, and all that it printed is there."""
         assert self.running is not None and self.trace is not None and self.outlet is not None
         self.outlet.finish()
+        if self.reading is not None:
+            self.reading.why_nothing = f"no autograd activity recorded: {_why_nothing(self.runtime.directory)}"
         self.stops.end()
         if self._on_restart is not None and any(self.joined):
             self._again()
@@ -412,9 +425,18 @@ class Session:
         if self.reading is not None:
             self.reading.close()
         if self.trace is not None and not self.is_live:
-            self.trace.tidy(was_seen=self.trace.was_seen or self.state == "waiting")
+            self.trace.tidy()
         self.worker.close()
         self._control.close()
+
+
+def _why_nothing(directory: Path) -> str:
+    """What a program that has ended has left there in case nothing of it was recorded."""
+    try:
+        said = (directory / place.UNRECORDED_FILE).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        said = ""  # it ended before it ran, or without Python's help
+    return said or "the program used no autograd engine"
 
 
 def _no_matter(error: Exception | None) -> None:

@@ -17,15 +17,11 @@ class TraceDirectory:
         path: the directory.
         is_ours: the user has not named it, so that it goes when there is nothing in it.
         stem: the name that the user has given the first of several runs; that of ``path`` when left out.
-
-    Attributes:
-        was_seen: a client was still there after the program had ended, so that what it printed was seen.
     """
 
     def __init__(self, path: Path, is_ours: bool, stem: str = "") -> None:
         self.path = path
         self._stem = stem or path.name
-        self.was_seen = False
         self._is_ours = is_ours
 
     @classmethod
@@ -75,11 +71,9 @@ class TraceDirectory:
         """True when something was recorded."""
         return place.holds_trace(self.path)
 
-    def tidy(self, was_seen: bool) -> None:
-        """When nothing was recorded, remove the directory, unless the user named it, or has not seen the output."""
-        if not self._is_ours or self.holds_something:
-            return
-        if was_seen or not _has_content(self.output):
+    def tidy(self) -> None:
+        """Remove the directory when there is nothing in it, recorded or printed, unless the user named it."""
+        if self._is_ours and not self.holds_something and not _has_content(self.output):
             shutil.rmtree(self.path, ignore_errors=True)
 
 

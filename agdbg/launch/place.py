@@ -15,6 +15,8 @@ FOLDER = ".agdbg"
 TRACE_FILES = ("records.bin", "strings.jsonl", "meta.json")
 #: What the program printed, beside its trace, when a hub watched it.
 OUTPUT_FILE = "output.log"
+#: Why nothing was recorded, in the directory of the hub that watches the program, which says so.
+UNRECORDED_FILE = "unrecorded"
 _STEM_LIMIT = 80
 
 

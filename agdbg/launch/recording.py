@@ -235,8 +235,11 @@ class Recording:
         self._unobserve()
         if self._recorder is None:
             self.abandon()
+            why = self._failure or self._why_nothing()
+            if self._watcher is not None:
+                _leave_word(Path(self._watcher), why)
             if not self._failure and self._agent is None and self._explain:
-                tell(f"no autograd activity recorded: {self._why_nothing()}")
+                tell(f"no autograd activity recorded: {why}")
             return
         try:
             self._detach()
@@ -279,6 +282,14 @@ def _current_directory() -> Path | None:
 def _remove_if_empty(directory: Path) -> None:
     try:
         directory.rmdir()
+    except OSError:
+        return
+
+
+def _leave_word(directory: Path, why: str) -> None:
+    """Let the hub know why there is no recording; one that is gone asks no more."""
+    try:
+        (directory / place.UNRECORDED_FILE).write_text(why, encoding="utf-8")
     except OSError:
         return
 

@@ -378,12 +378,16 @@ class OutputArguments(TypedDict):
 
 
 class OutputPage(TypedDict):
-    """The whole characters of the piece, from byte ``start`` to ``end``, where the next one starts, of ``total``."""
+    """The whole characters of the piece, from byte ``start`` to ``end``, where the next one starts, of ``total``.
+
+    ``kept`` is false where nobody keeps what the program prints: it goes to a terminal of its own.
+    """
 
     start: int
     end: int
     total: int
     text: str
+    kept: bool
 
 
 class InputArguments(TypedDict):
@@ -409,7 +413,10 @@ class StatusThread(TypedDict):
 
 
 class StatusBody(TypedDict):
-    """How the program is; ``idle`` are the seconds since its last record. A trace has no program: its pid is null."""
+    """How the program is; ``idle`` are the seconds since its last record. A trace has no program: its pid is null.
+
+    ``awaitsInput`` is true while the program reads its terminal, at which there is nothing to read.
+    """
 
     state: Literal["waiting", "running", "stopped", "ended", "trace"]
     pid: int | None
@@ -419,6 +426,7 @@ class StatusBody(TypedDict):
     exit: int | None
     signal: str | None
     threads: list[StatusThread]
+    awaitsInput: bool
 
 
 class ControlArguments(TypedDict, total=False):

@@ -227,3 +227,19 @@ def test_ctrl_c_is_no_autograd_mistake(programs):
     ended = run(programs, FINE + "raise KeyboardInterrupt\n")
     assert ended.status == -signal.SIGINT
     assert ended.said[0] == "agdbg: the program ended with KeyboardInterrupt; no autograd mistake was found"
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("import json\n", "did not import agdbg_engine"),
+        ("try: import torch\nfinally: pass\n", "PyTorch is not recorded yet"),
+    ],
+)
+def test_a_hub_is_left_word_why_nothing_was_recorded(programs, code, word):
+    programs.write({"torch.py": ""})
+    hub = programs.directory / "hub"
+    hub.mkdir()
+    ended = run(programs, code, "--headless", "--trace", "t", "--agent", str(hub))
+    assert ended.said == []
+    assert word in (hub / "unrecorded").read_text()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agdbg.errors import InputError
+from agdbg.launch.place import UNRECORDED_FILE
 from agdbg.protocol.client import Disconnected, RequestFailed
 
 HERE = str(Path(__file__).parent)
@@ -252,6 +253,32 @@ def test_output_that_nobody_saw_is_kept(hub):
     hub.program.end(status=0)
     assert hub.wait_for_end()
     assert (trace / "output.log").read_text() == "unseen\n"
+
+
+def test_output_that_was_seen_is_kept_as_well(hub):
+    client = hub.launched()
+    trace = Path(client.request("agdbg/status")["trace"])
+    hub.program.print("seen\n")
+    hub.program.end(status=1)
+    client.wait_for("terminated")
+    client.request("agdbg/status")
+    client.close()
+    assert hub.wait_for_end()
+    assert (trace / "output.log").read_text() == "seen\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [("PyTorch is not recorded yet", "PyTorch is not recorded yet"), (None, "the program used no autograd engine")],
+)
+def test_why_nothing_was_recorded_is_told_when_the_program_has_ended(hub, word, told):
+    client = hub.launched()
+    assert "has not used an autograd engine yet" in refused(client, "agdbg/findings")
+    if word is not None:
+        (hub.program.runtime.directory / UNRECORDED_FILE).write_text(word)
+    hub.program.end(status=1)
+    client.wait_for("terminated")
+    assert f"no autograd activity recorded: {told}" in refused(client, "agdbg/findings")
 
 
 # ----- orphans -----

@@ -574,3 +574,10 @@ def test_after_the_end_the_recording_is_left(hub, at_stop):
     client.request("stepBack", threadId=1)
     assert client.wait_for("stopped")["description"].startswith("in the recording")
     assert client.request("agdbg/rows", start=0, count=10)["total"] == 2
+
+
+def test_whether_what_the_program_printed_was_kept_is_told(in_trace, told):
+    client, _ = in_trace
+    assert not client.request("agdbg/output", start=0, length=10)["kept"]
+    (told.recorder.path / "output.log").write_text("")
+    assert client.request("agdbg/output", start=0, length=10)["kept"]

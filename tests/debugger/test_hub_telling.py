@@ -58,6 +58,7 @@ def test_output_can_be_read_again(hub):
         "end": 6,
         "total": 10,
         "text": "2345",
+        "kept": True,
     }
     assert client.request("agdbg/output", start=20, length=4)["text"] == ""
 

@@ -85,7 +85,7 @@ class FakeHub:
             "description": "headline",
             "details": {"message": "headline\nand the whole story"},
         }
-        self.text = ""
+        self.text, self.kept, self.awaits_input = "", True, False
         self.hits = {}
         self.notes = []
         self.trace = TRACE
@@ -166,7 +166,8 @@ class FakeHub:
         threads = [{"id": 1, "name": "MainThread", "stopped": self.counter is not None}]
         pid = 4242 if self.state != "trace" else None
         facts = {"state": self.state, "pid": pid, "trace": self.trace, "idle": 0.0, "argv": [SCRIPT]}
-        return facts | {"exit": self.exit, "signal": self.signal, "threads": threads}
+        facts |= {"exit": self.exit, "signal": self.signal, "threads": threads}
+        return facts | {"awaitsInput": self.awaits_input}
 
     def op(self, row):
         return _SMALL[row][0] if self.is_small else f"Op{row}Backward0"
@@ -359,7 +360,7 @@ class FakeHub:
 
     def do_output(self, start, length):
         text = self.text[start : start + length]
-        return {"start": start, "end": start + len(text), "total": len(self.text), "text": text}
+        return {"start": start, "end": start + len(text), "total": len(self.text), "text": text, "kept": self.kept}
 
     def do_export(self, path, overwrite):
         with open(path, "w" if overwrite else "x") as file:

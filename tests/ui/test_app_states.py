@@ -43,7 +43,7 @@ def test_running_without_autograd_says_for_how_long(shown):
     now = [0.0]
 
     async def script(screen):
-        assert "running; no autograd yet" in screen.text
+        assert "running; no autograd recorded yet" in screen.text
         now[0] = 7.5
         screen.app._show_state()
         await screen.settle()
@@ -58,7 +58,7 @@ def test_it_ended_without_autograd(shown):
         screen.hub.end(0)
         await screen.settle()
         assert "ended with status 0" in screen.title
-        assert "it built no autograd graph" in screen.text
+        assert "no autograd graph was recorded" in screen.text
         await screen.press("x")
         assert "No problem was found" in screen.text
 

@@ -95,7 +95,11 @@ def test_dropped_lines_are_counted_and_the_file_is_named():
         lines = lines_of(app.pane)
         await pilot.pause()
         lines.scroll_to(y=0, animate=False, immediate=True)
-        assert seen(lines)[:3] == ["1,490 earlier lines are not shown", "all is in /tmp/trace/output.log", "line 1490"]
+        assert seen(lines)[:3] == [
+            "1,490 earlier lines are not shown; Ctrl+E opens all",
+            "all is in /tmp/trace/output.log",
+            "line 1490",
+        ]
 
     drive(OutputPane(limit=10), script, size=(60, 8))
 
@@ -127,6 +131,36 @@ def test_piece_by_piece_gives_the_same_rows_as_all_at_once():
 
         drive(OutputPane(limit=50), script, size=(38, 12))
     assert shown[0] == shown[1] == shown[2]
+
+
+def test_home_goes_to_the_first_line_while_more_is_printed_and_dropped():
+    async def script(app, pilot):
+        app.pane.feed("".join(f"{number}\n" for number in range(200)))
+        await pilot.pause()
+        await pilot.press("home")
+        app.pane.feed("".join(f"{number}\n" for number in range(200, 205)))
+        await pilot.pause()
+        assert seen(lines_of(app.pane))[0] == "105 earlier lines are not shown"
+        await pilot.press("pagedown", "pageup")
+        assert seen(lines_of(app.pane))[0] == "105 earlier lines are not shown"
+        await pilot.press("end")
+        app.pane.feed("last\n")
+        await pilot.pause()
+        assert seen(lines_of(app.pane))[-1] == "last"
+
+    drive(OutputPane(limit=100), script)
+
+
+def test_what_is_said_while_there_is_nothing_is_whole_in_a_narrow_pane():
+    async def script(app, pilot):
+        app.pane.set_nothing("it was not recorded, since it went elsewhere")
+        assert [line for line in seen(lines_of(app.pane)) if line] == [
+            "it was not recorded,",
+            "since it went",
+            "elsewhere",
+        ]
+
+    drive(OutputPane(), script, (22, 8))
 
 
 def test_colours_are_those_of_the_program():

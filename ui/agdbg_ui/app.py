@@ -44,7 +44,7 @@ from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.title_line import TitleLine
 from agdbg_ui.widgets.too_small import TooSmall
-from agdbg_ui.wording import emptiness
+from agdbg_ui.wording import emptiness, no_output
 
 #: From so many columns on panes stand side by side; with fewer columns or rows than these nothing fits.
 WIDE, LEAST_COLUMNS, LEAST_ROWS = 110, 40, 10
@@ -113,7 +113,7 @@ class AgdbgApp(PaneApp):
     def on_mount(self) -> None:
         """Show the empty screen, then connect."""
         self._remember()
-        self._ticking = self.set_interval(1.0, self._show_state, pause=True)
+        self._ticking = self.set_interval(1.0, self._tick, pause=True)
         self.panes.focus_last()
         self._show_empty()
         self._begin()
@@ -152,7 +152,8 @@ class AgdbgApp(PaneApp):
         """Fill the panes, and keep them up to date."""
         self._refreshing = Refreshing(self.post_message, session, self.lanes, self.panes)
         self._findings, self._stopping = Findings(self, session), Stopping(self, session)
-        self._explaining = Explaining(session, self._banner, self._findings.select)
+        self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
+        self._explaining.on_bad_end = lambda: self.panes.show("output")
         self.commander = ConsoleRunner(session)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
@@ -174,9 +175,16 @@ class AgdbgApp(PaneApp):
             self.output.leave_input_mode()  # nobody is there to type for
         if view.trace:
             self.output.set_log_path(os.path.join(view.trace, "output.log"))
+        self.output.set_nothing(no_output(view))
         if self._explain is not None and self._findings is not None and view.life != "starting":
             self._explain.ask()
             self._findings.follow()
+
+    def _tick(self) -> None:
+        """The program runs: say for how long nothing has come, and look whether it waits for input."""
+        self._show_state()
+        if self.session is not None and self.session.connected:
+            self.session.terminal.ask()
 
     def _show_empty(self) -> None:
         if self.session is None:
@@ -203,6 +211,10 @@ class AgdbgApp(PaneApp):
     @on(messages.Refused)
     def _on_refused(self, message: messages.Refused) -> None:
         self.say(message.text, "error")
+
+    @on(messages.Noted)
+    def _on_noted(self, message: messages.Noted) -> None:
+        self.say(message.text)
 
     @on(messages.Barrier)
     def _on_barrier(self, message: messages.Barrier) -> None:
@@ -255,10 +267,17 @@ class AgdbgApp(PaneApp):
 
     def action_pause(self) -> None:
         """Stop a running program."""
-        if self.session is not None and self.session.view.alive:
-            self._try(self.session.pause())
-        elif self.session is not None and self.session.view.life == "lost":
+        if self.session is None:
+            return
+        view = self.session.view
+        if view.life == "lost":
             self.say(GONE, "error")
+        elif not view.alive:
+            self.say("no program runs here")
+        elif view.pausing:
+            self.say("it was asked to stop already, and goes on to its next node of autograd")
+        else:
+            self._try(self.session.pause())
 
     def action_other_thread(self) -> None:
         """Turn to another stopped thread."""
@@ -291,8 +310,8 @@ class AgdbgApp(PaneApp):
     def action_pane(self, pane: str) -> None:
         """Focus a pane."""
         self.panes.focus(pane)
-        if pane == "findings" and self._findings is not None and not self.panes.findings.findings:
-            self._findings.ask()
+        if pane == "findings" and self._findings is not None:
+            self._findings.look_again()
 
     def action_walk(self, by: int) -> None:
         """To the next line that shows what went wrong, or the one before."""
@@ -330,19 +349,20 @@ class AgdbgApp(PaneApp):
         self.say(f"copied: {text}" if text else "there is nothing to copy here")
 
     def action_edit(self) -> None:
-        """The person's editor at the line of the source pane; the screen waits for it."""
-        source = self.panes.source
-        if not source.path:
+        """The person's editor at the line of the source pane, or with all output; the screen waits for it."""
+        source, log = self.panes.source, self.output.log_path
+        path, line = (log, 1) if log and self.panes.has_focus("output") else (source.path, source.current_line)
+        if not path:
             self.say("no source file is shown")
             return
         try:
-            editor.command(source.path, source.current_line)
+            editor.command(path, line)
             with self.suspend():
-                editor.run(source.path, source.current_line)
+                editor.run(path, line)
         except (editor.NoEditor, SuspendNotSupported) as error:
             self.say(str(error) or "this terminal cannot be lent to an editor", "error")
         if self._refreshing is not None:
-            self._refreshing.forget(source.path)
+            self._refreshing.forget(path)
 
     def action_zoom(self) -> None:
         """Let one pane have all the room."""
@@ -433,4 +453,13 @@ class AgdbgApp(PaneApp):
         if self.commander is not None:
             self.commander.close()
         session.close()
-        return TuiResult(view.status(), view.trace, view.alive and not kill, view.why)
+        return TuiResult(
+            view.status(),
+            view.trace,
+            view.alive and not kill,
+            view.why,
+            killed=kill,
+            ending=view.ending() if view.life == "ended" else "",
+            program=view.script,
+            pid=view.pid,
+        )

@@ -32,10 +32,9 @@ async def begin(
     await request("configurationDone")
 
 
-async def printed_before(ask: Queries) -> str:
-    """The end of what the program has printed until now."""
-    total = (await ask.output(0, 0))["total"]
-    if not total:
-        return ""
-    text: str = (await ask.output(max(0, total - HISTORY), HISTORY))["text"]
-    return text
+async def printed_before(ask: Queries) -> tuple[str, bool]:
+    """The end of what the program has printed until now, and whether that is kept at all."""
+    there = await ask.output(0, 0)
+    total, kept = there["total"], there["kept"]
+    text = (await ask.output(max(0, total - HISTORY), HISTORY))["text"] if total else ""
+    return text, kept

@@ -1,30 +1,50 @@
 """The banner, and the page behind it: why the program stands still, or what went wrong in it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from agdbg.last_output import end_of, error_line
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.session import Session
 from agdbg_ui.view import Stop, View
 from agdbg_ui.widgets.banner import Banner
-from agdbg_ui.wording import banner, spaced, stop_kind
+from agdbg_ui.wording import banner, ended_banner, spaced, stop_kind
 
 NOTHING = "Nothing is known to have gone wrong."
+#: The exit status after an error that nobody caught.
+_UNCAUGHT = 1
 _RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 40
 
 
 class Explaining:
-    """Says in the banner what the view says, and the diagnosis as soon as it is there."""
+    """Says in the banner what the view says, and the diagnosis as soon as it is there.
 
-    def __init__(self, session: Session, widget: Banner, found: Callable[[str], object] = lambda cause: None) -> None:
-        self._session, self._banner, self._found = session, widget, found
+    Args:
+        session: whose view it is.
+        widget: the banner.
+        found: called with the cause for which the program stands.
+        printed: gives the lines that the program has printed.
+
+    Attributes:
+        on_bad_end: called when the program has ended badly and only its output can tell why.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        widget: Banner,
+        found: Callable[[str], object] = lambda cause: None,
+        printed: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self._session, self._banner, self._found, self._printed = session, widget, found, printed
+        self.on_bad_end: Callable[[], object] = lambda: None
         self._diagnosis = ""
         self._about: object = None
 
     async def refresh(self) -> None:
         """Say what is so now."""
         view = self._session.view
-        about = (view.life, _cause(view.stop), view.exit, view.signal, view.why)
+        about = (view.life, _cause(view.stop), view.exit, view.signal, view.why, view.awaits_input, view.pausing)
         if about == self._about:
             return
         self._about, self._diagnosis = about, ""
@@ -45,8 +65,12 @@ class Explaining:
         parts = [self._diagnosis]
         if view.stop is not None and not self._diagnosis:
             parts.append(_told(view.stop))
+        if view.ended_badly and view.stop is None:
+            parts.append(f"the program {view.ending()}")
         if view.life != "lost":
             parts.append(await self._known())
+        if view.ended_badly and view.stop is None and (lines := end_of(self._printed())):
+            parts.append("\n".join(["the end of its output:", *lines]))
         text = f"\n\n{_RULE}\n\n".join(spaced(part) for part in parts if part)
         return "Explanation", text or view.why or NOTHING
 
@@ -72,12 +96,21 @@ class Explaining:
     async def _conclude(self, view: View) -> None:
         """The program is over: the first finding is what matters most."""
         said = banner(view)
-        findings = (await _found(self._session.ask.findings())).get("findings") or []
-        if findings:
+        try:
+            known, nothing = await self._session.ask.findings(), ""
+        except RequestFailed as refusal:
+            known, nothing = {}, str(refusal)
+        findings = known.get("findings") or []
+        if view.ended_badly and not findings:
+            lines = [line for line in self._printed() if line.strip()]
+            error = str(known.get("uncaught") or "") or (error_line(lines) if view.exit == _UNCAUGHT else "")
+            self._banner.show(*ended_banner(view, error, lines[-1] if lines else "", nothing))
+            self.on_bad_end()
+        elif findings:
             ending = said[1] if said is not None else ""
             self._banner.show("error", _headline(findings), ending)
         elif said is not None:
-            self._banner.show(*said)
+            self._banner.show(*said[:2], said[2] or nothing)
         else:
             self._banner.clear()
 

@@ -10,6 +10,8 @@ from agdbg_ui.session import Session
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
 
+NOT_YET = "nobody has looked yet; 5 looks at what was recorded so far"
+SINCE = "nothing was found, but more has happened since: 5 looks again"
 #: Nodes of a finding that are looked at for the one that a line has built.
 _NODES = 8
 
@@ -26,11 +28,14 @@ class Findings:
         self._pane = app.panes.findings
         self._fetching = Newest(self._fetch, session.keep)
         self._about: object = None
+        self._looked_at: object = None
         self._cause = ""
 
     def follow(self) -> None:
-        """The program is elsewhere: look again if that may have brought findings."""
+        """The program is elsewhere: look again if that may have brought findings, and say what is known until then."""
         view = self._session.view
+        if not self._fetching.busy:
+            self._age()
         stop = view.stop if view.stop is not None and view.stop.reason == "exception" else None
         about = (stop.serial if stop is not None else 0, view.life in ("ended", "trace"))
         if about == self._about or about == (0, False):
@@ -44,6 +49,22 @@ class Findings:
         """Look for them."""
         self._fetching.ask()
 
+    def look_again(self) -> None:
+        """Somebody wants to see them: look if there may be others than those that are shown."""
+        if self._looked_at != self._state() or not self._pane.findings:
+            self.ask()
+
+    def _age(self) -> None:
+        """What was found at the last look, or that nothing was, need not be all that there is now."""
+        if self._looked_at != self._state():
+            self._pane.say(NOT_YET if self._looked_at is None else SINCE)
+
+    def _state(self) -> object:
+        """Something else whenever there may be other findings."""
+        view = self._session.view
+        stop = view.stop.serial if view.stop is not None and not view.stop.is_recorded else 0
+        return view.life if view.life in ("ended", "trace", "lost") else "", view.nodes, stop
+
     def select(self, cause: str) -> None:
         """The finding with this cause is why the program stands."""
         self._cause = cause
@@ -52,10 +73,13 @@ class Findings:
     async def _fetch(self) -> None:
         if not self._pane.findings:
             self._pane.say("looking …")
+        looked_at = self._state()
         try:
             body = await self._session.ask.findings(self._pane.with_lints)
         except RequestFailed as error:
             self._pane.show((), str(error))
+            self._looked_at = looked_at
+            self._age()
             return
         except TimeoutError:
             self._pane.say("that takes long; again later")
@@ -64,8 +88,10 @@ class Findings:
         is_error = stop is not None and stop.reason == "exception"
         note = "nothing more was found than what the banner says; x: the whole explanation" if is_error else ""
         self._pane.show(body.get("findings") or (), note)
+        self._looked_at = looked_at
         if self._cause:
             self._pane.select(self._cause)
+        self._age()
 
     async def open(self, finding: Mapping[str, Any], evidence: Mapping[str, Any] | None) -> None:
         """Show the line, and select the node that it built; of a finding its first node."""

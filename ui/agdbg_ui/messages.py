@@ -33,6 +33,14 @@ class Refused(Message):
         self.text = text
 
 
+class Noted(Message):
+    """Something that is no error and that whoever sits there should know."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
 class Barrier(Message):
     """Stepping back would cross a node that cannot be undone whole; the text says what would not be restored."""
 

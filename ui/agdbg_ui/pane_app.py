@@ -181,7 +181,7 @@ class PaneApp(App[TuiResult]):
     @on(OutputPane.Submitted)
     def _on_typed(self, message: OutputPane.Submitted) -> None:
         if self.session is not None:
-            self._try(self.session.ask.type_in(message.text))
+            self._try(self.session.type_in(message.text))
 
     @on(OutputPane.InputModeChanged)
     def _on_input_mode(self, message: OutputPane.InputModeChanged) -> None:

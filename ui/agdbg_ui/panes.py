@@ -218,6 +218,10 @@ class Panes:
         self._tabs.show(self._seen, focused == self._seen)
         self._bottom_tabs.show(self._bottom, focused == self._bottom)
 
+    def has_focus(self, pane: str) -> bool:
+        """Whether a pane has the keys."""
+        return self._focused() == pane
+
     def terminal_size(self) -> tuple[int, int]:
         """Columns and rows of the program's terminal: those of the output pane, or of the pane in its place."""
         pane = self._widget("output")

@@ -65,6 +65,11 @@ class OutputGate:
         self._waiting.take()
         self.add(text)
 
+    def flush(self) -> None:
+        """Show what waits now."""
+        self.close()
+        self._open()
+
     def close(self) -> None:
         """Show nothing any more."""
         if self._timer is not None:

@@ -86,7 +86,8 @@ class Refreshing:
             return
         body = await self._session.ask.node(node, self._session.stopped_thread)
         stop = self._session.view.stop
-        if node == self._lanes.pages.counter_node and stop is not None and not stop.is_recorded:
+        is_counter = node == self._lanes.pages.counter_node
+        if is_counter and stop is not None and stop.runs_next and not stop.is_recorded:
             body = {**body, "state": "next"}
         self._inspector.show(body)
         await self.show_source(body["file"], body["line"], body["text"])

@@ -12,6 +12,10 @@ class TuiResult:
             there was none.
         trace: directory of the recording, or "".
         left_running: the program was left behind alive.
+        killed: the person has ended the program by quitting; without a status it has not ended yet.
+        ending: how the program ended, in words; "" while it has not.
+        program: its name.
+        pid: its process number, where it was left behind.
         error: why the session could not begin, or was cut; "" when all went well.
     """
 
@@ -19,3 +23,7 @@ class TuiResult:
     trace: str = ""
     left_running: bool = False
     error: str = ""
+    killed: bool = False
+    ending: str = ""
+    program: str = ""
+    pid: int | None = None

@@ -18,7 +18,7 @@ from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.filters import Filters
 from agdbg_ui.losing import left_alone
-from agdbg_ui.messages import Barrier, Body, Grew, Moved, Printed, Refused, ViewChanged
+from agdbg_ui.messages import Barrier, Body, Grew, Moved, Noted, Printed, Refused, ViewChanged
 from agdbg_ui.newest import Newest
 from agdbg_ui.printed import OutputGate
 from agdbg_ui.queries import Queries
@@ -29,6 +29,8 @@ from agdbg_ui.view import Life, Stop, View, frame_of
 FRAMES = 50
 #: How long a step may run before the screen says that the program runs, in seconds: most steps end before that.
 HUSH_S = 0.1
+#: How long a pause may take until the screen says what it waits for, in seconds.
+PAUSE_S = 0.5
 #: Requests after which a thread goes on.
 MOVES = frozenset(
     {"next", "stepIn", "stepOut", "stepBack", "continue", "reverseContinue", "agdbg/until", "agdbg/skip", "agdbg/goto"}
@@ -68,6 +70,7 @@ class Session:
         self._thread = 1
         self._output = OutputGate(lambda text: post(Printed(text)))
         self._hushed: asyncio.TimerHandle | None = None
+        self._pausing: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._moving = self._parting = False
         self._notes: list[str] | None = None
@@ -78,7 +81,8 @@ class Session:
             "breakpoint", {"reason": reason, "breakpoint": body}
         )
         self._frames = Newest(self._fetch_frames, self.keep)
-        self._steps = Steps(self._send_step, self.keep)
+        self._steps = Steps(self._send_step, self.keep, self._dropped)
+        self.terminal = Newest(self._look_at_terminal, self.keep)
         self._handlers: dict[str, Callable[[Body], None]] = {
             "initialized": lambda _: self._ready.set(),
             "stopped": self._on_stopped,
@@ -104,7 +108,9 @@ class Session:
         await begin(self._backend, "attach", arguments, self._ready, self.filters)
         await self.fetch_status()
         try:
-            self._output.restart(await printed_before(self.ask))
+            text, kept = await printed_before(self.ask)
+            self._output.restart(text)
+            self._set(output_kept=kept)
         except Exception as error:
             self._refused(error)
 
@@ -127,7 +133,14 @@ class Session:
             exit=status.get("exit"),
             signal=status.get("signal"),
             idle_from=self.clock() - (status.get("idle") or 0.0),
+            awaits_input=bool(status.get("awaitsInput")),
         )
+
+    async def _look_at_terminal(self) -> None:
+        """Learn whether the program waits for input, of which no event tells."""
+        with suppress(Exception):  # nobody has asked for it; a hub that is gone is told elsewhere
+            status = await self.ask.status()
+            self._set(awaits_input=self.view.life == "running" and bool(status.get("awaitsInput")))
 
     # ----- what the person does -----
 
@@ -166,8 +179,26 @@ class Session:
         self.keep(asyncio.get_running_loop().create_task(self._forced(command)))
 
     async def pause(self) -> None:
-        """Stop at the next node."""
+        """Stop at the next node; when none comes soon, the view says that it is waited for."""
         await self._backend.request("pause", threadId=self._thread)
+        if self._pausing is None and self.view.stop is None and self.view.alive:
+            self._pausing = asyncio.get_running_loop().call_later(PAUSE_S, self._say_pausing)
+
+    async def type_in(self, text: str) -> None:
+        """Type into the program, which by then waits for input no more."""
+        await self.ask.type_in(text)
+        self._set(awaits_input=False)
+
+    def _say_pausing(self) -> None:
+        if self.view.alive:
+            self._set(pausing=True)
+
+    def _unpause(self) -> None:
+        """The pause is over, one way or another."""
+        if self._pausing is not None:
+            self._pausing.cancel()
+            self._pausing = None
+        self._set(pausing=False)
 
     def other_thread(self) -> bool:
         """Turn to the next of the stopped threads; False when there is no other."""
@@ -233,6 +264,7 @@ class Session:
         """Close the connection."""
         self._output.close()
         self._unhush()
+        self._unpause()
         self._backend.close()
 
     async def ask_for_console(self, command: str, /, **arguments: Any) -> Body:
@@ -301,6 +333,10 @@ class Session:
         if (handler := self._handlers.get(message["event"])) is not None:
             handler(message.get("body") or {})
 
+    def _dropped(self, count: int, why: str) -> None:
+        steps = "1 step that waited was" if count == 1 else f"{count} steps that waited were"
+        self._post(Noted(f"{why}: {steps} dropped"))
+
     def _on_stopped(self, body: Body) -> None:
         thread = body.get("threadId") or self._thread
         self._serial += 1
@@ -309,6 +345,9 @@ class Session:
         description, text = body.get("description") or "", body.get("text") or ""
         self._stops[thread] = Stop(thread, body["reason"], description, text, serial=self._serial)
         self._thread = thread
+        if body["reason"] == "exception" and not self._stops[thread].is_recorded:
+            self._steps.drop("the program stopped for an error")
+        self._unpause()
         self._settle()
         self._frames.ask()
         self._post(Moved())
@@ -339,17 +378,16 @@ class Session:
         self._post(Grew())
 
     def _on_ended(self, body: Body) -> None:
-        self._stops.clear()
-        self._settle()
+        self._over("the program has ended")
         self._ended.set()
+        self._output.flush()  # whoever hears of the end looks at what was printed last
         trace = body.get("trace") or self.view.trace
         self._set(life="ended", stop=None, stopped=(), exit=body["exit"], signal=body["signal"], trace=trace)
         self._post(Moved())
 
     def _on_restarted(self, body: Body) -> None:
         """The program was started anew, with another recording."""
-        self._stops.clear()
-        self._settle()
+        self._over("the program was started anew")
         self._ended.clear()
         self._set(life="running", stop=None, stopped=(), exit=None, signal=None, trace=body["trace"], nodes=0)
         self._post(Moved())
@@ -361,11 +399,18 @@ class Session:
         if self._parting:
             self._ended.set()
             return
-        self._stops.clear()
-        self._settle()
+        self._over("the hub is gone")
         self._ended.set()
         self._ready.set()
         self._set(life="lost", stop=None, stopped=(), why=left_alone(self.view, str(error)))
+
+    def _over(self, why: str) -> None:
+        """Nothing stands any more, and no step makes sense."""
+        self._stops.clear()
+        self._steps.drop(why)
+        self._unpause()
+        self._settle()
+        self._set(awaits_input=False)
 
     def _settle(self) -> None:
         self._moving = False
@@ -393,7 +438,9 @@ class Session:
         if self.view.alive or life == "starting":
             life = "stopped" if stop is not None else "running"
         idle_from = self.view.idle_from if stop is not None else self.clock()
-        self._set(life=life, stop=stop, stopped=tuple(sorted(self._stops)), idle_from=idle_from)
+        awaits_input = self.view.awaits_input and stop is None
+        stopped = tuple(sorted(self._stops))
+        self._set(life=life, stop=stop, stopped=stopped, idle_from=idle_from, awaits_input=awaits_input)
 
     def _set(self, **changes: Any) -> None:
         view = replace(self.view, **changes)

@@ -16,6 +16,7 @@ class Steps:
     Args:
         send: sends a command and returns when the hub took it.
         keep: called with each task (see `Newest`).
+        dropped: called with how many steps were forgotten, and why.
         patience: seconds until a step that does not stop makes those behind it void.
     """
 
@@ -23,9 +24,10 @@ class Steps:
         self,
         send: Callable[[str], Awaitable[bool]],
         keep: Callable[[asyncio.Task[None]], object],
+        dropped: Callable[[int, str], object] = lambda count, why: None,
         patience: float = PATIENCE_S,
     ) -> None:
-        self._send, self._keep, self._patience = send, keep, patience
+        self._send, self._keep, self._dropped, self._patience = send, keep, dropped, patience
         self._waiting: deque[str] = deque()
         self._settled = asyncio.Event()
         self._running = False
@@ -42,6 +44,13 @@ class Steps:
         """The program stands still again, or is gone."""
         self._settled.set()
 
+    def drop(self, why: str) -> None:
+        """Forget those that wait: they were meant for a program that goes on as it did."""
+        count = len(self._waiting)
+        self._waiting.clear()
+        if count:
+            self._dropped(count, why)
+
     async def _run(self) -> None:
         try:
             while self._waiting:
@@ -50,6 +59,6 @@ class Steps:
                     async with asyncio.timeout(self._patience):
                         await self._settled.wait()
         except TimeoutError:
-            self._waiting.clear()
+            self.drop("the program runs on")
         finally:
             self._running = False

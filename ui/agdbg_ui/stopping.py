@@ -1,6 +1,6 @@
 """Keeps the pane of breakpoints and threads up to date, and does what is chosen in it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agdbg_ui.newest import Newest
 from agdbg_ui.session import Session
@@ -8,6 +8,9 @@ from agdbg_ui.widgets.stops import Item, items_of
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
+
+#: Said of the one thread that a recording has.
+NO_THREAD = "no program runs; n and p walk through its recording"
 
 
 class Stopping:
@@ -28,9 +31,16 @@ class Stopping:
             threads = (await session.ask.status())["threads"]
         except Exception:
             threads = []  # a hub that is gone: what it was told of stays
-        told = [{**each, "where": session.where(each["id"]), "stopped": session.stands(each["id"])} for each in threads]
+        told = [self._told(each) for each in threads]
         filters = session.filters
         self._pane.show(items_of(session.breakpoints.bodies, session.hits, filters.known, filters.on, told))
+
+    def _told(self, thread: dict[str, Any]) -> dict[str, Any]:
+        """A thread with where it stands; without a program one stands for the recording."""
+        session, number = self._session, thread["id"]
+        if session.view.alive:
+            return {**thread, "where": session.where(number), "stopped": session.stands(number)}
+        return {**thread, "where": session.where(number) or NO_THREAD, "stopped": True}
 
     async def choose(self, item: Item) -> None:
         """Go to the line or the name, turn to the thread, or switch the error."""
@@ -38,7 +48,8 @@ class Stopping:
             await self._session.filters.toggle(item.name)
         elif item.sort == "thread":
             if not self._session.turn_to(item.number):
-                self._app.say(f"thread {item.number} is not stopped")
+                is_alive = self._session.view.alive
+                self._app.say(f"thread {item.number} is not stopped" if is_alive else NO_THREAD)
         elif item.file:
             self._app.panes.show_beside("source")
             await self._app.show_source(item.file, item.line)

@@ -8,6 +8,8 @@ from typing import Any, Literal
 Life = Literal["starting", "waiting", "running", "stopped", "ended", "trace", "lost"]
 
 IN_THE_RECORDING = "in the recording"
+#: What the hub calls the place of a node that forward code has just built.
+JUST_BUILT = "just built"
 _PASS = re.compile(r"\bpass \d+")
 
 
@@ -51,8 +53,23 @@ class Stop:
 
     @property
     def node(self) -> str:
-        """The node that runs next, or ""."""
+        """The node at which it stands, or ""."""
         return self._head[0]
+
+    @property
+    def runs_next(self) -> bool:
+        """Whether that node runs next, or has begun to: the thread stands in a pass."""
+        return self.position[:1].isdigit()
+
+    @property
+    def phase(self) -> str:
+        """The part of the node that runs next, where it has begun to run, or ""."""
+        return self.position.partition(", ")[2] if self.runs_next else ""
+
+    @property
+    def is_built(self) -> bool:
+        """Whether forward code has just built that node."""
+        return self.position == JUST_BUILT
 
     @property
     def position(self) -> str:
@@ -71,7 +88,11 @@ class Stop:
 
 @dataclass(frozen=True)
 class View:
-    """How things are. `idle_from` is when, on the session's clock, the last record was made."""
+    """How things are.
+
+    `idle_from` is when, on the session's clock, the last record was made. `awaits_input`: the program reads its terminal.
+    `pausing`: it was asked to stop at its next node, and has come to none. `output_kept`: what it prints is recorded.
+    """
 
     life: Life = "starting"
     argv: tuple[str, ...] = ()
@@ -84,6 +105,14 @@ class View:
     idle_from: float = 0.0
     nodes: int = 0
     why: str = ""
+    awaits_input: bool = False
+    pausing: bool = False
+    output_kept: bool = True
+
+    @property
+    def ended_badly(self) -> bool:
+        """Whether the program has ended otherwise than with status 0."""
+        return self.life == "ended" and bool(self.signal or self.exit)
 
     @property
     def alive(self) -> bool:

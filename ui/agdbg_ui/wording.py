@@ -38,7 +38,7 @@ def state(view: View, now: float) -> Pieces:
     if view.life in ("starting", "waiting"):
         return [("… starting", ASIDE)]
     if view.life == "running":
-        return [("» running", "bold $text-success"), *_quiet(view, now)]
+        return [("» running", "bold $text-success"), *_busy(view, now)]
     if view.life == "ended":
         return [_ended(view)]
     if view.life == "trace":
@@ -58,9 +58,33 @@ def banner(view: View) -> tuple[str, str, str] | None:
     if view.stop is not None:
         return _stop_banner(view.stop)
     if view.life == "ended":
-        bad = view.signal or view.exit
-        return "error" if bad else "ended", f"the program {view.ending()}", ""
+        return "error" if view.ended_badly else "ended", f"the program {view.ending()}", ""
+    if view.life == "running":
+        return _running_banner(view)
     return None
+
+
+def ended_banner(view: View, error: str, last_line: str, nothing: str) -> tuple[str, str, str]:
+    """The banner of a program that has ended badly without a finding.
+
+    Args:
+        view: how it ended.
+        error: the line of the error that ended it, or "".
+        last_line: what it printed last, or "".
+        nothing: why nothing was recorded, or "".
+    """
+    ending = f"the program {view.ending()}"
+    if error:
+        return "error", error, "; ".join(part for part in (ending, nothing) if part)
+    last = f"its last line: {last_line}" if last_line else "it printed nothing" if view.output_kept else ""
+    return "error", ending, "; ".join(part for part in (last, nothing) if part)
+
+
+def no_output(view: View) -> str:
+    """What the output pane says while there is none."""
+    if not view.output_kept:
+        return "what the program printed was not recorded: it went to its own terminal (run --headless, listen)"
+    return "the program has written nothing" + (" yet" if view.alive or view.life == "starting" else "")
 
 
 def stop_kind(stop: Stop) -> str:
@@ -83,13 +107,13 @@ def spaced(explanation: str) -> str:
 def emptiness(view: View, now: float) -> str:
     """What the graph says while there are no nodes."""
     if view.life == "running":
-        quiet = quiet_for(view, now)
-        return "running; no autograd yet" + (f", no event for {quiet} s" if quiet >= QUIET_S else "")
+        quiet = 0 if view.awaits_input else quiet_for(view, now)
+        return "running; no autograd recorded yet" + (f", no event for {quiet} s" if quiet >= QUIET_S else "")
     return {
         "starting": "starting the program …",
         "waiting": "starting the program …",
         "stopped": "no node was built yet",
-        "ended": f"the program {view.ending()}; it built no autograd graph",
+        "ended": f"the program {view.ending()}; no autograd graph was recorded",
         "trace": "this recording has no autograd graph",
         "lost": "the connection to the hub is gone",
     }[view.life]
@@ -100,7 +124,7 @@ def _process(view: View) -> Pieces:
 
 
 def _standing(stop: Stop) -> Piece:
-    where = f" before {shorten(stop.node, 40)}" if stop.node else ""
+    where = _where(stop)
     if not where and stop.position:
         where = f" at the {safe(stop.position)}"  # "end of pass 2"
     if stop.is_recorded:
@@ -108,8 +132,19 @@ def _standing(stop: Stop) -> Piece:
     return f"■ stopped{where}", NOTICE
 
 
+def _where(stop: Stop) -> str:
+    """At which node: it runs next, a part of it does, it was built, or something has happened with it."""
+    if not stop.node:
+        return ""
+    node = shorten(stop.node, 40)
+    if stop.is_built:
+        return f" after {node} was built"
+    return f" {'in' if stop.phase else 'before' if stop.runs_next else 'at'} {node}"
+
+
 def _position(stop: Stop) -> str:
-    return ", ".join(safe(part) for part in (stop.position, stop.pass_number) if part)
+    position = "" if stop.is_built else stop.position
+    return ", ".join(safe(part) for part in (position, stop.pass_number) if part)
 
 
 def _ended(view: View) -> Piece:
@@ -117,9 +152,24 @@ def _ended(view: View) -> Piece:
     return f"{'✗' if bad else '□'} {view.ending()}", ALERT if bad else "bold $text-primary"
 
 
+def _busy(view: View, now: float) -> Pieces:
+    if view.awaits_input:
+        return [(", waits for input (i)", NOTICE)]
+    if view.pausing:
+        return [(", to stop at its next node", NOTICE), *_quiet(view, now)]
+    return _quiet(view, now)
+
+
 def _quiet(view: View, now: float) -> Pieces:
     quiet = quiet_for(view, now)
     return [(f", no event for {quiet} s", ASIDE)] if quiet >= QUIET_S else []
+
+
+def _running_banner(view: View) -> tuple[str, str, str] | None:
+    pause = "z has asked for a stop at the next node of autograd" if view.pausing else ""
+    if view.awaits_input:
+        return "info", "the program waits for input: i types into it", pause
+    return ("info", pause, "the program has come to none since; it goes on until then") if pause else None
 
 
 def _stop_banner(stop: Stop) -> tuple[str, str, str]:

@@ -72,7 +72,8 @@ def _branch(each: dict[str, Any]) -> str:
 def _program(console: "Console", rest: str) -> Reply:
     status = console.ask("agdbg/status")
     words = " ".join(status["argv"])
-    return Reply(f"{words or 'no program'}: {status['state']}; trace: {status['trace'] or 'none'}", status)
+    state = f"{status['state']}, waits for input" if status["awaitsInput"] else status["state"]
+    return Reply(f"{words or 'no program'}: {state}; trace: {status['trace'] or 'none'}", status)
 
 
 _TOPICS: dict[str, Callable[["Console", str], Reply]] = {

@@ -31,6 +31,7 @@ def status(call: Call) -> Body:
         "exit": running.exit.status if running is not None else session.recorded_exit,
         "signal": running.exit.signal if running is not None else None,
         "threads": [{"id": number, "name": name, "stopped": stopped} for number, name, stopped in _threads(session)],
+        "awaitsInput": session.awaits_input,
     }
 
 
@@ -59,7 +60,7 @@ def output(call: Call) -> Body:
         raise Refused("agdbg/output: there is no program here, so nothing was printed: launch one")
     log: OutputLog = outlet.log
     start, text, end = log.text(call.arguments["start"], call.arguments["length"])
-    return {"start": start, "end": end, "total": log.size, "text": text}
+    return {"start": start, "end": end, "total": log.size, "text": text, "kept": call.session.keeps_output}
 
 
 @handles("agdbg/input")

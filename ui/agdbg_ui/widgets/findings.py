@@ -52,7 +52,7 @@ class FindingsPane(Rows):
         self._findings: Sequence[Finding] = ()
         self._rows: list[_Row] = []
         self._wrapped_to = 0
-        self._note = "nothing was looked for yet"
+        self._note = ""
         self.with_lints = False
 
     # ----- what is shown -----
@@ -69,8 +69,9 @@ class FindingsPane(Rows):
 
     def say(self, note: str) -> None:
         """What is said while there are none."""
-        self._note = note
-        self.refresh()
+        if note != self._note:
+            self._note = note
+            self.refresh()
 
     @property
     def findings(self) -> Sequence[Finding]:

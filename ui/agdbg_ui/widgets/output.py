@@ -83,8 +83,20 @@ class OutputPane(Vertical):
 
     def set_log_path(self, path: str) -> None:
         """Where the whole output is, also that which is no longer kept."""
-        self._lines.log_path = path
-        self._lines.refresh()
+        if path != self._lines.log_path:
+            self._lines.log_path = path
+            self._lines.refresh()
+
+    @property
+    def log_path(self) -> str:
+        """Where the whole output is; "" when that is not known."""
+        return self._lines.log_path
+
+    def set_nothing(self, said: str) -> None:
+        """What is said while there is no output."""
+        if said != self._lines.nothing:
+            self._lines.nothing = said
+            self._lines.refresh()
 
     @property
     def lines(self) -> list[str]:

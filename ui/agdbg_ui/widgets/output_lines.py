@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agdbg_ui.terminal import LINES, Line, TerminalLines
-from agdbg_ui.text import crop, shorten_start, wrap
+from agdbg_ui.text import crop, shorten_start, wrap, wrap_phrases
 
 #: A piece of a line that is one row of the screen: the line, its first character and the one after its last.
 _Row = tuple[Line, int, int]
@@ -46,6 +46,7 @@ class OutputLines(ScrollView, can_focus=True):
         super().__init__()
         self.terminal = TerminalLines(limit)
         self.log_path = ""
+        self.nothing = _EMPTY
         self._waiting: list[str] = []
         self._window = 0.0  # when the pieces began that are counted
         self._taken = 0  # characters since then
@@ -94,6 +95,22 @@ class OutputLines(ScrollView, can_focus=True):
         """Scroll to the end, and stay there."""
         self._stick = True
         self._show_from(len(self._rows) + self._note_rows - self.size.height)
+
+    def action_scroll_home(self) -> None:
+        """To the first line that is kept, at once: on the way there, lines that are dropped would end the journey."""
+        self.scroll_home(animate=False, immediate=True, force=True)
+
+    def action_scroll_end(self) -> None:
+        """To the end, and stay there."""
+        self.to_end()
+
+    def action_page_up(self) -> None:
+        """A page up, at once as well."""
+        self.scroll_page_up(animate=False, force=True)
+
+    def action_page_down(self) -> None:
+        """A page down."""
+        self.scroll_page_down(animate=False, force=True)
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
         """A scroll bar that comes after the scrolling stands where the pane does."""
@@ -172,8 +189,13 @@ class OutputLines(ScrollView, can_focus=True):
 
     def _note(self, row: int, width: int) -> str:
         if row == 0:
-            return crop(f"{self.terminal.dropped:,} earlier lines are not shown", width)
+            how = "; Ctrl+E opens all" if self.log_path else ""
+            return crop(f"{self.terminal.dropped:,} earlier lines are not shown{how}", width)
         return shorten_start(f"all is in {self.log_path}" if self.log_path else "", width)
+
+    def _wrapped_nothing(self, row: int, width: int) -> str:
+        lines = wrap_phrases(self.nothing, width, width)
+        return lines[row] if row < len(lines) else ""
 
     def render_line(self, y: int) -> Strip:
         """One row of the pane."""
@@ -181,7 +203,7 @@ class OutputLines(ScrollView, can_focus=True):
         base = self.visual_style.rich_style
         row = self.scroll_offset.y + y
         if not self._rows:
-            return self._aside(_EMPTY if y == 0 else "", width)
+            return self._aside(self._wrapped_nothing(y, width), width)
         if row < self._note_rows:
             return self._aside(self._note(row, width), width)
         row -= self._note_rows

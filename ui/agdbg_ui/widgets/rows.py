@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from agdbg_ui.text import Pieces
+from agdbg_ui.text import Pieces, safe, wrap_phrases
 from agdbg_ui.themes import ASIDE, CURSOR, CURSOR_BLURRED
 from agdbg_ui.widgets.painting import paint
 
@@ -144,12 +144,16 @@ class Rows(ScrollView, can_focus=True):
             return paint(self, self.header_row(y, width), width)
         index = self.top_row + y - self.header
         if index >= self.row_count:
-            note = self.empty_text if not self.row_count and y == self.header else ""
-            return paint(self, [(note, ASIDE)], width)
+            return paint(self, [("" if self.row_count else self._empty_line(y - self.header, width), ASIDE)], width)
         key = (index, width, index == self.cursor, self.has_focus)
         if (strip := self._strips.get(key)) is None:
             strip = self._strips[key] = paint(self, self.row(index, width), width, self._under(index))
         return strip
+
+    def _empty_line(self, line: int, width: int) -> str:
+        """A line of what is said when there are no rows; a very short pane has only the first."""
+        lines = wrap_phrases(safe(self.empty_text), width, width)
+        return lines[line] if line < len(lines) else ""
 
     def _under(self, index: int) -> str:
         if index != self.cursor:

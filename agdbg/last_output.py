@@ -1,0 +1,49 @@
+"""What the end of a program's output tells: the error that ended it, and the lines worth showing."""
+
+import re
+from collections.abc import Sequence
+
+#: Lines at the end in which a traceback is looked for, and lines that are shown of one at most.
+_LOOKED_AT, SHOWN = 200, 20
+#: Lines that may stand behind the line of the error: more of its message, or notes.
+_BEHIND = 12
+_BEGIN = "Traceback (most recent call last):"
+_ERROR = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Group)\b(?::|$)")
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
+
+
+def plain_lines(text: str) -> list[str]:
+    """Output of a terminal as lines without escape sequences; of what was written over, only the last remains."""
+    lines = _ESCAPE.sub("", text).replace("\r\n", "\n").split("\n")
+    return [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in lines]
+
+
+def error_line(lines: Sequence[str]) -> str:
+    """The line that names the error with which Python ended the program, or ""."""
+    tail = _without_blanks(lines)[-_LOOKED_AT:]
+    begin = _begin(tail)
+    if begin is None:  # a syntax error of the script itself has no traceback
+        last = tail[-1] if tail else ""
+        return last if _ERROR.match(last) else ""
+    found = next((at for at in range(begin + 1, len(tail)) if tail[at][:1] not in (" ", "")), None)
+    return tail[found] if found is not None and len(tail) - found <= _BEHIND else ""
+
+
+def end_of(lines: Sequence[str], limit: int = SHOWN) -> list[str]:
+    """The last lines, at most ``limit``: those of the traceback where the output ends with one."""
+    tail = _without_blanks(lines)[-_LOOKED_AT:]
+    begin = _begin(tail)
+    shown = tail[begin:] if begin is not None and error_line(tail) else tail
+    return list(shown[-limit:])
+
+
+def _begin(tail: Sequence[str]) -> int | None:
+    """Where the last traceback begins."""
+    return next((at for at in reversed(range(len(tail))) if tail[at] == _BEGIN), None)
+
+
+def _without_blanks(lines: Sequence[str]) -> Sequence[str]:
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return lines[:end]

@@ -1,0 +1,296 @@
+"""A program that ends badly, waits, or does not stop: the screen says why, and what it waits for."""
+
+import pytest
+from agdbg_tests_driving import drive
+
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui import editor
+from agdbg_ui.widgets.banner import Banner
+
+TORCH = "no autograd activity recorded: PyTorch is not recorded yet, only agdbg_engine is"
+TRACEBACK = """Traceback (most recent call last):\r\n  File "a.py", line 2\r\nImportError: no module\r\n"""
+
+
+def nothing_recorded(hub):
+    hub.size = 0
+    hub.refuse["agdbg/findings"] = RequestFailed(TORCH)
+
+
+def banner(screen):
+    return screen.app.query_one(Banner)
+
+
+def toasts(screen):
+    return [each.message for each in screen.app._notifications]
+
+
+async def ended(screen, exit=1, signal=None, printed=""):
+    if printed:
+        screen.hub.send("output", category="stdout", output=printed)
+    screen.hub.end(exit, signal)
+    await screen.until(lambda: screen.app.session.view.life == "ended" and screen.hub.asked("agdbg/findings"))
+    await screen.settle()
+
+
+# ----- a bad end -----
+
+
+def test_an_error_before_any_autograd_brings_the_output_to_the_front(shown):
+    async def script(screen):
+        await screen.press("2")
+        await ended(screen, printed=f"hello\r\n{TRACEBACK}")
+        assert banner(screen).headline == "ImportError: no module"
+        assert banner(screen).detail == f"the program ended with status 1; {TORCH}"
+        assert "▸3" in screen.text
+        assert 'File "a.py", line 2' in screen.text
+        await screen.press("x")
+        assert "the program ended with status 1" in screen.text
+        assert "PyTorch is not recorded yet" in screen.text
+        assert "ImportError: no module" in screen.text
+
+    drive(shown, script, prepare=nothing_recorded)
+
+
+@pytest.mark.parametrize(
+    ("exit", "signal", "printed", "headline", "detail"),
+    [
+        (3, None, "about to exit\r\n", "the program ended with status 3", f"its last line: about to exit; {TORCH}"),
+        (3, None, TRACEBACK, "the program ended with status 3", f"its last line: ImportError: no module; {TORCH}"),
+        (2, None, "", "the program ended with status 2", f"it printed nothing; {TORCH}"),
+        (None, "SIGSEGV", "", "the program ended by SIGSEGV", f"it printed nothing; {TORCH}"),
+        (0, None, "fine\r\n", "the program ended with status 0", TORCH),
+    ],
+    ids=["a status", "a traceback that was printed", "nothing printed", "a signal", "well"],
+)
+def test_the_banner_says_what_is_known_of_the_end(shown, exit, signal, printed, headline, detail):
+    async def script(screen):
+        await ended(screen, exit, signal, printed)
+        assert (banner(screen).headline, banner(screen).detail) == (headline, detail)
+
+    drive(shown, script, prepare=nothing_recorded)
+
+
+def test_the_error_that_the_recording_names_is_told_first(shown):
+    def prepare(hub):
+        hub.do_findings = lambda lints=False: {"findings": [], "rendered": "the whole", "uncaught": "ValueError: late"}
+
+    async def script(screen):
+        await ended(screen, printed=TRACEBACK)
+        assert banner(screen).headline == "ValueError: late"
+
+    drive(shown, script, prepare=prepare)
+
+
+def test_what_was_printed_last_stands_there_when_the_end_is_told(shown):
+    async def script(screen):
+        screen.hub.send("output", category="stdout", output=TRACEBACK)
+        screen.hub.end(1)
+        await screen.until(lambda: banner(screen).headline == "ImportError: no module")
+
+    drive(shown, script, prepare=nothing_recorded)
+
+
+# ----- output that nobody kept -----
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_recording_without_output_says_why(shown, kept):
+    async def script(screen):
+        await screen.press("3")
+        await screen.until(lambda: "was not recorded" in screen.text or "has written nothing" in screen.text)
+        assert ("--headless" in screen.text) is not kept
+        assert "nothing yet" not in screen.text
+
+    def prepare(hub):
+        hub.kept = kept
+
+    drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/srv/t"})
+
+
+def test_the_editor_opens_all_output_from_its_pane(shown, monkeypatch):
+    asked = []
+
+    def command(path, line):
+        asked.append((path, line))
+        raise editor.NoEditor("there is none")
+
+    monkeypatch.setattr(editor, "command", command)
+
+    async def script(screen):
+        await screen.press("3", "ctrl+e")
+        assert asked == [("/srv/agdbg-traces/train-1/output.log", 1)]
+        await screen.press("0")
+        await screen.until(lambda: screen.app.panes.source.path)
+        await screen.press("ctrl+e")
+        assert asked[1][0] == "/srv/train.py"
+
+    drive(shown, script)
+
+
+# ----- findings -----
+
+
+def test_what_the_findings_pane_says_is_true_at_each_moment(shown):
+    async def script(screen):
+        pane = screen.app.panes.findings
+        assert "nobody has looked yet" in pane.empty_text
+        await screen.press("5")
+        await screen.until(lambda: "nothing was recorded so far" in pane.empty_text)
+        screen.hub.refuse.clear()
+        screen.hub.send("agdbg/grew", nodes=3, records=9)
+        await screen.until(lambda: "more has happened since" in pane.empty_text)
+        await screen.press("5")
+        await screen.until(lambda: "no problem was found" in pane.empty_text)
+        screen.hub.stop(6)
+        await screen.until(lambda: "more has happened since" in pane.empty_text)
+        screen.hub.end(0)
+        await screen.until(lambda: "no problem was found" in pane.empty_text)
+
+    def prepare(hub):
+        hub.refuse["agdbg/findings"] = RequestFailed("nothing was recorded so far")
+
+    drive(shown, script, prepare=prepare)
+
+
+# ----- where it stands -----
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("SinBackward0, just built", "stopped after SinBackward0 was built"),
+        ("SinBackward0, 3 of 12", "stopped before SinBackward0  3 of 12"),
+        ("SinBackward0, 3 of 12, apply", "stopped in SinBackward0  3 of 12, apply"),
+        ("SinBackward0", "stopped at SinBackward0"),
+    ],
+)
+def test_the_title_says_how_it_stands_to_the_node(shown, name, title):
+    def prepare(hub):
+        frames, node = hub.do_stackTrace, hub.do_node
+        hub.do_node = lambda **how: node(**how) | {"state": "pending"}
+        hub.do_stackTrace = lambda **how: {
+            "stackFrames": [f | {"name": name} for f in frames(**how)["stackFrames"][:1]]
+        }
+
+    async def script(screen):
+        await screen.stop(6)
+        assert title in screen.title
+        assert screen.title.count("built") == title.count("built")
+        assert ("runs next" in screen.text) is name.partition(", ")[2][:1].isdigit()
+
+    drive(shown, script, size=(140, 40), prepare=prepare)
+
+
+def test_no_thread_of_a_program_that_has_ended_runs(shown):
+    async def script(screen):
+        await ended(screen, 0)
+        await screen.press("7")
+        await screen.until(lambda: screen.app.panes.stops.items)
+        threads = [item for item in screen.app.panes.stops.items if item.sort == "thread"]
+        assert [(each.mark, each.more) for each in threads] == [
+            ("■", "no program runs; n and p walk through its recording")
+        ]
+
+    drive(shown, script)
+
+
+# ----- steps that are dropped -----
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        (lambda hub: hub.end(1), "the program has ended: 2 steps that waited were dropped"),
+        (
+            lambda hub: hub.stop(3, reason="exception", text="freed"),
+            "the program stopped for an error: 2 steps that waited were dropped",
+        ),
+        (lambda hub: hub.die(), "the hub is gone: 2 steps that waited were dropped"),
+    ],
+    ids=["end", "error", "hub"],
+)
+def test_steps_that_are_dropped_are_told(shown, ends, told):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.do_next = lambda threadId: {}
+        await screen.at_once("n", "n", "n")
+        await screen.until(lambda: len(screen.hub.asked("next")) == 1)
+        ends(screen.hub)
+        await screen.until(lambda: told in toasts(screen))
+        assert len(screen.hub.asked("next")) == 1
+
+    drive(shown, script)
+
+
+def test_steps_behind_one_that_does_not_stop_are_told(shown):
+    async def script(screen):
+        await screen.stop(6)
+        screen.hub.do_next = lambda threadId: {}
+        await screen.at_once("n", "n")
+        await screen.until(lambda: "the program runs on: 1 step that waited was dropped" in toasts(screen))
+
+    drive(shown, script)
+
+
+# ----- what a running program waits for -----
+
+
+def test_a_program_that_waits_for_input_is_told_until_something_is_typed(shown):
+    async def script(screen):
+        screen.hub.awaits_input = True
+        screen.app._tick()
+        await screen.until(lambda: "waits for input" in screen.title)
+        assert banner(screen).headline == "the program waits for input: i types into it"
+        await screen.press("i", "x", "enter")
+        await screen.until(lambda: screen.hub.asked("agdbg/input"))
+        await screen.until(lambda: "waits for input" not in screen.title)
+        screen.app._tick()
+        await screen.until(lambda: "waits for input" in screen.title)
+        screen.hub.stop(6)
+        await screen.until(lambda: "stopped" in screen.title)
+        assert "waits for input" not in screen.text
+
+    drive(shown, script)
+
+
+def test_a_pause_that_leads_to_nothing_says_what_it_waits_for(shown):
+    async def script(screen):
+        screen.hub.do_pause = lambda threadId: {}
+        await screen.press("z")
+        await screen.until(lambda: "to stop at its next node" in screen.title)
+        assert "z has asked for a stop" in banner(screen).headline
+        await screen.press("z")
+        assert any("asked to stop already" in each for each in toasts(screen))
+        screen.hub.stop(6)
+        await screen.until(lambda: "stopped before" in screen.title)
+        assert "z has asked" not in screen.text
+
+    drive(shown, script)
+
+
+def test_there_is_nothing_to_pause_in_a_program_that_has_ended(shown):
+    async def script(screen):
+        await ended(screen, 0)
+        await screen.press("z")
+        assert "no program runs here" in toasts(screen)
+
+    drive(shown, script)
+
+
+# ----- what is told at the end -----
+
+
+def test_the_result_tells_what_became_of_the_program(shown):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.press("q", "l")
+
+    left = drive(shown, script)
+    assert (left.program, left.pid, left.ending, left.killed) == ("train.py", 4242, "", False)
+
+    async def kill(screen):
+        await screen.stop(6)
+        await screen.press("q", "k")
+
+    killed = drive(shown, kill)
+    assert (killed.ending, killed.killed, killed.status) == ("ended by SIGTERM", True, 143)
