@@ -30,11 +30,16 @@ def error_line(lines: Sequence[str]) -> str:
 
 
 def end_of(lines: Sequence[str], limit: int = SHOWN) -> list[str]:
-    """The last lines, at most ``limit``: those of the traceback where the output ends with one."""
+    """The last lines, at most ``limit``: those of the traceback where the output ends with one, and of a long one both ends."""
     tail = _without_blanks(lines)[-_LOOKED_AT:]
     begin = _begin(tail)
-    shown = tail[begin:] if begin is not None and error_line(tail) else tail
-    return list(shown[-limit:])
+    if begin is None or not error_line(tail):
+        return list(tail[-limit:])
+    shown = list(tail[begin:])
+    if len(shown) <= limit:
+        return shown
+    half = limit // 2  # where the program called what failed, and what failed
+    return [*shown[: limit - half - 1], f"  ... {len(shown) - limit + 1} lines", *shown[len(shown) - half :]]
 
 
 def _begin(tail: Sequence[str]) -> int | None:

@@ -36,7 +36,7 @@ def test_the_error_that_ended_it(lines, error):
 def test_the_end_is_the_traceback_or_else_the_last_lines():
     assert end_of(UNCAUGHT) == UNCAUGHT[1:]
     assert end_of([*map(str, range(100)), ""], 3) == ["97", "98", "99"]
-    assert end_of(UNCAUGHT, 2) == UNCAUGHT[-2:]
+    assert end_of(UNCAUGHT, 3) == [UNCAUGHT[1], "  ... 2 lines", UNCAUGHT[-1]]
     assert end_of([]) == []
 
 

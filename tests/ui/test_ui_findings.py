@@ -36,7 +36,7 @@ def finding(cause="`mul_` at train.py:10 changed what was saved at train.py:9.",
         "nodes": [6],
         "evidence": [
             evidence("saved", 9, "error = scores - y"),
-            evidence("wrote", 10, "error.mul_(2)", "version 0 to 1"),
+            evidence("wrote", 10, "error.mul_(2)", "version 0 to 1\nonce"),
         ],
     }
     return facts | more
@@ -61,7 +61,7 @@ def test_each_line_fits_and_says_what_it_is(width):
         if width >= 60:
             assert "train.py:10" in text and "nothing was raised" in text
         if width == 200:
-            assert "version 0 to 1" in text
+            assert "version 0 to 1; once" in text
 
     drive_pane(Host(FindingsPane()), script, (width, 24))
 

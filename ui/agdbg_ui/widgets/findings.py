@@ -179,6 +179,6 @@ def _evidence(evidence: Mapping[str, Any], width: int) -> Pieces:
     pieces: Pieces = [(_INDENT, ""), (role, LABEL), (" ", ""), (place, ASIDE), ("  ", "")]
     room = width - sum(cells(text) for text, _ in pieces) - 2
     text = str(evidence["text"]).strip()
-    if note := str(evidence.get("note") or ""):
+    if note := str(evidence.get("note") or "").replace("\n", "; "):
         text = f"{text}  ({note})" if text else note
     return [*pieces, (shorten(text, room), ""), (" →", FAINT)]
