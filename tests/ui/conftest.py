@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.widgets import Input
 
 from agdbg_ui.app import AgdbgApp
 
@@ -129,8 +130,9 @@ def shown():
 
 
 @pytest.fixture
-def looks(snap_compare, new_app, on_screen):
-    """Compare the screen after a script; the script gets a `Screen`."""
+def looks(snap_compare, new_app, on_screen, monkeypatch):
+    """Compare the screen after a script; the script gets a `Screen`. No cursor blinks."""
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)
 
     def compare(script, size, prepare=None, **how):
         app = new_app(**how)

@@ -58,14 +58,16 @@ def test_an_error_before_any_autograd_brings_the_output_to_the_front(shown):
         (3, None, TRACEBACK, "the program ended with status 3", f"its last line: ImportError: no module; {TORCH}"),
         (2, None, "", "the program ended with status 2", f"it printed nothing; {TORCH}"),
         (None, "SIGSEGV", "", "the program ended by SIGSEGV", f"it printed nothing; {TORCH}"),
+        (None, "SIGTERM", "epoch 1\r\n", "the program ended by SIGTERM", TORCH),
         (0, None, "fine\r\n", "the program ended with status 0", TORCH),
     ],
-    ids=["a status", "a traceback that was printed", "nothing printed", "a signal", "well"],
+    ids=["a status", "a traceback that was printed", "nothing printed", "a signal", "killed", "well"],
 )
 def test_the_banner_says_what_is_known_of_the_end(shown, exit, signal, printed, headline, detail):
     async def script(screen):
         await ended(screen, exit, signal, printed)
         assert (banner(screen).headline, banner(screen).detail) == (headline, detail)
+        assert ("▸3" in screen.text) is (exit != 0 and signal != "SIGTERM")
 
     drive(shown, script, prepare=nothing_recorded)
 

@@ -105,7 +105,8 @@ class Explaining:
             lines = [line for line in self._printed() if line.strip()]
             error = str(known.get("uncaught") or "") or (error_line(lines) if view.exit == _UNCAUGHT else "")
             self._banner.show(*ended_banner(view, error, lines[-1] if lines else "", nothing))
-            self.on_bad_end()
+            if not view.was_killed:
+                self.on_bad_end()
         elif findings:
             ending = said[1] if said is not None else ""
             self._banner.show("error", _headline(findings), ending)

@@ -10,6 +10,8 @@ Life = Literal["starting", "waiting", "running", "stopped", "ended", "trace", "l
 IN_THE_RECORDING = "in the recording"
 #: What the hub calls the place of a node that forward code has just built.
 JUST_BUILT = "just built"
+#: Signals by which a person, or the system for one, ends a program.
+KILLED_BY = frozenset({"SIGHUP", "SIGINT", "SIGTERM", "SIGKILL"})
 _PASS = re.compile(r"\bpass \d+")
 
 
@@ -113,6 +115,11 @@ class View:
     def ended_badly(self) -> bool:
         """Whether the program has ended otherwise than with status 0."""
         return self.life == "ended" and bool(self.signal or self.exit)
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether somebody has ended the program, of which its output tells nothing."""
+        return self.signal in KILLED_BY
 
     @property
     def alive(self) -> bool:

@@ -77,6 +77,7 @@ def ended_banner(view: View, error: str, last_line: str, nothing: str) -> tuple[
     if error:
         return "error", error, "; ".join(part for part in (ending, nothing) if part)
     last = f"its last line: {last_line}" if last_line else "it printed nothing" if view.output_kept else ""
+    last = "" if view.was_killed else last
     return "error", ending, "; ".join(part for part in (last, nothing) if part)
 
 
