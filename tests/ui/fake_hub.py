@@ -85,7 +85,7 @@ class FakeHub:
             "description": "headline",
             "details": {"message": "headline\nand the whole story"},
         }
-        self.text, self.kept, self.awaits_input = "", True, False
+        self.text, self.output_kept, self.awaits_input = "", True, False
         self.hits = {}
         self.notes = []
         self.trace = TRACE
@@ -360,7 +360,13 @@ class FakeHub:
 
     def do_output(self, start, length):
         text = self.text[start : start + length]
-        return {"start": start, "end": start + len(text), "total": len(self.text), "text": text, "kept": self.kept}
+        return {
+            "start": start,
+            "end": start + len(text),
+            "total": len(self.text),
+            "text": text,
+            "kept": self.output_kept,
+        }
 
     def do_export(self, path, overwrite):
         with open(path, "w" if overwrite else "x") as file:

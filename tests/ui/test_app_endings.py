@@ -104,7 +104,7 @@ def test_a_recording_without_output_says_why(shown, kept):
         assert "nothing yet" not in screen.text
 
     def prepare(hub):
-        hub.kept = kept
+        hub.output_kept = kept
 
     drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/srv/t"})
 

@@ -160,7 +160,7 @@ def test_the_editor_has_the_terminal_and_gives_it_back(terminal, tmp_path):
     screen.keys("q")
     screen.wait("What becomes of it?")
     screen.keys("k")
-    screen.wait("ready>", gone=["Inspector"])
+    screen.wait("trace: traced", gone=["Inspector"])
     assert (tmp_path / "state" / "agdbg" / "ui.json").is_file()
 
 
