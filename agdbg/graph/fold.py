@@ -10,7 +10,7 @@ from agdbg.graph.topology import Topology
 BADGES_KEPT = 3
 OPS_NAMED = 5
 _CERTAINTIES = ("observed", "inferred", "unknown")
-_LEAST_ADVANCED: tuple[NodeState, ...] = ("failed", "pending", "ran", "freed")
+LEAST_ADVANCED: tuple[NodeState, ...] = ("failed", "pending", "ran", "freed")
 
 
 def folded_node(members: Sequence[GraphNode], repeats: int, block: int, title: str = "") -> GraphNode:
@@ -22,9 +22,9 @@ def folded_node(members: Sequence[GraphNode], repeats: int, block: int, title: s
     states = Counter(member.state for member in members)
     text = _ops(members)
     if len(states) > 1:
-        counted = ", ".join(f"{states[state]} {state}" for state in _LEAST_ADVANCED if states[state])
+        counted = ", ".join(f"{states[state]} {state}" for state in LEAST_ADVANCED if states[state])
         text = f"{counted}: {text}"
-    state = next(state for state in _LEAST_ADVANCED if states[state])
+    state = next(state for state in LEAST_ADVANCED if states[state])
     return GraphNode(
         id=members[0].id,
         op=title or _title(members, count, repeats, block),

@@ -88,12 +88,12 @@ class RowEdges:
 
     # ----- what was told -----
 
-    def of_rows(self, start: int, end: int) -> list[list[int]]:
-        """What each of these rows uses, in the order of its inputs and each once: numbers as in :class:`RowNodes`."""
-        ids = self._nodes.nodes.now[start:end]
+    def of_rows(self, rows: Rows) -> list[list[int]]:
+        """What each of these rows, ascending, uses, in the order of its inputs and each once: numbers as in :class:`RowNodes`."""
+        ids = self._nodes.nodes.now[rows]
         _, late = self._growing.index(Kind.EDGE).all(ids)
-        edges = valid(self._growing, self._nodes.births.now[start:end], late)
-        row = self._nodes.find(edges.source) - start
+        edges = valid(self._growing, self._nodes.births.now[rows], late)
+        row = rows.searchsorted(self._nodes.find(edges.source))
         order = np.lexsort((edges.nr, row))
         used: list[dict[int, None]] = [{} for _ in range(len(ids))]
         numbers = self._nodes.find(edges.target)

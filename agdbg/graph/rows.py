@@ -12,6 +12,7 @@ from agdbg.graph.lanes import EXTENT, Extent, Lanes, Row
 from agdbg.graph.row_edges import RowEdges
 from agdbg.graph.row_nodes import UNKNOWN, RowNodes
 from agdbg.record.growing import Growing, Words
+from agdbg.record.index import Rows
 from agdbg.record.lookup import Strings
 
 #: Blocks that are kept as they were drawn.
@@ -84,6 +85,12 @@ class GraphRows:
                 found.append(GraphRow(at, self.node_at(at), cells, undrawn, leaves[at - first]))
         return found
 
+    def without_lanes(self, rows: Rows) -> list[GraphRow]:
+        """These rows, ascending, wherever they stand."""
+        used = self._edges.of_rows(rows)
+        pairs = zip(rows.tolist(), used, strict=True)
+        return [GraphRow(row, self.node_at(row), "", [], self._leaves(each)) for row, each in pairs]
+
     def _settle(self) -> None:
         changed = self._edges.changed
         if changed < self.total:
@@ -102,11 +109,13 @@ class GraphRows:
 
     def _draw(self, number: int) -> tuple[list[Row], list[list[int]]]:
         start = number * self._block_size
-        used = self._edges.of_rows(start, min(start + self._block_size, self.total))
+        used = self._edges.of_rows(np.arange(start, min(start + self._block_size, self.total)))
         producers = [[each for each in row if each >= 0] for row in used]
+        return self.lanes.block(number, producers), [self._leaves(row) for row in used]
+
+    def _leaves(self, used: list[int]) -> list[int]:
         leaves = self.nodes.leaves.now
-        badges = [[int(leaves[RowNodes.leaf(each)]) for each in row if each < UNKNOWN] for row in used]
-        return self.lanes.block(number, producers), badges
+        return [int(leaves[RowNodes.leaf(each)]) for each in used if each < UNKNOWN]
 
     # ----- search -----
 

@@ -13,10 +13,12 @@ from agdbg.diagnose import Finding, finding_of
 from agdbg.events import Kind
 from agdbg.explain.explanation import Explanation, explain_facts
 from agdbg.graph.row_facts import RowFacts, facts_of
+from agdbg.graph.row_folds import NOTHING_FOLDED, Folding
 from agdbg.graph.row_states import PENDING, Fate, fates_of
 from agdbg.graph.rows import GraphRow, GraphRows
 from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
+from agdbg.hub.folded_rows import FoldedRows
 from agdbg.hub.inspection import Inspection
 from agdbg.hub.profile import Profiles
 from agdbg.hub.timeline import Timeline
@@ -31,20 +33,26 @@ from agdbg.record.undone import Undone
 
 
 class History:
-    """The trace in the directory ``trace_dir``, which may still grow, or not be there yet; :meth:`poll` looks."""
+    """The trace in the directory ``trace_dir``, which may still grow, or not be there yet; :meth:`poll` looks.
+
+    Attributes:
+        growing: the records that were read.
+        graph_rows: the rows of the graph, and ``folded`` the same as clients fold them.
+    """
 
     def __init__(self, trace_dir: str | os.PathLike[str]) -> None:
         self._follower = Follower(trace_dir)
-        self._growing = Growing()
-        self._rows = GraphRows(self._growing, self._follower.strings)
-        self._log = EventLog(self._growing)
-        self._undone = Undone(self._growing)
-        self._live = LiveFacts(self._follower.trace(), self._growing, self._undone)
+        self.growing = Growing()
+        self.graph_rows = GraphRows(self.growing, self._follower.strings)
+        self._log = EventLog(self.growing)
+        self._undone = Undone(self.growing)
+        self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
         self._facts: Facts | None = None
-        self._timeline = Timeline(self._growing)
-        self._profiles = Profiles(self._growing, self._rows)
-        self._tree = Tree(self._growing, self._rows.nodes)
-        self._drawings = Drawings(self._growing, self._rows, self._badges)
+        self._timeline = Timeline(self.growing)
+        self._profiles = Profiles(self.growing, self.graph_rows)
+        self._tree = Tree(self.growing, self.graph_rows.nodes)
+        self.folded = FoldedRows(self)
+        self._drawings = Drawings(self.growing, self.graph_rows, self._badges)
         self.poll()
 
     def poll(self) -> bool:
@@ -55,10 +63,10 @@ class History:
         """
         if not len(self._follower.poll()):
             return False
-        self._growing.grow(self._follower.records)
-        self._live = LiveFacts(self._follower.trace(), self._growing, self._undone)
+        self.growing.grow(self._follower.records)
+        self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
         self._facts = None
-        self._rows.update()
+        self.graph_rows.update()
         self._log.update()
         return True
 
@@ -67,17 +75,17 @@ class History:
     @property
     def total(self) -> int:
         """How many rows there are: nodes that are no leaves."""
-        return self._rows.total
+        return self.graph_rows.total
 
     @property
     def nodes(self) -> int:
         """How many nodes were born, leaves too."""
-        return len(self._rows.nodes) + len(self._rows.nodes.leaves)
+        return len(self.graph_rows.nodes) + len(self.graph_rows.nodes.leaves)
 
     @property
     def records(self) -> int:
         """How many records there are."""
-        return len(self._growing.records)
+        return len(self.growing.records)
 
     @property
     def live(self) -> LiveFacts:
@@ -86,22 +94,32 @@ class History:
 
     # ----- rows -----
 
-    def rows(self, start: int, count: int) -> vendor.RowsBody:
+    def rows(self, start: int, count: int, folding: Folding = NOTHING_FOLDED) -> vendor.RowsBody:
         """A page of rows. What only a live stop knows is not in it: breakpoints, the counter, what is next."""
-        page = self._rows.page(start, count)
+        if not folding.is_plain:
+            return self.folded.page(folding, start, count)
+        rows = self.told(self.graph_rows.page(start, count))
+        return {"total": self.total, "start": start, "rows": rows, "pc": None, "pcNode": None}
+
+    def place_of(self, node: int, folding: Folding = NOTHING_FOLDED) -> int | None:
+        """Where the row of a node stands among what is folded."""
+        row = self.row_of(node)
+        return row if row is None or folding.is_plain else self.folded.folds.view(folding).at(row)
+
+    def told(self, page: list[GraphRow]) -> list[vendor.Row]:
+        """Rows with all that is known of them."""
         nodes = [row.node for row in page]
         leaves = list(dict.fromkeys(leaf for row in page for leaf in row.leaves))
-        fates = dict(zip(nodes, self._fates(nodes), strict=True))
+        fates = dict(zip(nodes, self.fates(nodes), strict=True))
         badges = {badge["node"]: badge for badge in self._badges(leaves)}
-        known = facts_of(self._growing, self._live, nodes)
-        rows = [
+        known = facts_of(self.growing, self._live, nodes)
+        return [
             self._row(row, fates[row.node], [badges[leaf] for leaf in row.leaves], facts)
             for row, facts in zip(page, known, strict=True)
         ]
-        return {"total": self.total, "start": start, "rows": rows, "pc": None, "pcNode": None}
 
     def _row(self, row: GraphRow, fate: Fate, badges: list[vendor.Badge], facts: RowFacts) -> vendor.Row:
-        site, op = self._live.site_and_op(self._rows.nodes.born(row.row)[3])
+        site, op = self._live.site_and_op(self.graph_rows.nodes.born(row.row)[3])
         return {
             "row": row.row,
             "node": row.node,
@@ -121,28 +139,30 @@ class History:
             "order": fate.order,
             "pass": fate.pass_id,
             "breakpoint": False,
+            "count": 1,
+            "times": 0,
         }
 
-    def _fates(self, nodes: list[int]) -> list[Fate]:
-        """A leaf saves nothing, so it is never freed."""
-        fates = fates_of(self._growing, self._live.void_about(nodes), np.array(nodes, np.uint64))
+    def fates(self, nodes: list[int]) -> list[Fate]:
+        """What became of nodes. A leaf saves nothing, so it is never freed."""
+        fates = fates_of(self.growing, self._live.void_about(nodes), np.array(nodes, np.uint64))
         pairs = zip(nodes, fates, strict=True)
         return [
-            fate._replace(state="ran") if fate.state == "freed" and self._rows.is_leaf(node) else fate
+            fate._replace(state="ran") if fate.state == "freed" and self.graph_rows.is_leaf(node) else fate
             for node, fate in pairs
         ]
 
     def _badges(self, leaves: list[int]) -> Iterator[vendor.Badge]:
-        for leaf, fate in zip(leaves, self._fates(leaves), strict=True):
+        for leaf, fate in zip(leaves, self.fates(leaves), strict=True):
             yield {"text": self._live.name_of_leaf(leaf) or "leaf", "node": leaf, "state": fate.state}
 
     def row_of(self, node: int) -> int | None:
         """The row of a node; of a leaf that of the last node that uses it. None when it has none."""
-        return self._rows.row_of(node)
+        return self.graph_rows.row_of(node)
 
     def node_at(self, row: int) -> int:
         """The node of a row."""
-        return self._rows.node_at(row)
+        return self.graph_rows.node_at(row)
 
     def find(self, text: str, start: int, backwards: bool) -> vendor.FindBody:
         """The first row from ``start`` on, round the end, that has ``text``: in its op or a leaf's name; where no row has,
@@ -150,7 +170,7 @@ class History:
         """
         row = self._row_numbered(text)
         if row is None and text and self.total:
-            row = self._rows.find(text, start, backwards, self._leaves_named(text))
+            row = self.graph_rows.find(text, start, backwards, self._leaves_named(text))
         return {"row": row, "node": None if row is None else self.node_at(row)}
 
     def _row_numbered(self, text: str) -> int | None:
@@ -158,10 +178,10 @@ class History:
         return self.row_of(int(number)) if text != number and number.isdecimal() and len(number) < 20 else None
 
     def _leaves_named(self, text: str) -> Words:
-        rows = self._growing.rows(Kind.TENSOR)
-        names = self._growing.records[rows, 4] & np.uint64((1 << 32) - 1)
+        rows = self.growing.rows(Kind.TENSOR)
+        names = self.growing.records[rows, 4] & np.uint64((1 << 32) - 1)
         wanted = np.array(self._follower.strings.matching(text), np.uint64)
-        producers: Words = self._growing.records[rows[np.isin(names, wanted)], 3] & np.uint64((1 << 48) - 1)
+        producers: Words = self.growing.records[rows[np.isin(names, wanted)], 3] & np.uint64((1 << 48) - 1)
         named: Words = producers[producers != 0]
         return named
 
@@ -180,13 +200,13 @@ class History:
             "file": fact.site.file,
             "line": fact.site.line,
             "text": fact.site.text.strip(),
-            "state": self._fates([node])[0].state,
+            "state": self.fates([node])[0].state,
             "sections": Inspection(self._live, fact, before).sections(),
         }
 
     def state(self, node: int) -> vendor.State:
         """What became of a node: ``pending`` for one that was not born."""
-        return next(iter(self._fates([node])), PENDING).state
+        return next(iter(self.fates([node])), PENDING).state
 
     # ----- events and findings -----
 
@@ -202,7 +222,7 @@ class History:
 
     def built_on(self, file: str, line: int) -> Words:
         """The nodes that a line built."""
-        born = self._growing.records[self._growing.rows(Kind.BORN)]
+        born = self.growing.records[self.growing.rows(Kind.BORN)]
         places, at = np.unique(born[:, 3] & np.uint64((1 << 32) - 1), return_inverse=True)
         sites = [self._live.site_and_op(place)[0] for place in places.tolist()]
         nodes: Words = born[np.array([(site.file, site.line) == (file, line) for site in sites], bool)[at], 1]
@@ -210,7 +230,7 @@ class History:
 
     def built_as(self, pattern: str) -> Words:
         """The nodes whose op a pattern means."""
-        born = self._growing.records[self._growing.rows(Kind.BORN)]
+        born = self.growing.records[self.growing.rows(Kind.BORN)]
         places, at = np.unique(born[:, 3], return_inverse=True)
         ops = [self._live.site_and_op(place)[1].name for place in places.tolist()]
         nodes: Words = born[np.array([matches(pattern, names_of_op(op)) for op in ops], bool)[at], 1]
@@ -218,16 +238,16 @@ class History:
 
     def leaves(self) -> Words:
         """The nodes that accumulate the gradients of leaves."""
-        nodes: Words = np.array(self._rows.nodes.leaves.now, np.uint64)
+        nodes: Words = np.array(self.graph_rows.nodes.leaves.now, np.uint64)
         return nodes
 
     def errors(self) -> list[ErrorFact]:
         """All errors in the order in which they were recorded, predicted ones too."""
-        return [self._live.error_at(row) for row in self._growing.rows(Kind.ERROR).tolist()]
+        return [self._live.error_at(row) for row in self.growing.rows(Kind.ERROR).tolist()]
 
     def last_error(self) -> ErrorFact | None:
         """The error that was recorded last, predicted or not."""
-        rows = self._growing.rows(Kind.ERROR)
+        rows = self.growing.rows(Kind.ERROR)
         return self._live.error_at(int(rows[-1])) if len(rows) else None
 
     def finding_of(self, error_row: int) -> Finding | None:

@@ -78,6 +78,7 @@ STANDARD_REQUESTS: dict[str, Shape] = {
 
 VENDOR_REQUESTS: dict[str, Shape] = {
     "agdbg/rows": Shape(vendor.RowsArguments, vendor.RowsBody),
+    "agdbg/fold": Shape(vendor.FoldArguments, vendor.FoldBody),
     "agdbg/find": Shape(vendor.FindArguments, vendor.FindBody),
     "agdbg/locate": Shape(vendor.LocateArguments, vendor.LocateBody),
     "agdbg/node": Shape(vendor.NodeArguments, vendor.NodeBody),

@@ -35,6 +35,9 @@ class Row(_Pass):
 
     What was not recorded is empty or null: ``shape`` of the first output, ``module`` in which it was built, ``saved`` bytes of the
     memory that its saved tensors lie in, ``gradient``, the norm of what arrived last. ``bad``: a NaN or an Inf was in it.
+
+    Where rows are folded, ``count`` is how many a row stands for, from ``row`` on: it tells the last of them, and as ``op`` the
+    module, or what repeats itself so many ``times`` (0: nothing does); its state is the least advanced.
     """
 
     row: int
@@ -54,18 +57,55 @@ class Row(_Pass):
     state: State
     order: int | None
     breakpoint: bool
+    count: int
+    times: int
+
+
+class ClosedFold(TypedDict):
+    """What the call at a depth has built around a row that begins there."""
+
+    row: Start
+    depth: Start
+
+
+class Folds(TypedDict):
+    """What is folded: what is built in a module in ``depth`` calls (0: nothing), and repeats of that; but those are ``opened`` that
+    begin at these rows, one that is open several layers deep as often; and some are ``closed`` beside.
+    """
+
+    depth: Start
+    opened: list[Start]
+    closed: list[ClosedFold]
 
 
 class RowsArguments(TypedDict):
-    """Rows in the order in which their nodes were built."""
+    """Rows in the order in which their nodes were built; with ``folds`` start and count are those of folded rows."""
 
     start: Start
     count: Count
     threadId: NotRequired[int]
+    folds: NotRequired[Folds]
+
+
+class FoldArguments(TypedDict):
+    """A move at a row: fold what is around it, unfold what it is in, show it by itself, or keep all as it is."""
+
+    row: Start
+    how: Literal["fold", "unfold", "show", "keep"]
+    folds: Folds
+
+
+class FoldBody(TypedDict):
+    """What is folded then, where the row stands among so many, and how deep modules are called at most."""
+
+    folds: Folds
+    at: int
+    total: int
+    deepest: int
 
 
 class RowsBody(TypedDict):
-    """A page of rows; ``pc`` is the row of the node that runs next. For a leaf that is the last node that uses it."""
+    """A page of rows; ``pc`` is where the row of the node that runs next stands. For a leaf that is the last node that uses it."""
 
     total: int
     start: int

@@ -5,6 +5,7 @@ A call of a module goes by the row of the record that tells that it was entered.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +65,19 @@ class ModuleStacks:
             found.append((call, module))
             call = outer
         return found[::-1]
+
+    def made(self, start: int) -> Iterator[tuple[int, int]]:
+        """All calls from the ``start``-th on, in the order in which they were entered: each with the call around it, -1: none."""
+        return ((call, outer) for call, (_, outer) in islice(self._calls.items(), start, None))
+
+    def innermost(self, thread: int) -> tuple[list[int], list[int]]:
+        """The rows behind which a thread is in another call than before, and the innermost call from there on, -1: none."""
+        stack = self._threads.get(thread)
+        return stack.changes() if stack is not None else ([], [])
+
+    def module_of(self, call: int) -> int:
+        """The number of the module that a call is of."""
+        return self._calls[call][0]
 
     def _call(self, thread: int, row: int) -> int:
         stack = self._threads.get(thread)

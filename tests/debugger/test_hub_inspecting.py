@@ -429,6 +429,12 @@ def test_search_place_events_and_drawing(at_stop):
     assert client.request("agdbg/find", text="nowhere", start=0, backwards=False) == {"row": None, "node": None}
     assert client.request("agdbg/locate", node=nodes["y"]) == {"row": 1}
     assert client.request("agdbg/locate", node=999) == {"row": None}
+    folds = {"depth": 0, "opened": [], "closed": []}
+    deep = client.request("agdbg/fold", row=1, how="keep", folds=folds | {"depth": 7})
+    assert deep == {"folds": folds | {"depth": 1}, "at": 1, "total": 2, "deepest": 1}
+    assert client.request("agdbg/rows", start=0, count=9, folds=deep["folds"])["pc"] == 0
+    with pytest.raises(RequestFailed, match="how"):
+        client.request("agdbg/fold", row=1, how="shut", folds=folds)
     events = client.request("agdbg/events", start=-100, count=100)
     assert events["total"] == len(events["events"]) > 0
     drawing = client.request("agdbg/graph", start=0, count=100)

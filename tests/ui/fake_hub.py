@@ -45,6 +45,7 @@ _SMALL = [
 #: module and shape of the same rows
 _KNOWN = [("0", "[64, 48]"), ("0", "[32, 48]"), ("1", "[32, 48]"), ("2", "[48, 10]"), ("2", "[32, 10]")]
 _KNOWN += [("", "[32, 10]"), ("", "[32, 10]"), ("", "[]"), ("", "[32, 48]"), ("", "[]"), ("", "[]"), ("", "[]")]
+_FOLDS = [(0, 2, 0, "0 (Linear)"), (3, 5, 0, "2 (Linear)"), (6, 12, 3, "3 \N{MULTIPLICATION SIGN} 2 nodes")]
 RULES = {
     "next": "step",
     "stepIn": "step",
@@ -196,12 +197,59 @@ class FakeHub:
             "order": self.size - index if done else None,
             "pass": 1 if done else 0,
             "breakpoint": line in self.lines.get(SCRIPT, ()),
+            "count": 1,
+            "times": 0,
         }
 
-    def do_rows(self, start, count, threadId=None):
-        rows = [self.row(index) for index in range(start, min(start + count, self.size))]
+    def do_rows(self, start, count, threadId=None, folds=None):
+        items = self.items(folds or {"depth": 0, "opened": [], "closed": []}, start, count)
         node = None if self.counter is None else self.counter + 1
-        return {"total": self.size, "start": start, "rows": rows, "pc": self.counter, "pcNode": node}
+        at = None if self.counter is None else self.place(folds, self.counter)
+        return {"total": self.items_of(folds), "start": start, "rows": items, "pc": at, "pcNode": node}
+
+    # ----- folds: two modules, and three times two nodes, of the small graph -----
+
+    def stretches(self, folds):
+        """First row, the row behind, how often, and what it is called."""
+        if not self.is_small or not folds or not (folds["depth"] or folds["closed"]):
+            return None
+        there = _FOLDS if folds["depth"] == 1 else [(3, 5, 0, "2 (Linear)")]
+        there = [each for each in there if each[0] not in folds["opened"]]
+        inside = {row for first, end, *_ in there for row in range(first, end)}
+        lone = [(row, row + 1, 0, "") for row in range(self.size) if row not in inside]
+        return sorted([*there, *lone])
+
+    def items_of(self, folds):
+        found = self.stretches(folds)
+        return self.size if found is None else len(found)
+
+    def place(self, folds, row):
+        found = self.stretches(folds)
+        return row if found is None else next(at for at, each in enumerate(found) if each[0] <= row < each[1])
+
+    def items(self, folds, start, count):
+        found = self.stretches(folds)
+        if found is None:
+            return [self.row(index) for index in range(start, min(start + count, self.size))]
+        return [self.item(folds, *each) for each in found[start : start + count]]
+
+    def item(self, folds, first, end, times, title):
+        inside = any(each[0] <= first < each[1] for each in _FOLDS if each[0] in folds["opened"])
+        row = self.row(end - 1) | {"row": first, "cells": "│ ●" if inside else "●"}
+        return row | ({"op": title, "count": end - first, "times": times, "badges": []} if title else {})
+
+    def do_fold(self, row, how, folds):
+        folds = {**folds, "depth": min(folds["depth"], 2)}
+        found = self.stretches(folds)
+        around = [each for each in _FOLDS if each[0] <= row < each[1]]
+        is_folded = found is not None and bool(found[self.place(folds, row)][3])
+        if how in ("unfold", "show") and is_folded:
+            folds["opened"] = sorted([*folds["opened"], found[self.place(folds, row)][0]])
+        elif how == "fold" and around and around[0][0] in folds["opened"]:
+            folds["opened"] = [each for each in folds["opened"] if each != around[0][0]]
+        elif how == "fold" and not folds["depth"] and around:
+            folds["closed"] = [{"row": around[0][0], "depth": 2}]
+        return {"folds": folds, "at": self.place(folds, row), "total": self.items_of(folds), "deepest": 2}
 
     def do_find(self, text, start, backwards):
         step = -1 if backwards else 1

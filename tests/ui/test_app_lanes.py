@@ -33,6 +33,8 @@ def row(index=0, **changes):
         "order": None,
         "pass": 0,
         "breakpoint": False,
+        "count": 1,
+        "times": 0,
     }
     return made | changes
 

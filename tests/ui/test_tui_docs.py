@@ -12,6 +12,7 @@ from agdbg_ui.screens.tensor import TensorScreen
 from agdbg_ui.widgets.boxes import Boxes
 from agdbg_ui.widgets.findings import FindingsPane
 from agdbg_ui.widgets.inspector import Inspector
+from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.program_input import ProgramInput
 from agdbg_ui.widgets.prompt import Prompt
@@ -38,11 +39,13 @@ NAMES |= {
     "pageup": "PgUp",
     "pagedown": "PgDn",
     "exclamation_mark": "!",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
 }
 NAMES |= {f"shift+{key}": f"Shift+{NAMES[key]}" for key in ("left", "right", "up", "down")}
 
 
-PANES = [Inspector, SourcePane, OutputPane, ProgramInput, Prompt, Page, FiltersScreen]
+PANES = [Lanes, Inspector, SourcePane, OutputPane, ProgramInput, Prompt, Page, FiltersScreen]
 PANES += [TensorScreen, Boxes, FindingsPane, StopsPane, TimelinePane, TreeView]
 
 

@@ -139,7 +139,29 @@ async def zoomed(screen):
     await screen.press("1", "Z")
 
 
-_ALL = (console, palette, findings, timeline, layers, boxes, stops, modules, marked, tensor, numbers, change, zoomed)
+async def folded(screen):
+    await stopped(screen)
+    await screen.press("{", "home", "right")
+    await screen.until(lambda: screen.app.lanes.row_count == 6 and screen.app.lanes.selected is not None)
+    screen.app.clear_notifications()
+
+
+_ALL = (
+    folded,
+    console,
+    palette,
+    findings,
+    timeline,
+    layers,
+    boxes,
+    stops,
+    modules,
+    marked,
+    tensor,
+    numbers,
+    change,
+    zoomed,
+)
 VIEWS = {each.__name__: each for each in _ALL}
 
 

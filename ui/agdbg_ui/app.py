@@ -18,6 +18,7 @@ from agdbg_ui.backend import Backend
 from agdbg_ui.console import ConsoleRunner
 from agdbg_ui.explaining import Explaining
 from agdbg_ui.finding import Findings
+from agdbg_ui.folding import Folding
 from agdbg_ui.jumping import Jumps
 from agdbg_ui.keymap import bindings
 from agdbg_ui.losing import GONE
@@ -88,6 +89,7 @@ class AgdbgApp(PaneApp):
         self._explaining: Explaining | None = None
         self._findings: Findings | None = None
         self._stopping: Stopping | None = None
+        self._folding: Folding | None = None
         self._explain: Newest | None = None
         self._resizing: Newest | None = None
         self._told_size = (0, 0)
@@ -152,6 +154,7 @@ class AgdbgApp(PaneApp):
         """Fill the panes, and keep them up to date."""
         self._refreshing = Refreshing(self.post_message, session, self.lanes, self.panes)
         self._findings, self._stopping = Findings(self, session), Stopping(self, session)
+        self._folding = Folding(self, session)
         self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
         self._explaining.on_bad_end = lambda: self.panes.show("output")
         self.commander = ConsoleRunner(session)

@@ -44,6 +44,12 @@ class Pages:
         self._age += 1
         return self._age
 
+    def forget(self, total: int) -> None:
+        """These are other rows now, so many."""
+        self._pages.clear()
+        self.total, self.counter = total, None
+        self._age += 1
+
     @property
     def age(self) -> int:
         """What to pass to `put` with the answer to a request that is made now."""

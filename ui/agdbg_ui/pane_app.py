@@ -10,6 +10,7 @@ from textual.notifications import Notify
 
 from agdbg_ui.console import ConsoleRunner
 from agdbg_ui.finding import Findings
+from agdbg_ui.folding import Folding
 from agdbg_ui.losing import GONE
 from agdbg_ui.panes import Panes
 from agdbg_ui.prompts import Prompts
@@ -54,6 +55,7 @@ class PaneApp(App[TuiResult]):
     _refreshing: Refreshing | None
     _findings: Findings | None
     _stopping: Stopping | None
+    _folding: Folding | None
 
     def say(self, text: str, severity: Any = "information") -> None:
         """A short note that goes away by itself."""
@@ -82,6 +84,15 @@ class PaneApp(App[TuiResult]):
     def _on_row_selected(self) -> None:
         if self._refreshing is not None:
             self._refreshing.node.ask()
+
+    @on(Lanes.FoldWanted)
+    def _on_fold_wanted(self, message: Lanes.FoldWanted) -> None:
+        self.action_fold(message.how)
+
+    def action_fold(self, how: str) -> None:
+        """Fold or unfold rows of the graph."""
+        if self._folding is not None:
+            self._try(self._folding.move(how))
 
     @on(EventsPane.Wanted)
     def _on_events_wanted(self, message: EventsPane.Wanted) -> None:
@@ -234,7 +245,12 @@ class PaneApp(App[TuiResult]):
         if row is None:
             self.say(f"node {node} has no row: it is a leaf that no recorded node uses")
         else:
-            self.lanes.go_to(row)
+            await self.go_to_row(row)
+
+    async def go_to_row(self, row: int) -> None:
+        """Select a row of the graph, out of what it is folded in."""
+        if self._folding is not None:
+            await self._folding.show(row)
 
     def _try(self, awaitable: Awaitable[object]) -> None:
         """Do it beside the screen's own work; say so when it fails."""

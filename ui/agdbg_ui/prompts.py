@@ -7,6 +7,7 @@ from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.commands import common, completions, meaning, nearest_command
 from agdbg_ui.losing import GONE
 from agdbg_ui.matching import matches_something
+from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ HINTS = {
     "set": "Python that makes the new gradient; Esc closes",
 }
 EVALUATING = "evaluating … (Esc, then i, then ^C interrupts it)"
+#: Behind all rows: a search for what is before the first one begins at the end.
+_END = 1 << 40
 _NO_STOP = "the program must be stopped for that"
 
 
@@ -83,13 +86,12 @@ class Prompts:
         if session is None or not lanes.row_count:
             self._widget.answer("there is nothing to search yet")
             return
-        start = (lanes.cursor + (-1 if backwards else 1)) % lanes.row_count
-        row = await session.ask.find(text, start, backwards)
+        row = await session.ask.find(text, _beside(lanes, backwards), backwards)
         if row is None:
             self._widget.answer(f"no match for {text}", bad=True)
             return
-        lanes.go_to(row)
-        self._widget.answer(f"row {row + 1:,} of {lanes.row_count:,}")
+        await self._app.go_to_row(row)
+        self._widget.answer(f"row {row + 1:,}" + ("" if lanes.is_folded else f" of {lanes.row_count:,}"))
 
     async def _command(self, text: str) -> None:
         """What a line at the console is: the action of a key, a command, or Python."""
@@ -162,6 +164,16 @@ class Prompts:
             return
         body = await session.set_gradient(self._gradient, text)
         self._app.say(f"{self._gradient} is now {body['value']}")
+
+
+def _beside(lanes: Lanes, backwards: bool) -> int:
+    """The row to search from: that behind the cursor, or before it, and round the end."""
+    row = lanes.selected
+    if row is None:
+        return lanes.cursor
+    if backwards:
+        return row["row"] - 1 if row["row"] else _END
+    return row["row"] + row["count"]
 
 
 def _result(body: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from agdbg.protocol.vendor import Folds
 from agdbg_ui.backend import Backend
 
 Body = dict[str, Any]
@@ -17,9 +18,14 @@ class Queries:
         """How the program is."""
         return await self._backend.request("agdbg/status")
 
-    async def rows(self, start: int, count: int, thread: int | None = None) -> Body:
+    async def rows(self, start: int, count: int, thread: int | None = None, folds: Folds | None = None) -> Body:
         """A page of the lane view, the number of rows and the program counter."""
-        return await self._backend.request("agdbg/rows", start=start, count=count, **_of(thread))
+        folded = {} if folds is None else {"folds": folds}
+        return await self._backend.request("agdbg/rows", start=start, count=count, **_of(thread), **folded)
+
+    async def fold(self, row: int, how: str, folds: Folds) -> Body:
+        """What is folded after a move at a row, and where the row stands then."""
+        return await self._backend.request("agdbg/fold", row=row, how=how, folds=folds)
 
     async def find(self, text: str, start: int, backwards: bool) -> int | None:
         """The row of the next match from `start` on, or None."""

@@ -75,7 +75,8 @@ class Refreshing:
         if (wanted := self._lanes.wanted) is not None:
             start, count, age = wanted
             self._lanes.set_script(next(iter(self._session.view.argv), ""))
-            self._lanes.put(await self._session.ask.rows(start, count, self._session.stopped_thread), age)
+            folds = self._lanes.folds if self._lanes.is_folded else None
+            self._lanes.put(await self._session.ask.rows(start, count, self._session.stopped_thread, folds), age)
 
     async def _fetch_node(self) -> None:
         node = self._lanes.selected_node

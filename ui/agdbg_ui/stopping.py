@@ -67,4 +67,4 @@ class Stopping:
         if row is None:
             self._app.say(f"{name} matches nothing so far")
         else:
-            self._app.lanes.go_to(row)
+            await self._app.go_to_row(row)

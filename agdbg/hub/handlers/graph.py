@@ -18,8 +18,11 @@ def rows(call: Call) -> Body:
     following = stops.next_node(arguments.get("threadId"))
 
     def page(history: Any) -> Body:
-        body: dict[str, Any] = history.rows(start, count)
-        return {**body, "pc": history.row_of(node) if node else None, "pcNode": node or None}
+        from agdbg.hub.folded_rows import folding_of
+
+        folding = folding_of(arguments.get("folds"))
+        body: dict[str, Any] = history.rows(start, count, folding)
+        return {**body, "pc": history.place_of(node, folding) if node else None, "pcNode": node or None}
 
     def marked(body: dict[str, Any]) -> Body:
         for row in body["rows"]:
@@ -36,6 +39,23 @@ def _mark(call: Call, row: dict[str, Any]) -> None:
     names = [row["op"], *(badge["text"] for badge in row["badges"])]
     matches = call.session.breakpoints.matches
     row["breakpoint"] = matches(row["file"], row["line"], names, row["node"], row["module"])
+
+
+@handles("agdbg/fold")
+def fold(call: Call) -> Body:
+    """What is folded after a move."""
+    row, how, folds = call.arguments["row"], call.arguments["how"], call.arguments["folds"]
+
+    def look(history: Any) -> Body:
+        from agdbg.hub.folded_rows import folding_of, told_of
+
+        folding = history.folded.moved(folding_of(folds), row, how)
+        view = history.folded.folds.view(folding)
+        at = max(min(view.at(row), len(view) - 1), 0)
+        return {"folds": told_of(folding), "at": at, "total": len(view), "deepest": history.folded.deepest}
+
+    nothing: Body = {"folds": folds, "at": 0, "total": 0, "deepest": 1}
+    return call.session.recorded().ask_or(call, nothing, look)
 
 
 @handles("agdbg/find")

@@ -8,6 +8,9 @@ from agdbg_ui.amounts import size
 from agdbg_ui.text import cells, safe, shorten
 
 MOST_NAME, MOST_OP, LEAST_OP = 18, 22, 12
+UNFOLDS = "▸ "
+"""Stands before what is folded."""
+
 _MOST_BADGES, _LEAST_BADGES = 24, 12
 _LEAST_NAME = 6
 #: Cells of the source text for which file names are shortened and other columns are left out.
@@ -50,7 +53,8 @@ class Columns:
     def widen(self, row: Row, badges: int, own: int) -> None:
         """Make room for a row; its badges take so many cells, beside the name of its module so many."""
         self.lanes = max(self.lanes, len(row["cells"]))
-        self.ops = max(self.ops, min(len(row["op"]), MOST_OP))
+        title = len(row["op"]) + (len(UNFOLDS) if row["count"] > 1 else 0)
+        self.ops = max(self.ops, min(title, MOST_OP))
         self.badges, self._own_badges = max(self.badges, badges), max(self._own_badges, own)
         self._shapes = max(self._shapes, min(cells(dims(row["shape"])), _MOST_SHAPE))
         self._typed = max(self._typed, min(cells(safe(row["shape"])), _MOST_TYPED))

@@ -18,7 +18,7 @@ from agdbg_ui.themes import (
     TITLE,
     node_look,
 )
-from agdbg_ui.widgets.lane_columns import MOST_NAME, Columns, saved_words
+from agdbg_ui.widgets.lane_columns import MOST_NAME, UNFOLDS, Columns, Shares, saved_words
 
 NODE_IN_CELLS = "\N{BLACK CIRCLE}"
 """What stands for the node in `Row.cells`."""
@@ -51,9 +51,7 @@ def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Colum
         (BREAKPOINT_MARK if row["breakpoint"] else " ", BREAKPOINT_STYLE),
         (f"{ARROW} " if is_next else "  ", NOTICE),
         *_lanes(row, columns.lanes),
-        *_op(row, columns.ops, is_next),
-        *_cell(shorten_start(row["module"], max(share.module - 1, 0)), _DIM, share.module),
-        *_padded(badge_pieces(row, counter_node if is_next else None, share.module > 0), share.badges),
+        *(_fold if row["count"] > 1 else _node)(row, counter_node if is_next else None, columns, share),
         *_cell(*_spark(row), share.spark),
         *_cell(columns.shape(row, width), LABEL if is_next else ASIDE, share.shape),
         *_cell(_norm(row), ASIDE, share.norm),
@@ -75,6 +73,32 @@ def _lanes(row: Row, width: int) -> Pieces:
     look = node_look(row["state"])
     taken = cells(before) + 1 + cells(after)
     return [(before, _LANES), (look.mark, look.style), (after, _LANES), (" " * max(width - taken, 0) + " ", "")]
+
+
+def _node(row: Row, next_node: int | None, columns: Columns, share: Shares) -> Pieces:
+    """Op, module and parameters of one node."""
+    return [
+        *_op(row, columns.ops, next_node is not None),
+        *_cell(shorten_start(row["module"], max(share.module - 1, 0)), _DIM, share.module),
+        *_padded(badge_pieces(row, next_node, share.module > 0), share.badges),
+    ]
+
+
+def _fold(row: Row, next_node: int | None, columns: Columns, share: Shares) -> Pieces:
+    """What is folded, in the same cells."""
+    width = columns.ops + 1 + share.module + share.badges
+    room = width - len(UNFOLDS) - 1
+    count = _count(row)
+    title = shorten(row["op"], max(room - cells(count), min(room, columns.ops)))
+    style = NOTICE if next_node is not None else TITLE
+    pieces: Pieces = [(UNFOLDS, FAINT), (title, style)]
+    if cells(title) + cells(count) <= room:
+        pieces.append((count, ASIDE))
+    return _padded(pieces, width)
+
+
+def _count(row: Row) -> str:
+    return f"  {row['count']:,} nodes"
 
 
 def _op(row: Row, width: int, is_next: bool) -> Pieces:
@@ -123,6 +147,9 @@ def _norm(row: Row) -> str:
 
 def widen(columns: Columns, row: Row) -> None:
     """Make room for a row: also for the marks of badges that have none yet."""
+    if row["count"] > 1:
+        columns.widen(row, cells(_count(row)), cells(_count(row)))
+        return
     marks = _unmarked(row)
     full, own = badge_pieces(row, None), badge_pieces(row, None, by_module=True)
     columns.widen(row, width_of(full) + marks, width_of(own) + marks)

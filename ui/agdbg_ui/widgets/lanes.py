@@ -1,14 +1,15 @@
 """The graph as lanes: one row a node, and an arrow where backward stands."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.segment import Segment
+from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from agdbg.protocol.vendor import Row
+from agdbg.protocol.vendor import Folds, Row
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells
 from agdbg_ui.themes import HERE, MARKED, NOTICE
@@ -28,6 +29,11 @@ class Lanes(Rows):
     scrolls away is left in peace, and told where the program stands and which key leads there.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "fold('fold')", "Fold", show=False),
+        Binding("right,l", "fold('unfold')", "Unfold", show=False),
+    ]
+
     @dataclass
     class Wanted(Message):
         """Rows are seen that are not known, or that may have changed: see `Lanes.wanted`."""
@@ -35,6 +41,12 @@ class Lanes(Rows):
     @dataclass
     class Selected(Message):
         """The cursor is on another row, or on one that has become known."""
+
+    @dataclass
+    class FoldWanted(Message):
+        """Fold or unfold what the cursor is on."""
+
+        how: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -44,6 +56,8 @@ class Lanes(Rows):
         self._said: tuple[int, int] | None = None
         self.note = ""
         self.marked: frozenset[int] = frozenset()
+        self.folds: Folds = {"depth": 0, "opened": [], "closed": []}
+        self._folded_at, self._is_refolded = 0, False
 
     # ----- data -----
 
@@ -61,7 +75,9 @@ class Lanes(Rows):
 
     def put(self, body: dict[str, Any], age: int) -> None:
         """Take in the body of ``agdbg/rows``, asked for at `age`."""
-        was_at_end, followed = self.at_end, self._is_followed()
+        if age < self._folded_at:
+            return  # rows as they were folded before
+        was_at_end, followed = self.at_end, self._is_followed() and not self._is_refolded
         self.pages.put(body, age)
         for row in body["rows"]:
             widen(self._columns, row)
@@ -71,10 +87,32 @@ class Lanes(Rows):
             if followed and counter != self._followed:
                 self.go_to(counter)
             self._followed = counter
+        elif self._is_refolded:
+            pass  # the cursor is where it was
         elif was_at_end and self._followed is None and self.pages.total:
             self.cursor = self.pages.total - 1
+        self._is_refolded = False
         self._want()
         self._say_selected()
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether some rows are folded."""
+        return bool(self.folds["depth"] or self.folds["closed"])
+
+    def fold(self, folds: Folds, at: int, total: int) -> bool:
+        """Show what is folded now, with the cursor on row `at` of `total`; False when nothing else is folded than before."""
+        if folds == self.folds:
+            self.go_to(at)
+            return False
+        self.folds = folds
+        self.pages.forget(total)
+        self._folded_at, self._is_refolded = self.pages.age, True
+        script, self._columns = self._columns.script, Columns()
+        self._columns.script = script
+        self.rows_changed()
+        self.go_to(at)
+        return True
 
     def to_counter(self) -> bool:
         """Go where the program stands; False when it stands nowhere."""
@@ -166,10 +204,11 @@ class Lanes(Rows):
         counter, last = self.pages.counter, self.visible_rows - 1
         if counter is None or y not in (0, last):
             return strip
+        where = "there" if self.is_folded else f"at row {counter + 1:,}"
         if y == 0 and counter < self.top_row:
-            return self._pointed(strip, f" \N{UPWARDS ARROW} stands at row {counter + 1:,}: . ")
+            return self._pointed(strip, f" \N{UPWARDS ARROW} stands {where}: . ")
         if y == last and counter > self.top_row + last:
-            return self._pointed(strip, f" \N{DOWNWARDS ARROW} stands at row {counter + 1:,}: . ")
+            return self._pointed(strip, f" \N{DOWNWARDS ARROW} stands {where}: . ")
         return strip
 
     def _pointed(self, strip: Strip, text: str) -> Strip:
@@ -182,8 +221,13 @@ class Lanes(Rows):
     # ----- moving -----
 
     def on_row_chosen(self, index: int) -> None:
-        """Enter: back to where the program stands is another key; here the row is told once more."""
-        self.post_message(self.Selected())
+        """Enter: unfold; back to where the program stands is another key, and a row that is one node is told once more."""
+        row = self.pages.row(index)
+        self.post_message(self.FoldWanted("unfold") if row is not None and row["count"] > 1 else self.Selected())
+
+    def action_fold(self, how: str) -> None:
+        """Fold what the cursor is in, or unfold what it is on."""
+        self.post_message(self.FoldWanted(how))
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Show it and tell."""
