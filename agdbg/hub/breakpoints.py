@@ -1,6 +1,6 @@
 """Breakpoints: what clients ask for, as the program is told of it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -34,13 +34,13 @@ class Breakpoints:
     """All breakpoints, and the block of memory in which the program sees them.
 
     Attributes:
-        in_recording: there is a trace and no program: what a recording cannot honour is refused.
+        recording: of a trace without a program what it sees, by its header: what it cannot honour is refused.
     """
 
     def __init__(self, control: ControlWriter) -> None:
         self._control = control
         self._last_id = 0
-        self.in_recording = False
+        self.recording: Mapping[str, object] | None = None
         self._lines: dict[str, list[LineBreakpoint]] = {}
         self._names: list[NameBreakpoint] = []
         self._events: list[EventBreakpoint] = []
@@ -59,8 +59,8 @@ class Breakpoints:
             if not each.problem and each.when != "forward" and not each.rule.log
         ]
         return RecordedStops(
-            tuple(OnName(each.id, each.name, each.rule.is_open) for each in names),
-            tuple(OnLine(each.id, each.file, each.line, each.rule.is_open) for each in lines),
+            tuple(OnName(each.id, each.name, each.rule.condition, each.rule.is_counted) for each in names),
+            tuple(OnLine(each.id, each.file, each.line, each.rule.condition, each.rule.is_counted) for each in lines),
         )
 
     # ----- setting them -----
@@ -101,7 +101,7 @@ class Breakpoints:
         def make(each: Body, rule: Rule) -> EventBreakpoint:
             kind = event_kind(each["kind"])
             problem = event_problem(kind) or rule.problem()
-            problem = problem or (recorded_stops.kind_problem(kind) if self.in_recording else "")
+            problem = problem or (recorded_stops.kind_problem(kind) if self.recording is not None else "")
             return EventBreakpoint(0, rule, problem, kind=kind)
 
         made, answers = self._made(self._events, wanted, make)
@@ -114,7 +114,7 @@ class Breakpoints:
         def make(each: Body, rule: Rule) -> DataBreakpoint:
             data = each["dataId"]
             problem = data_problem(data, each.get("accessType")) or rule.problem()
-            problem = problem or (recorded_stops.data_problem() if self.in_recording else "")
+            problem = problem or (recorded_stops.data_problem() if self.recording is not None else "")
             return DataBreakpoint(0, rule, problem, data=data)
 
         made, answers = self._made(self._data, wanted, make)
@@ -129,7 +129,7 @@ class Breakpoints:
             filter_problem(name)
             or rule.problem()
             or self._recorded_problem(rule)
-            or (recorded_stops.filter_problem(name) if self.in_recording else "")
+            or (recorded_stops.filter_problem(name, rule) if self.recording is not None else "")
             for name, rule in rules
         ]
         good = [pair for pair, problem in zip(rules, problems, strict=True) if not problem]
@@ -144,7 +144,7 @@ class Breakpoints:
         ]
 
     def _recorded_problem(self, rule: Rule, when: str = "both") -> str:
-        return recorded_stops.rule_problem(rule, when) if self.in_recording else ""
+        return "" if self.recording is None else recorded_stops.rule_problem(rule, self.recording, when)
 
     def _filter_id(self, name: str) -> int:
         if name not in self._filter_ids:

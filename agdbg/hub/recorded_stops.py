@@ -1,12 +1,14 @@
 """Breakpoints on a recording: at which of the runs of nodes the cursor is to stop, and what cannot be asked of a recording."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agdbg.agent.conditions import failure
 from agdbg.breakpoints import matches, node_number
+from agdbg.hub.recorded_conditions import NotRecorded, condition_problem, holds, sees_of
 from agdbg.hub.rules import Rule
 
 if TYPE_CHECKING:
@@ -19,11 +21,16 @@ _BY_VALUE = frozenset({"nan", "inf", "none-grad"})
 
 @dataclass(frozen=True)
 class OnName:
-    """A breakpoint on a name, with a condition that nobody can evaluate here or without."""
+    """A breakpoint on a name, with a condition or without.
+
+    Attributes:
+        is_counted: it has a number of hits beside it, which nobody knows of a recording.
+    """
 
     id: int
     name: str
-    is_open: bool = False
+    condition: str = ""
+    is_counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,8 @@ class OnLine:
     id: int
     file: str
     line: int
-    is_open: bool = False
+    condition: str = ""
+    is_counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,12 +54,36 @@ class RecordedStops:
     def __bool__(self) -> bool:
         return bool(self.names or self.lines)
 
-    def is_open(self, numbers: Iterable[int]) -> bool:
-        """Whether all of these have conditions, which are not known to be true."""
-        closed = {each.id for each in self.names if not each.is_open} | {
-            each.id for each in self.lines if not each.is_open
-        }
-        return not closed.intersection(numbers)
+    def judge(self, numbers: Iterable[int], history: "History", row: int, ended: list[int]) -> tuple[list[int], str]:
+        """Of the breakpoints at a run those that stop there, and what there is to say of it.
+
+        Args:
+            numbers: the breakpoints.
+            history: the trace.
+            row: the record of the run.
+            ended: as :func:`agdbg.hub.recorded_conditions.holds` wants it.
+        """
+        facts, found, notes = history.live, [], []
+        sees = sees_of(facts.trace.meta)
+        stops: list[OnName | OnLine] = [*self.names, *self.lines]
+        known = {each.id: each for each in stops}
+        for number in numbers:
+            each = known[number]
+            unknown = each.is_counted or (each.condition and condition_problem(each.condition, sees))
+            if unknown or not each.condition:
+                found.append(number)
+                notes.append("it has a condition, which a recording cannot evaluate" if unknown else "")
+                continue
+            try:
+                is_true = holds(each.condition, facts, facts.run(row), ended)
+            except Exception as error:
+                what = f"{error} was not recorded" if isinstance(error, NotRecorded) else failure(error)
+                found.append(number)
+                notes.append(f"the condition {each.condition!r} failed: {what}")
+            else:
+                found += [number] if is_true else []
+                notes += [""] if is_true else []
+        return found, "" if "" in notes else "; ".join(dict.fromkeys(notes))
 
     def hits(self, history: "History", nodes: Words, passes: Words) -> dict[int, list[int]]:
         """The breakpoints at runs, by the place of a run.
@@ -102,15 +134,15 @@ def _of_line(history: "History", line: OnLine, nodes: Words, passes: Words) -> l
     return found
 
 
-def rule_problem(rule: Rule, when: str = "both") -> str:
-    """Why a breakpoint cannot be honoured in a recording; empty when it can."""
+def rule_problem(rule: Rule, sees: Mapping[str, object], when: str = "both") -> str:
+    """Why a breakpoint cannot be honoured in a recording whose header says what it ``sees``; empty when it can."""
     if when == "forward":
         return "this is a recording, in which one goes from run to run of nodes and none is built: say backward"
-    asked = {
-        "a condition": rule.condition, "a log message": rule.log, "a hit condition": rule.hits, "a number to ignore": rule.ignore
-    }  # fmt: skip
+    asked = {"a log message": rule.log, "a hit condition": rule.hits, "a number to ignore": rule.ignore}
     found = next((what for what, is_there in asked.items() if is_there), "")
-    return f"this is a recording, without the program's values and hits: {found} needs the program" if found else ""
+    if found:
+        return f"this is a recording, without the program's values and hits: {found} needs the program"
+    return condition_problem(rule.condition, sees) if rule.condition else ""
 
 
 def kind_problem(kind: str) -> str:
@@ -126,10 +158,11 @@ def data_problem() -> str:
     return "this is a recording, in which nothing is written to: memory is watched in a program"
 
 
-def filter_problem(name: str) -> str:
+def filter_problem(name: str, rule: Rule) -> str:
     """The same of a filter of errors: a run that failed always is a stop."""
     if name not in _BY_VALUE:
-        return ""
+        where = "this is a recording, in which a run that failed always is a stop"
+        return f"{where}: a condition of a filter needs the program" if rule.condition else ""
     return (
         f"this is a recording: {name} is found by the values of a program that runs; "
         "agdbg/firstBad and agdbg lint tell what was recorded"

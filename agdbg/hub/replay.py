@@ -152,13 +152,14 @@ class Replay:
         """
         runs = self._runs()
         at, hits = runs.index(self._row), runs.hits(self._history, stops)
-        there = sorted(index for index in hits if (index > at if forward else index < at))
-        if not there:
-            return self.forward_to_end() if forward else self.reverse()
-        found = there[0 if forward else -1]
-        position, numbers = self._go(found), tuple(hits[found])
-        more = "; it has a condition, which a recording cannot evaluate" if numbers and stops.is_open(numbers) else ""
-        return replace(position, breakpoints=numbers, description=position.description + more)
+        there = sorted((index for index in hits if (index > at if forward else index < at)), reverse=not forward)
+        for index in there:
+            numbers, note = stops.judge(hits[index], self._history, runs.row(index), runs.ended)
+            if numbers or index in runs.failed:
+                position = self._go(index)
+                more = f"; {note}" if note else ""
+                return replace(position, breakpoints=tuple(numbers), description=position.description + more)
+        return self.forward_to_end() if forward else self.reverse()
 
     def _go(self, index: int) -> Position:
         runs = self._runs()
@@ -206,9 +207,19 @@ class _Runs:
 
     def hits(self, history: "History", stops: "RecordedStops") -> dict[int, list[int]]:
         """The breakpoints at runs, by their numbers; none at one that failed, unless there are."""
-        records = self.facts.trace.records[self._rows]
-        failed = np.flatnonzero(records[:, 6] == Outcome.ERROR).tolist()
-        return {**{at: [] for at in failed}, **stops.hits(history, records[:, 1], self._passes)}
+        nodes = self.facts.trace.records[self._rows, 1]
+        return {**{at: [] for at in self.failed}, **stops.hits(history, nodes, self._passes)}
+
+    @cached_property
+    def failed(self) -> frozenset[int]:
+        """The runs that failed."""
+        outcomes = self.facts.trace.records[self._rows, 6]
+        return frozenset(np.flatnonzero(outcomes == Outcome.ERROR).tolist())
+
+    @cached_property
+    def ended(self) -> list[int]:
+        """The rows in which passes have ended that were not within others."""
+        return sorted(each.end_row for each in self.facts.passes if not each.parent and each.outcome != "unfinished")
 
     def next_of(self, nodes: "np.ndarray[Any, Any]", index: int) -> int | None:
         """The first run of one of some nodes behind a run."""

@@ -25,9 +25,9 @@ class Rule:
         return cls(condition, hits, int(wanted.get("ignore") or 0), log, bool(wanted.get("temporary")))
 
     @property
-    def is_open(self) -> bool:
-        """Whether not everybody who comes by is a hit."""
-        return bool(self.condition or self.hits or self.ignore)
+    def is_counted(self) -> bool:
+        """Whether it matters how many have come by."""
+        return bool(self.hits or self.ignore)
 
     def problem(self) -> str:
         """Why such a breakpoint cannot be; empty when it can."""

@@ -24,6 +24,7 @@ from agdbg.hub.output import OutputLog
 from agdbg.hub.place import Runtime
 from agdbg.hub.program import LaunchSpec, Program
 from agdbg.hub.reading import Reading
+from agdbg.hub.recorded_conditions import sees_of
 from agdbg.hub.running import Running
 from agdbg.hub.stops import Stops
 from agdbg.hub.tracedir import TraceDirectory
@@ -31,6 +32,7 @@ from agdbg.hub.worker import Worker
 from agdbg.launch import place
 from agdbg.launch.program import Program as Target
 from agdbg.protocol.messages import event
+from agdbg.record.metafile import read_meta
 
 if TYPE_CHECKING:
     from agdbg.hub.replay import Position
@@ -188,7 +190,7 @@ class Session:
     def launch(self, spec: LaunchSpec, trace: TraceDirectory, waits_for_client: bool) -> None:
         """Get a program ready; it starts when the client has said all that it has to say."""
         self._spec, self._waits_for_client = spec, waits_for_client
-        self.breakpoints.in_recording = False
+        self.breakpoints.recording = None
         self.argv = [spec.target, *spec.args]
         self._get_ready(spec, trace)
 
@@ -264,7 +266,7 @@ class Session:
         """Serve a trace that is there already."""
         self._open(trace)
         self.argv = argv
-        self.breakpoints.in_recording = True
+        self.breakpoints.recording = sees_of(read_meta(trace.path)[0])
         self.stops.cursor = Cursor(1)
         self._describe(cwd)
 

@@ -21,6 +21,7 @@ def _load(name):
 
 
 _load("checked_client")
+_load("scripted_agent")
 _fake_torch = _load("fake_torch")
 
 

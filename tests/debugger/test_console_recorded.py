@@ -70,7 +70,13 @@ def test_what_needs_a_program_is_refused_with_the_reason(recording, line, words)
     assert recording.do("info breakpoints") == before
 
 
+def test_a_condition_on_what_was_recorded_is_answered(recording):
+    recording.do("break Mul* if step == 1", "goto 0")
+    assert recording.do("c").startswith("breakpoint 1: in the recording: MulBackward0, node 3 of 5 of backward, pass 2")
+    assert "pass 2" in recording.do("c") and "breakpoint" not in recording.do("c")
+
+
 def test_a_condition_that_was_set_while_the_program_ran_is_told_at_the_stop(console_stage):
     console = console_stage.console(LOOP)
-    console.do("break Mul* if step > 70", "run")
+    console.do("break Mul* if len(grads) > 70", "run")
     assert "it has a condition, which a recording cannot evaluate" in console.do("reverse")

@@ -2,26 +2,20 @@
 product: the same stops, bit for bit the same gradients, as when every node is looked at by itself."""
 
 import contextlib
-import shutil
-import tempfile
 import warnings
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from agdbg_tests_scripted_agent import stepped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import agdbg_engine as ag
-from agdbg.agent.agent import Agent, Command, Impossible
-from agdbg.agent.control import ControlWriter, FilterStop, FunctionStop, Settings, SourceStop
+from agdbg.agent.control import FilterStop, FunctionStop, Settings, SourceStop
 from agdbg.agent.early import early
 from agdbg.engines import native, native_early, native_finite, native_quick, native_sieve, native_stops
-from agdbg.engines.native_driver import Driver
-from agdbg.record import Recorder
-from agdbg_engine import events
 from agdbg_engine.backward import Abandoned
 from agdbg_engine.journal import Journal
 
@@ -73,62 +67,10 @@ def program(values, instructions):
     return [None if t.grad is None else (t.grad._a.tobytes(), t.grad._a.strides) for t in (x, w)]
 
 
-class Scripted(Agent):
-    """Goes on from every stop as it is told to, and remembers what it saw."""
-
-    def __init__(self, folder, moves):
-        super().__init__(folder)
-        self.moves, self.seen_stops = list(moves), []
-
-    def stop(self, scene, thread):
-        told = scene.stop()
-        values = scene.values(told["node"])
-        what = [
-            told[key]
-            for key in ("where", "reason", "node", "position", "description", "breakpoints", "error", "note")
-            if key in told
-        ]
-        self.seen_stops.append(repr((what, values["in"], values["out"], values["saved"], values["grad"])))
-        move = Command(self.moves.pop() if self.moves else "continue", force=True)
-        try:
-            scene.check(move)
-        except Impossible:
-            return Command("continue")
-        return move
-
-    def tell(self, message, thread):
-        self.seen_stops.append(repr(message))
-
-
 def stops_of(wanted, moves, values, instructions):
     """What a program was stopped for, and its gradients."""
-    folder = Path(tempfile.mkdtemp(prefix="agdbg-quick-"))
-    control = ControlWriter(folder / "control")
-    control.publish(wanted)
-    native._node_ids, native._node_count = numbering()
-    recorder = Recorder(folder / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
-    try:
-        sink = native.NativeSink(recorder)
-        agent = Scripted(folder, moves)
-        sink.obey(Driver(agent, sink))
-        events.install(sink)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            gradients = program(values, instructions)
-        assert not agent.gone
-        return agent.seen_stops, gradients
-    finally:
-        events.remove()
-        recorder.close()
-        control.close()
-        shutil.rmtree(folder)
-
-
-def numbering():
-    import itertools
-
-    count = itertools.count(1)
-    return count.__next__, count
+    with stepped(wanted, moves) as (agent, _):
+        return agent.said, program(values, instructions)
 
 
 @contextlib.contextmanager
