@@ -28,7 +28,8 @@ def native_batch_norm(
         centred = wide - mean
         found = (array_module(x).empty(0, x.dtype),) * 3
     each = [None if p is None else of_channels(kernels, p, x.ndim) for p in (weight, bias)]
-    out = scaled(centred, 1 / np.sqrt(var + eps), *each).astype(x.dtype, copy=False)
+    factor = 1 / np.sqrt(var + eps)
+    out = scaled(centred, factor if each[0] is None else factor * each[0], None, each[1]).astype(x.dtype, copy=False)
     return out, *(a.astype(x.dtype, copy=False) for a in found[:2]), found[2].copy()
 
 

@@ -18,7 +18,15 @@ def moments_and_centred(x: Any, dims: Dims) -> tuple[Any, Any, Any]:
     """Mean and mean squared distance from it along ``dims``, which stay with size 1; and ``x - mean`` in a buffer to write into."""
     mean = kernels.mean_dim(x, dims, True)
     centred = x - mean
-    return mean, kernels.mean_dim(centred * centred, dims, True), centred
+    return mean, _mean_product(centred, centred, dims), centred
+
+
+def _mean_product(x: Any, y: Any, dims: Dims) -> Any:
+    """The mean of ``x * y`` along ``dims``, which stay with size 1; rows are multiplied by BLAS, without a buffer."""
+    rows = dims == (x.ndim - 1,) and x.shape[-1] and x.shape == y.shape and x.dtype == y.dtype and x.dtype.itemsize > 2
+    if rows and type(x) is type(y) is np.ndarray and x.flags.c_contiguous and y.flags.c_contiguous:
+        return np.vecdot(x, y)[..., None] / x.shape[-1]
+    return kernels.mean_dim(x * y, dims, True)
 
 
 def scaled(centred: Any, factor: Any, weight: Any, bias: Any) -> Any:
@@ -47,8 +55,10 @@ in_both("moments_of", lambda x, mean, rstd, dims, eps: (mean, rstd), _recorded)
 @formula
 def standard(F: Any, x: Any, mean: Any, rstd: Any, dims: Dims, eps: float) -> Any:
     """``(x - mean) * rstd``."""
-    mean, rstd = F.moments_of(x, mean, rstd, dims, eps)
-    return (x - mean) * rstd
+    return F.normal_by(x, *F.moments_of(x, mean, rstd, dims, eps))
+
+
+in_both("normal_by", lambda x, mean, rstd: _into(np.multiply, x - mean, rstd), lambda x, mean, rstd: (x - mean) * rstd)
 
 
 @formula
@@ -60,7 +70,7 @@ def standard_grad(F: Any, grad: Any, x: Any, mean: Any, rstd: Any, dims: Dims, e
 def _grad_by(grad: Any, x: Any, mean: Any, rstd: Any, dims: Dims) -> Any:
     out = x - mean
     out *= rstd
-    out *= kernels.mean_dim(grad * out, dims, True)
+    out *= _mean_product(grad, out, dims)
     out += kernels.mean_dim(grad, dims, True)
     out = np.subtract(grad, out, out=out if out.dtype == grad.dtype else None)
     out *= rstd
