@@ -33,21 +33,25 @@ def value_of(array: Any) -> Value:
 
 
 def _summary(array: "np.ndarray[Any, Any]") -> str:
-    kind = f"{array.dtype} {list(array.shape)}"
     if array.size <= 1 or array.dtype.kind not in "fiub":
-        return f"{kind}  {preview(array)}"
+        return f"{array.dtype} {list(array.shape)}  {preview(array)}"
     with np.errstate(all="ignore"):
         wide = array.astype(np.float64, copy=False)
-        ranges = f"{kind}  min {array.min():.4g}  max {array.max():.4g}  mean {wide.mean():.4g}"
         norm = float(np.sqrt((wide * wide).sum()))
     bad = 0 if array.dtype.kind != "f" else int(array.size - np.isfinite(array).sum())
+    return summary_text(array, array.min(), array.max(), wide.mean(), norm, bad)
+
+
+def summary_text(array: Any, low: Any, high: Any, mean: Any, norm: float, bad: int) -> str:
+    """The line about an array with these statistics, ``bad`` elements of which are not finite."""
+    ranges = f"{array.dtype} {list(array.shape)}  min {low:.4g}  max {high:.4g}  mean {mean:.4g}"
     return f"{ranges}  norm {norm:.4g}" + (f"  {bad:,} not finite" if bad else "")
 
 
-def preview(array: Any) -> str:
-    """The array on one line of at most :data:`PREVIEW` characters, its middle left out."""
+def preview(array: Any, threshold: int = 8) -> str:
+    """The array on one line of at most :data:`PREVIEW` characters; of more elements than ``threshold`` the middle is left out."""
     text = np.array2string(
-        np.asarray(array), precision=4, threshold=8, edgeitems=2, max_line_width=10_000, separator=", "
+        np.asarray(array), precision=4, threshold=threshold, edgeitems=2, max_line_width=10_000, separator=", "
     )
     line = " ".join(text.split())
     return line if len(line) <= PREVIEW else line[: PREVIEW - 1] + "\N{HORIZONTAL ELLIPSIS}"

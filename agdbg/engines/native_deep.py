@@ -14,8 +14,9 @@ from agdbg.engines.native import NativeSink
 from agdbg.engines.native_checksum import Checksums, checksum, saved_arrays, with_inner
 from agdbg.engines.native_rare import running
 from agdbg.engines.native_shapes import Shapes
-from agdbg.engines.native_summary import summarised
-from agdbg.events import Kind, Probed, Summarized, head, pack_float, pack_pair
+from agdbg.engines.native_summary import asked, summarised
+from agdbg.engines.native_summary_later import Later, words_of
+from agdbg.events import Kind, Probed, Summarized, head
 from agdbg.record import Recorder
 from agdbg.tell import tell
 from agdbg_engine.backward import BackwardPass
@@ -24,8 +25,6 @@ from agdbg_engine.storage import Storage
 from agdbg_engine.tensor import Tensor
 from agdbg_engine.view import CopySlices
 from agdbg_engine.watching import Watch
-
-_MOST = 2**32 - 1
 
 
 class DeepSink(NativeSink):
@@ -42,6 +41,7 @@ class DeepSink(NativeSink):
         self._births: dict[type[Node], Callable[[Node, Tensor], None]] = {}
         super().__init__(recorder)
         self._shapes = Shapes(self)
+        self._later = Later(recorder, self._fail)
 
     # ----- when something is built -----
 
@@ -133,12 +133,14 @@ class DeepSink(NativeSink):
             self._fail(error)
 
     def _summarise(self, tag: int, what: Summarized, number: int, pass_id: int, array: Any) -> None:
+        first = head(Kind.SUMMARY, self.ordinal.number, a=what, b=number)
+        words = asked(array)
+        if words is not None:
+            self._later.summarise((first, tag, pass_id), words, int(array.size))
+            return
         found = summarised(array)
         if found is not None:
-            first = head(Kind.SUMMARY, self.ordinal.number, a=what, b=number)
-            sizes = pack_float(found.norm), pack_float(found.largest)
-            counts = pack_pair(min(found.nans, _MOST), min(found.infs, _MOST))
-            self.emit(first, tag, pass_id, *sizes, counts, found.first_bad + 1, found.elements)
+            self.emit(first, tag, pass_id, *words_of(found))
 
     # ----- checksums -----
 

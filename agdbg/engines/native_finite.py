@@ -21,6 +21,7 @@ from agdbg_engine.device import array_module
 from agdbg_engine.journal import runs_user_code
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, saved_slots
+from agdbg_engine.several import at_home
 from agdbg_engine.sites import INTERNAL, where
 from agdbg_engine.tensor import Tensor
 
@@ -106,6 +107,7 @@ def told(kind: str, text: str, node: Node) -> dict[str, Any]:
     return {"kind": kind, "text": text, "predicted": False, "node": getattr(node, "tag", 0)}
 
 
+@at_home
 def first_bad(array: Any, kinds: Iterable[str]) -> Bad | None:
     """The first element that is of one of the ``kinds``, NaN before Inf; ``None`` for none, and for integers."""
     if all_finite(array):

@@ -16,6 +16,7 @@ from agdbg_engine import events as engine_events
 from agdbg_engine.nn.naming import model_of
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Refusal, first_refusal, saved_slots
+from agdbg_engine.several import at_home
 from agdbg_engine.tensor import Tensor
 from agdbg_engine.view import CopySlices
 
@@ -50,7 +51,7 @@ def read(tensor: Tensor, model: Any = None) -> LiveGraph:
         tensor.requires_grad,
         tuple(tensor.shape),
         finite,
-        finite is False and bool((tensor._a != tensor._a).any()),
+        finite is False and _has_nan(tensor._a),
         named.parameters(),
         recorder() is not None,
     )
@@ -173,12 +174,18 @@ def _modified(slot: str, storage: Any, expected: int, sites: Sites) -> LiveTroub
 # ----- values -----
 
 
+@at_home
 def _is_finite(array: Any) -> bool | None:
     """Whether all numbers are finite; None where that means nothing."""
     if getattr(getattr(array, "dtype", None), "kind", "") not in "fc":
         return None
     module = np if isinstance(array, np.ndarray | np.generic) else _module_of(array)
     return None if module is None else bool(module.isfinite(array).all())
+
+
+@at_home
+def _has_nan(array: Any) -> bool:
+    return bool((array != array).any())
 
 
 def _module_of(array: Any) -> Any:

@@ -10,11 +10,13 @@ import numpy as np
 from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.evaluate import Refused
 from agdbg.agent.kept import Moment
-from agdbg.agent.values import preview, value_of
 from agdbg.engines.native_pdb import functions_of
 from agdbg.engines.native_saved import SavedValues, slot_named
+from agdbg.engines.native_values import described, on_host, shown
+from agdbg_engine.device import beside
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, SavedTensor, saved_slots
+from agdbg_engine.several import copied
 from agdbg_engine.sites import where
 from agdbg_engine.tensor import Tensor, wrap
 
@@ -107,7 +109,7 @@ class NativeScene:
         else:
             values = self._gradients_in(found, walk) if what == "in" else self._gradients_out(found, walk)
             value = values[int(which)] if 0 <= int(which) < len(values) else None
-        return None if value is None else np.asarray(_buffer(value))
+        return None if value is None else on_host(_buffer(value))
 
     def moment(self, node: int) -> Moment | None:
         found, walk = self._find(node)
@@ -170,8 +172,8 @@ class NativeScene:
             raise Refused(f"output {output}: node {node} has {len(old)} outputs")
         if old[output] is None:
             raise Refused(f"no gradient comes in for output {output} of node {node}")
-        array = _like(value, np.asarray(_buffer(old[output])))
-        walk.replace(found, output, array)
+        array = _like(value, _buffer(old[output]))
+        walk.replace(found, output, beside(array, _buffer(old[output])))
         return array
 
     def replace_saved(self, node: int, slot: int | str, value: Any) -> Any:
@@ -190,8 +192,9 @@ class NativeScene:
         if old is None or isinstance(old, Freed):
             what = "was not saved" if old is None else "is freed"
             raise Refused(f"{name} of node {node} {what}: nobody knows what could take its place")
-        array = _like(value, np.asarray(old.array if isinstance(old, Packed) else _buffer(old)), "tensor")
-        walk.replace_saved(found, name, array)
+        before = old.array if isinstance(old, Packed) else _buffer(old)
+        array = _like(value, before, "tensor")
+        walk.replace_saved(found, name, array if isinstance(old, Packed) else beside(array, before))
         return array
 
     def watch(self, value: Any, label: str) -> dict[str, Any] | None:
@@ -224,19 +227,19 @@ class NativeScene:
         found["saved"] = SavedValues(node, lambda slot: self._copy_of(node, slot))
         if self._walk is None:
             return found
-        grads = [None if g is None else wrap(np.array(_buffer(g))) for g in self._gradients_in(node, self._walk)]
+        grads = [None if g is None else wrap(_own(_buffer(g))) for g in self._gradients_in(node, self._walk)]
         return {**found, "grad": grads[0] if grads else None, "grads": grads}
 
     def _copy_of(self, node: Node, slot: str) -> Any:
         """A copy of a saved tensor; ``None`` where there is none to see."""
         of = next(s for s in saved_slots(node) if s.slot == slot)
         value = _content(of, self._kept(node, self._walk))
-        return None if value is None or isinstance(value, Packed) else wrap(np.array(_buffer(value)))
+        return None if value is None or isinstance(value, Packed) else wrap(_own(_buffer(value)))
 
     def describe(self, value: Any) -> str | None:
         if not isinstance(value, Tensor):
             return None
-        parts = [f"tensor {value.dtype} {list(value.shape)}", preview(value._a)]
+        parts = [f"tensor {value.dtype} {list(value.shape)}", shown(value._a)]
         fn = value._fn
         if fn is not None:
             parts.append(f"grad_fn={fn.op_name}")
@@ -251,7 +254,7 @@ class NativeScene:
 def _value(g: Any) -> Any:
     if isinstance(g, Packed):
         return _unseen(g)
-    return None if g is None else value_of(_buffer(g))
+    return None if g is None else described(_buffer(g))
 
 
 def _unseen(packed: Packed) -> Any:
@@ -264,6 +267,11 @@ def _unseen(packed: Packed) -> Any:
 
 def _buffer(g: Any) -> Any:
     return g._a if isinstance(g, Tensor) else g
+
+
+def _own(array: Any) -> Any:
+    """A copy, where it is."""
+    return np.array(array) if isinstance(array, np.ndarray | np.generic) else copied(array)
 
 
 def _saved(saved: SavedTensor, kept: dict[str, Any]) -> dict[str, Any]:
@@ -301,7 +309,8 @@ def _hook(kind: str, hook: Any) -> dict[str, Any]:
 def _like(value: Any, old: Any, what: str = "gradient") -> Any:
     """``value`` as an array of the type and shape of ``old``, which nobody else holds."""
     try:
-        array = np.asarray(_buffer(value) if not isinstance(value, list | tuple) else [_buffer(v) for v in value])
+        several = isinstance(value, list | tuple)
+        array = np.asarray([on_host(_buffer(v)) for v in value]) if several else on_host(_buffer(value))
         if array.dtype.kind not in "fiub":
             raise TypeError(f"its elements are {array.dtype}")
         array = array.astype(old.dtype)

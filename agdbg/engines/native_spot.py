@@ -15,6 +15,7 @@ from agdbg_engine.grad_mode import mode
 from agdbg_engine.journal import runs_user_code
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, saved_slots
+from agdbg_engine.several import copied as copy_beside
 from agdbg_engine.sites import where
 from agdbg_engine.tensor import Tensor, wrap
 
@@ -244,4 +245,4 @@ def copied(value: Any) -> Any:
     """A tensor of its own with the same elements; ``None`` for what is not there or kept by hooks of the program."""
     if value is None or isinstance(value, Freed | Packed):
         return None
-    return wrap(buffer(value).copy())
+    return wrap(copy_beside(buffer(value)))

@@ -6,13 +6,15 @@ looked at again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from agdbg_engine.backends import backend_of
+from agdbg_engine.backends import Backend, backend_of, on_host
 from agdbg_engine.device import array_module
+from agdbg_engine.several import at_home
 
 _BLOCK = 1 << 16
 _highest, _lowest = np.maximum.reduce, np.minimum.reduce
@@ -112,23 +114,43 @@ def _wide(block: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return block.astype(np.complex128 if block.dtype.kind == "c" else np.float64, copy=False)
 
 
-def _in_one_kernel(array: Any) -> tuple[float, float, int, int, int] | None:
+def device_of(array: Any) -> Backend | None:
+    """The devices that ``array`` is on one of; ``None`` for the host, and for an array library that is no device of the engine."""
     try:
-        backend = backend_of(array)
-    except TypeError:  # an array library that is no device of the engine
+        return None if on_host(array) else backend_of(array)
+    except TypeError:
         return None
-    return backend.summary(array)
 
 
+def asked(array: Any) -> Any:
+    """What a device will have found of a floating ``array`` (see ``Backend.ask``); ``None`` where that is to be found at once."""
+    backend = device_of(array)
+    if backend is None or array.dtype.kind not in "fc" or not array.size:
+        return None
+    return backend.ask(array)
+
+
+def answered(words: Sequence[Any], elements: Sequence[int]) -> list[Summary]:
+    """What :func:`asked` gave for arrays of so many ``elements``, in as few copies as there are devices."""
+    kinds = {backend_of(each) for each in words}
+    found: dict[int, Summary] = {}
+    for backend in kinds:
+        places = [i for i, each in enumerate(words) if backend_of(each) is backend]
+        for i, told in zip(places, backend.answers([words[i] for i in places]), strict=True):
+            found[i] = Summary(*told[:5], elements[i])
+    return [found[i] for i in range(len(words))]
+
+
+@at_home
 def _elsewhere(array: Any) -> Summary:
     """Of an array on a device: found there in one kernel if the device has kernels; only single numbers are brought to the host."""
     xp = array_module(array)
     size = int(array.size)
     if not size:
         return Summary(0.0, 0.0, 0, 0, -1, 0)
-    found = _in_one_kernel(array)
-    if found is not None:
-        return Summary(*found, size)
+    words = asked(array)
+    if words is not None:
+        return answered([words], [size])[0]
     good = xp.isfinite(array)
     bad, nans = size - int(good.sum()), int(xp.isnan(array).sum())
     sizes = xp.where(good, xp.abs(array), 0).astype("float64")

@@ -8,6 +8,7 @@ import itertools
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -73,10 +74,12 @@ class Recorder:
         self._table = table = StringTable()
         self.op, self.text, self.site, self.site_at = table.op, table.text, table.site, table.site_at
         self.ordinal = _Ordinal(itertools.count(1))
-        self._pending: list[bytes] = []
+        self._pending: list[bytes | bytearray] = []
         self._in_blocks = 0
         """About how many records there are beside one for each that is pending: in blocks."""
         self.append, self.pack = self._pending.append, _pack
+        self.completing: list[Callable[[], None]] = []
+        """What is called before a batch is written: it fills what :meth:`reserve` gave, or makes it empty. It must not raise."""
         self._batches = self._written = self._strings_written = 0
         self._lock = threading.RLock()
         self._draining = self._stopped = False
@@ -119,6 +122,11 @@ class Recorder:
         pending.append(_pack(w0, w1, w2, w3, w4, w5, w6, w7))
         if not len(pending) & _LOOK:
             self.tick()
+
+    def reserve(self, place: bytearray) -> None:
+        """Append a record that is not known yet: ``place`` is filled (with :data:`RECORD`) by one of :attr:`completing`."""
+        self._pending.append(place)
+        self.tick()
 
     def append_block(self, records: bytes) -> None:
         """Append many packed records at once (at most half a batch), and write if a batch is full or old."""
@@ -192,12 +200,14 @@ class Recorder:
         finally:
             self._draining = False
 
-    def _write_strings_and(self, batch: list[bytes]) -> None:
+    def _write_strings_and(self, batch: list[bytes | bytearray]) -> None:
         """Write the strings, then the batch that uses them.
 
         What was written is taken off its list and the offset moved on without a call in between, where alone
         Python runs signal handlers: a ``KeyboardInterrupt`` in here neither loses nor doubles a record.
         """
+        for complete in self.completing:
+            complete()
         self._last_ns = perf_counter_ns()
         fresh, lines = self._table.lines()
         if fresh:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from .summaries import WORDS, Found, read
 
 if TYPE_CHECKING:
     from .fused import Fused
@@ -98,12 +100,28 @@ class Backend:
         """A function that computes ``formula`` in one kernel; ``None`` where there are no kernels."""
         return None
 
-    def summary(self, array: Any) -> tuple[float, float, int, int, int] | None:
-        """Norm and largest of the finite elements, how many are NaN and infinite, flat index of the first of those or -1.
+    def ask(self, array: Any) -> Any:
+        """Begin to find what the elements of ``array`` are, in one kernel: words on its device, for :meth:`answers`.
 
-        In one kernel and one copy to the host; ``None`` where there are no kernels.
+        ``None`` where there are no kernels.
         """
         return None
+
+    def answers(self, words: Sequence[Any]) -> list[Found]:
+        """What was asked for, in order: one copy to the host from each device, which waits for it."""
+        found: dict[int, Found] = {}
+        for index in sorted({self.index_of(each) for each in words}):
+            places = [i for i, each in enumerate(words) if self.index_of(each) == index]
+            self.synchronize(index)  # kernels may have run on any stream
+            with self.on(index):
+                fetched = self.to_host(self.module.concatenate([words[i] for i in places]))
+            found.update(zip(places, map(read, fetched.reshape(-1, WORDS)), strict=True))
+        return [found[i] for i in range(len(words))]
+
+    def summary(self, array: Any) -> Found | None:
+        """What the elements of ``array`` are, in one kernel and one copy to the host; ``None`` where there are no kernels."""
+        words = self.ask(array)
+        return None if words is None else self.answers([words])[0]
 
     draws = False
     """Whether random numbers are drawn on its devices; else on the host, and copied."""

@@ -219,8 +219,11 @@ def test_a_device_with_a_kernel_is_asked_for_all_of_it_at_once(library, monkeypa
     from agdbg_engine.backends import BACKENDS, Backend
 
     class Kernels(Backend):
-        def summary(self, array):
-            return 5.0, 4.0, 1, 2, 3
+        def ask(self, array):
+            return Pretended(np.zeros(8, np.uint64))
+
+        def answers(self, words):
+            return [(5.0, 4.0, 1, 2, 3, -4.0, 4.0, 0.0)] * len(words)
 
     monkeypatch.setitem(BACKENDS, "pretended", Kernels("pretended", "pretended", None))
     monkeypatch.setattr(sys.modules["pretended"], "isfinite", lambda array: pytest.fail("the kernel says that"))

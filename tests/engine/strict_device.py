@@ -35,6 +35,7 @@ from agdbg_tests_strict_streams import (
 
 from agdbg_engine.backends import Backend, MemoryUse, register
 from agdbg_engine.cuda.memory import Peaks, out_of_memory
+from agdbg_engine.summaries import START, ordered
 
 
 class HostRead(RuntimeError):
@@ -78,9 +79,14 @@ def allowed_host_reads():
         _allowed -= 1
 
 
+copies = []
+"""What was read from the device, in order: each waits for it and takes a copy to the host."""
+
+
 def _read(what):
     if not _allowed:
         _refuse(HostRead, f"{what} reads from the device")
+    copies.append(what)
 
 
 # ----- the array -----
@@ -465,6 +471,23 @@ cuda = types.SimpleNamespace(
 )
 
 
+def _words(values):
+    """What CUDA's kernel writes about a flat array of NumPy's."""
+    sizes = np.abs(values).astype(np.float64)
+    values = sizes if values.dtype.kind == "c" else values.astype(np.float64)
+    bad, numbers = np.flatnonzero(~np.isfinite(sizes)), values[~np.isnan(values)]
+    finite = sizes[np.isfinite(sizes)]
+    words = START.copy()
+    words[[0, 1, 7]] = np.array([(finite**2).sum(), finite.max(initial=0), numbers.sum()]).view(np.uint64)
+    nans = values.size - numbers.size
+    words[2:4] = nans, len(bad) - nans
+    if len(bad):
+        words[4] = bad[0]
+    if numbers.size:
+        words[5:7] = ordered(numbers.min()), ordered(numbers.max())
+    return words
+
+
 class Strict(Backend):
     """The two pretended devices; ``limit`` is how many bytes each has."""
 
@@ -490,6 +513,21 @@ class Strict(Backend):
     def use(self, index):
         """As CuPy's."""
         Device(index).use()
+
+    summing = False
+    """Whether it finds what arrays are like by itself, as CUDA's kernel does: see :mod:`agdbg_engine.summaries`."""
+
+    def ask(self, array):
+        """The words of the kernel, by NumPy."""
+        if not self.summing:
+            return None
+        with self.on(array.device.id), np.errstate(all="ignore"):
+            return ndarray(_words(array._host.ravel()))
+
+    def answers(self, words):
+        """As on CUDA: whoever asks wants to read."""
+        with allowed_host_reads():
+            return super().answers(words)
 
     def memory(self, index):
         """Bytes of the arrays that are alive."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..backends import Backend, MemoryUse, register
 from .memory import Peaks, out_of_memory
-from .summary import Found, Summaries
+from .summary import Summaries
 
 if TYPE_CHECKING:
     from ..fused import Fused
@@ -65,7 +65,7 @@ class Cuda(Backend):
 
     draws = True
 
-    def summary(self, array: Any) -> Found:
+    def ask(self, array: Any) -> Any:
         if self._summaries is None:
             self._summaries = Summaries(self.module)
         with self.on(self.index_of(array)):

@@ -1,29 +1,37 @@
-"""Norm, largest, NaNs, infinities and the place of the first of them, of all elements in one launch: for a debugger.
+"""Norm, largest, NaNs, infinities and the place of the first of them, range and sum, of all elements in one launch: for a debugger.
 
-Every thread goes through its share, every block puts what its threads found together, and five atomic operations a block give the
-result, which is fetched in one copy.
+Every thread goes through its share, every block puts what its threads found together, and eight atomic operations a block give the
+result: words that stay on the device until somebody looks.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from ..summaries import START
 
 THREADS = 256
 MOST_BLOCKS = 1024
 
 SOURCE = r"""
+static __device__ unsigned long long ordered(double v) {
+    const unsigned long long bits = (unsigned long long)__double_as_longlong(v);
+    return bits >> 63 ? ~bits : bits | 1ULL << 63;
+}
 extern "C" __global__ void summary(const NUMBER* x, unsigned long long n, unsigned long long* out) {
     __shared__ double squares[THREADS];
     __shared__ double largest[THREADS];
     __shared__ unsigned long long nans[THREADS];
     __shared__ unsigned long long infs[THREADS];
     __shared__ unsigned long long first[THREADS];
+    __shared__ unsigned long long lows[THREADS];
+    __shared__ unsigned long long highs[THREADS];
+    __shared__ double totals[THREADS];
     const unsigned int me = threadIdx.x;
-    double sum = 0, top = 0;
-    unsigned long long nan_count = 0, inf_count = 0, bad = ~0ULL;
+    double sum = 0, top = 0, total = 0;
+    unsigned long long nan_count = 0, inf_count = 0, bad = ~0ULL, low = ~0ULL, high = 0;
     const unsigned long long step = gridDim.x * (unsigned long long)THREADS;
     for (unsigned long long k = blockIdx.x * (unsigned long long)THREADS + me; k < n; k += step) {
         const double v = (double)x[k];
@@ -35,8 +43,15 @@ extern "C" __global__ void summary(const NUMBER* x, unsigned long long n, unsign
             if (v != v) nan_count++; else inf_count++;
             if (k < bad) bad = k;
         }
+        if (v == v) {
+            const unsigned long long place = ordered(v);
+            if (place < low) low = place;
+            if (place > high) high = place;
+            total += v;
+        }
     }
     squares[me] = sum; largest[me] = top; nans[me] = nan_count; infs[me] = inf_count; first[me] = bad;
+    lows[me] = low; highs[me] = high; totals[me] = total;
     __syncthreads();
     for (unsigned int half = THREADS / 2; half > 0; half /= 2) {
         if (me < half) {
@@ -45,6 +60,9 @@ extern "C" __global__ void summary(const NUMBER* x, unsigned long long n, unsign
             nans[me] += nans[me + half];
             infs[me] += infs[me + half];
             if (first[me + half] < first[me]) first[me] = first[me + half];
+            if (lows[me + half] < lows[me]) lows[me] = lows[me + half];
+            if (highs[me + half] > highs[me]) highs[me] = highs[me + half];
+            totals[me] += totals[me + half];
         }
         __syncthreads();
     }
@@ -54,30 +72,15 @@ extern "C" __global__ void summary(const NUMBER* x, unsigned long long n, unsign
         atomicAdd(out + 2, nans[0]);
         atomicAdd(out + 3, infs[0]);
         atomicMin(out + 4, first[0]);
+        atomicMin(out + 5, lows[0]);
+        atomicMax(out + 6, highs[0]);
+        atomicAdd((double*)(out + 7), totals[0]);
     }
 }
 """
 """In CUDA C; NUMBER and THREADS are macros. Bits of doubles that are not negative have the order of the doubles: ``atomicMax``."""
 
 NAMES = {"f": "float", "d": "double"}
-_START = np.array([0, 0, 0, 0, 2**64 - 1], np.uint64)
-
-
-class Found(NamedTuple):
-    """What the kernel found of the finite elements, and of the others; ``first_bad`` is a flat index, -1 when all are finite."""
-
-    norm: float
-    largest: float
-    nans: int
-    infs: int
-    first_bad: int
-
-
-def read(words: Any) -> Found:
-    """The five words that the kernel wrote, on the host."""
-    squares, largest = words[:2].view(np.float64)
-    nans, infs, first = (int(w) for w in words[2:])
-    return Found(math.sqrt(squares), float(largest), nans, infs, first if nans or infs else -1)
 
 
 class Summaries:
@@ -87,15 +90,15 @@ class Summaries:
         self._cupy = cupy
         self._kernels: dict[str, Any] = {}
 
-    def __call__(self, array: Any) -> Found:
-        """The summary of ``array``; complex numbers count by their absolute value."""
+    def __call__(self, array: Any) -> Any:
+        """The words that tell of ``array``, on its device; complex numbers count by their absolute value."""
         flat = self._cupy.ascontiguousarray(abs(array) if array.dtype.kind == "c" else array).reshape(-1)
         if flat.dtype.char not in NAMES:
             flat = flat.astype(np.float64)
-        out = self._cupy.array(_START)
+        out = self._cupy.array(START)
         blocks = min(MOST_BLOCKS, -(-flat.size // THREADS)) or 1
         self._kernel(flat.dtype.char)((blocks,), (THREADS,), (flat, np.uint64(flat.size), out))
-        return read(out.get())
+        return out
 
     def _kernel(self, kind: str) -> Any:
         found = self._kernels.get(kind)

@@ -1,0 +1,142 @@
+"""Tensors on a device under the debugger: what is recorded and shown of them, and how few copies to the host that takes.
+
+The device is the strict one of the engine's tests, which refuses and counts them.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import agdbg_engine as ag
+from agdbg.agent.control import Settings
+from agdbg.agent.values import value_of
+from agdbg.engines import native
+from agdbg.engines.native_values import described
+from agdbg.events import Kind
+from agdbg.record import Facts, Recorder, Trace
+
+ENGINE_TESTS = Path(__file__).resolve().parents[1] / "engine"
+LOADED = """
+import importlib.util, sys
+for name in ("cupy_api", "strict_streams", "strict_device"):
+    spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", f"FOLDER/{name}.py")
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+strict = sys.modules["agdbg_tests_strict_device"]
+strict.BACKEND.summing = True
+""".replace("FOLDER", str(ENGINE_TESTS))
+"""How a program gets the device."""
+
+
+@pytest.fixture
+def strict(monkeypatch):
+    if "agdbg_tests_strict_device" not in sys.modules:
+        exec(LOADED, {})
+    found = sys.modules["agdbg_tests_strict_device"]
+    monkeypatch.setattr(found.BACKEND, "summing", True)
+    found.copies.clear()
+    found.refusals.clear()
+    return found
+
+
+def recorded(path, program):
+    recorder = Recorder(path, program={}, engine={}, sees=native.sees(("values",)))
+    native.attach(recorder, None, ("values",))
+    try:
+        program()
+    finally:
+        native.detach()
+        recorder.close()
+    return Facts(Trace.open(path))
+
+
+def training(device):
+    ag.manual_seed(0)
+    model = ag.nn.Sequential(ag.nn.Linear(3, 4), ag.nn.Tanh(), ag.nn.Linear(4, 2)).to(device)
+    x = ag.tensor([[1.0, 2.0, 3.0], [float("inf"), 1.0, 0.0]]).to(device)
+    for _ in range(20):
+        model(x).sum().backward()
+
+
+def test_summaries_take_one_copy_a_batch_and_are_the_same(strict, tmp_path, monkeypatch):
+    there = recorded(tmp_path / "there", lambda: training("strict"))
+    assert strict.refusals == []
+    assert 0 < len(strict.copies) <= len(there.rows(Kind.CLOCK))  # of which a batch has one
+    monkeypatch.setattr(strict.BACKEND, "summing", False)
+    with strict.allowed_host_reads():
+        here = recorded(tmp_path / "here", lambda: training("strict"))  # looked at one by one
+    of = [[f.summary_at(r) for r in f.rows(Kind.SUMMARY).tolist()] for f in (here, there)]
+    assert [(s.what, s.index, s.nans, s.infs, s.first_bad, s.elements) for s in of[0]] == [
+        (s.what, s.index, s.nans, s.infs, s.first_bad, s.elements) for s in of[1]
+    ]
+    for a, b in zip(*of, strict=True):
+        assert (b.norm, b.largest) == pytest.approx((a.norm, a.largest), rel=1e-5)
+    assert any(s.nans for s in of[1])
+    assert len(of[1]) > 500
+    kinds = [[int(w) & 255 for w in f.trace.records[:, 0]] for f in (here, there)]
+    assert [k for k in kinds[0] if k != Kind.CLOCK] == [k for k in kinds[1] if k != Kind.CLOCK]
+
+
+def test_what_cannot_be_fetched_is_left_out_and_told_once(strict, tmp_path, monkeypatch, capfd):
+    def lost(words):
+        raise OSError("the device is gone")
+
+    monkeypatch.setattr(strict.BACKEND, "answers", lost)
+    facts = recorded(tmp_path / "trace", lambda: training("strict"))
+    assert not len(facts.rows(Kind.SUMMARY))
+    assert len(facts.rows(Kind.RAN)) > 100
+    assert facts.trace.problems == []
+    assert capfd.readouterr().err.count("values is not recorded: OSError: the device is gone") == 1
+
+
+ARRAYS = {
+    "vector": np.linspace(-3, 5, 100), "matrix": np.arange(60.0).reshape(6, 10), "few": np.array([1.5, -2.0]), "number": np.array(2.5),
+    "nan": np.array([1.0, np.nan, 3.0, 4, 5, 6, 7, 8, 9]), "inf": np.array([1.0, -np.inf]), "long": np.arange(12).reshape(2, 6),
+    "deep": np.arange(6000.0).reshape(2, 30, 10, 10), "none": np.zeros((0, 3)), "bools": np.array([True, False]), "nine": np.arange(9.0).reshape(3, 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_a_tensor_is_shown_as_on_the_cpu_and_not_fetched(name, strict, monkeypatch):
+    sizes = []
+    get = strict.ndarray.get
+    monkeypatch.setattr(strict.ndarray, "get", lambda self: (sizes.append(self.size), get(self))[1])
+    array = ARRAYS[name]
+    with strict.allowed_host_reads(), np.errstate(invalid="ignore"):
+        assert described(strict.put(array)) == value_of(array)
+    assert len(sizes) <= 2
+    assert max(sizes) < max(array.size, 10)
+
+
+STOPPED = (
+    LOADED
+    + """
+import agdbg_engine as ag
+strict._allowed = 1  # the agent's own reads
+x = ag.tensor([1.0, 2.0], dtype=ag.float64).to("strict:1").requires_grad_()
+y = x * x
+loss = y.sum()
+loss.backward()
+print(x.grad.tolist())
+"""
+)
+
+
+def test_a_stop_among_tensors_of_a_device(run_agent):
+    hub = run_agent(STOPPED, Settings(entry=True))
+    hub.stopped()
+    stop = hub.go("next")
+    assert stop["description"].startswith("before MulBackward0")
+    values = hub.ask("values", node=stop["node"])
+    assert values["in"][0]["preview"] == "[1., 1.]"
+    assert values["saved"]["self"]["value"]["summary"] == "float64 [2]  min 1  max 2  mean 1.5  norm 2.236"
+    assert hub.ask("elements", node=stop["node"], what="saved", which="self", start=0, count=2)["elements"] == [
+        "1.0",
+        "2.0",
+    ]
+    assert "1.4142" in str(hub.ask("evaluate", expression="float(grad.norm())", frame=0))
+    assert hub.ask("set", node=stop["node"], output=0, expression="[10.0, 100.0]")["value"]["preview"] == "[ 10., 100.]"
+    status, out, err = hub.end()
+    assert (status, out.strip(), err) == (0, "[20.0, 400.0]", "")
