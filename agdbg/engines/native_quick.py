@@ -16,6 +16,7 @@ from agdbg_engine.backends import backend_of
 from agdbg_engine.backward import Abandoned
 from agdbg_engine.device import array_module
 from agdbg_engine.node import AccumulateGrad, Node
+from agdbg_engine.several import at_home
 from agdbg_engine.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def all_finite(array: Any) -> bool:
     return not array.size or _every_one(array)
 
 
+@at_home
 def _every_one(array: Any) -> bool:
     """Every element is looked at, on the device that has it: one number comes from there."""
     if not isinstance(array, np.ndarray | np.generic):
@@ -61,7 +63,7 @@ def counted(array: Any) -> tuple[int, int, int] | None:
         found = backend_of(array).summary(array)
     except TypeError:  # an array library that is no device of the engine
         return None
-    return None if found is None else found[2:]
+    return None if found is None else (found.nans, found.infs, found.first_bad)
 
 
 def looking(finite: Finite, bp: BackwardPass) -> Callable[[Node], None]:
