@@ -65,7 +65,7 @@ async def answer_the_program(stage: Stage) -> str:
         await screen.press("o")
         await screen.sees("is about to return")  # all that it did is in the recording now
         await screen.press("c")
-        await screen.sees("running", "learning rate of the next step?")
+        await screen.sees("running", "learning rate of the next step?", "the program waits for input")
         await screen.press("i")
         await screen.sees("input to the program")
         await screen.type("0.3")

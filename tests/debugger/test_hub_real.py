@@ -251,7 +251,8 @@ def test_input_is_typed(hub):
     assert client.wait_for("agdbg/ended")["trace"] == ""
     client.request("disconnect")
     assert hub.has_ended()
-    assert sorted(each.name for each in (hub.directory / ".agdbg").iterdir()) == [".gitignore"]
+    [kept] = (hub.directory / ".agdbg").glob("*/*")
+    assert (kept.name, kept.read_text()) == ("output.log", "name? Ada\nhello Ada\n")
 
 
 def test_a_program_that_ends_at_once(hub):

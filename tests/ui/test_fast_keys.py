@@ -10,6 +10,7 @@ from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.screens.export import ExportScreen
 from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.question import Question
+from agdbg_ui.widgets.program_input import ProgramInput
 
 
 def stack(screen):
@@ -87,6 +88,30 @@ def test_the_first_answer_to_quitting_counts(shown):
 
     result = drive(shown, script)
     assert (result.status, result.left_running) == (143, False)
+
+
+@pytest.mark.parametrize("key", ["colon", "slash"])
+def test_what_is_typed_behind_a_key_that_opens_a_line_goes_into_that_line(shown, key):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.at_once(key, *"next:e/it")
+        assert screen.app.prompt.line.value == "next:e/it"
+        assert screen.hub.asked("next") == []
+        assert stack(screen) == []
+
+    drive(shown, script)
+
+
+def test_a_key_that_opens_a_line_is_a_letter_in_a_line_and_nothing_over_the_screen(shown):
+    async def script(screen):
+        await screen.press("i", "colon", "slash")
+        assert screen.app.output.query_one(ProgramInput).value == ":/"
+        await screen.press("escape", "question_mark", "colon")
+        assert stack(screen) == [HelpScreen]
+        await screen.press("escape")
+        assert not screen.app.prompt.has_class("-open")
+
+    drive(shown, script)
 
 
 def test_an_export_is_written_once(shown, tmp_path, monkeypatch):

@@ -6,10 +6,12 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from textual import on, work
+from textual.actions import SkipAction
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
+from textual.widgets import Input
 
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
@@ -373,6 +375,12 @@ class AgdbgApp(PaneApp):
 
     def action_prompt(self, kind: str) -> None:
         """Ask for a line of text."""
+        self.prompts.open(kind)
+
+    def action_open_at_once(self, kind: str) -> None:
+        """Ask for a line of text, unless one is being typed or something lies over the screen."""
+        if isinstance(self.focused, Input) or len(self.screen_stack) > 1:
+            raise SkipAction
         self.prompts.open(kind)
 
     def action_type_in(self) -> None:

@@ -106,7 +106,7 @@ class Prompt(Vertical):
         self.answer("")
         self.add_class("-open")
         self.line.select_on_focus = kind != "console"  # what is there to begin with is gone on with
-        self.line.focus()
+        self.screen.set_focus(self.line)  # now: the next key may be there already
         self.line.cursor_position = len(text)
         if kind != "console":
             self.line.select_all()
