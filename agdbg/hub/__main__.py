@@ -100,9 +100,12 @@ def _outlive_everything(server: Server) -> None:
 
 
 def _detach(log_path: str) -> None:
-    """Let go of the standard streams of whoever started us; what is written to them goes to the log."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    written = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    """Let go of the standard streams of whoever started us; what is written to them goes to the log, if there can be one."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        written = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    except OSError:  # the disk is full
+        written = os.dup(nothing)
     os.dup2(nothing, 0)
     os.dup2(written, 1)
     os.dup2(written, 2)

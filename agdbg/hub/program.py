@@ -111,7 +111,11 @@ class Program:
             raise InputError(f"cannot start {name}: {getattr(error, 'strerror', None) or error}") from None
 
     def _start(self) -> None:
-        self._keeping = Keeping(self.output)
+        try:
+            self._keeping = Keeping(self.output)
+        except OSError as error:
+            place = f"cannot keep the output of the program in {self.output}: {error.strerror}"
+            raise InputError(f"{place}; make room there, or name another directory for the trace") from None
         self._terminal = Terminal(echo=self._spec.echo)
         self._terminal.resize(self._spec.columns, self._spec.rows)
         self._child = _spawned(self._command, self._spec, self._terminal.slave)

@@ -1,4 +1,4 @@
-"""A client with a short session, run as a process of its own: `python fault_session.py SCRIPT TRACE`.
+"""A client with a short session, run as a process of its own: `python fault_session.py SCRIPT TRACE [unix | tcp]`.
 
 Prints what it has seen, as one JSON list of the names of events and of how it ended.
 """
@@ -31,11 +31,14 @@ def await_stop(client):
     raise TimeoutError("nothing stopped")
 
 
-def session(client, script, trace):
+def launch(client, script, trace):
     client.request("initialize", adapterID="agdbg")
     client.request("launch", program=script, trace=trace, cwd=str(Path(script).parent), stopOnEntry=True)
     client.request("setFunctionBreakpoints", breakpoints=[{"name": "Mul*"}])
     client.request("configurationDone")
+
+
+def session(client):
     await_stop(client)
     client.request("stackTrace", threadId=1)
     client.request("next", threadId=1)
@@ -49,18 +52,30 @@ def session(client, script, trace):
 
 
 def outcome(client, script, trace):
-    """How the program ended, whatever the hub refuses since it has."""
+    """How the program ended, whatever the hub refuses since it has; or why it did not begin."""
     try:
-        session(client, script, trace)
+        launch(client, script, trace)
+    except RequestFailed as error:
+        return {"refused": str(error)}
+    try:
+        session(client)
     except Ended as ended:
         return ended.args[0]
     except RequestFailed:  # a thread that is gone cannot be asked
         return client.wait_for("agdbg/ended")
 
 
-def main(script, trace):
+def connected(over):
+    """To a hub of its own."""
+    if over == "unix":
+        return Client.connect(start_hub().client_socket, timeout=PATIENCE_S)
+    hub = start_hub(["--listen", "127.0.0.1:0"])
+    return Client.connect(hub.address, token=hub.token, timeout=PATIENCE_S)
+
+
+def main(script, trace, over):
     try:
-        client = Client.connect(start_hub().client_socket, timeout=PATIENCE_S)
+        client = connected(over)
         seen = outcome(client, script, trace)
     except (Disconnected, HubFailed) as error:
         seen = type(error).__name__

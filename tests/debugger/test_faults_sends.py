@@ -1,4 +1,4 @@
-"""A fault at every send of client, hub and program in turn: nothing hangs, nothing is left, the program's results stay."""
+"""A fault at every send of client, hub and program, and at every write of the hub: nothing hangs or is left, results stay."""
 
 import json
 import os
@@ -35,9 +35,9 @@ os.rename("result.new", "result")
 class Run:
     """One session with one fault."""
 
-    def __init__(self, directory, role, mode, number):
-        self.directory, self.role = directory, role
-        self.name = f"{role}-{mode}-{number}-{os.getpid()}"
+    def __init__(self, directory, role, where, mode, number):
+        self.directory, self.role, self.where = directory, role, where
+        self.name = f"{role}-{where}-{mode}-{number}-{os.getpid()}"
         (directory / "run").mkdir(parents=True, mode=0o700)
         self.mark = directory / "hurt"
         self.script = directory / "train.py"
@@ -48,12 +48,13 @@ class Run:
             "PYTHONPATH": path,
             "XDG_RUNTIME_DIR": str(directory / "run"),
             "AGDBG_TEST_RUN": self.name,
-            "AGDBG_TEST_FAULT": f"{role}:{mode}:{number}:{self.mark}",
+            "AGDBG_TEST_FAULT": f"{role}:{where}:{mode}:{number}:{self.mark}",
         }
 
     def play(self):
         """The session to its end; what its client has seen, None when that was killed."""
-        words = [sys.executable, str(HERE / "fault_session.py"), str(self.script), str(self.directory / "trace")]
+        over = "tcp" if self.where == "tcp" else "unix"
+        words = [sys.executable, str(HERE / "fault_session.py"), str(self.script), str(self.directory / "trace"), over]
         done = subprocess.run(
             words, env=self.environment, cwd=self.directory, capture_output=True, text=True, timeout=PATIENCE_S
         )
@@ -62,13 +63,13 @@ class Run:
         return json.loads(done.stdout) if done.returncode == 0 else None
 
     def await_rest(self):
-        """All processes of this session end by themselves, but for a hub that nobody has introduced himself to."""
+        """All processes of this session end by themselves, but for a hub for which nobody has started a program."""
         for pid in self.processes():
             try:
                 fd = os.pidfd_open(pid)
             except ProcessLookupError:
                 continue
-            if not self.has_begun and self.role == "client":  # it waits a minute for another client
+            if not self.has_begun and "agdbg.hub" in command_of(pid):  # it waits a minute for another client
                 signal.pidfd_send_signal(fd, signal.SIGTERM)
             assert select.select([fd], [], [], PATIENCE_S)[0], f"{self.name}: {pid} is left: {command_of(pid)}"
             os.close(fd)
@@ -113,13 +114,14 @@ def plain(tmp_path_factory):
     return (directory / "result").read_text()
 
 
-def played(directory, role, mode, check):
-    """Sessions with a fault at the first, the second ... send, until there are no more; how many there were."""
+def played(directory, role, where, mode, check):
+    """Sessions with a fault at the first, the second ... such place, until there are no more; how many there were."""
     numbers = count(1)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         while True:
             runs = [
-                Run(directory / f"{number}", role, mode, number) for number in [next(numbers) for _ in range(AT_ONCE)]
+                Run(directory / f"{number}", role, where, mode, number)
+                for number in [next(numbers) for _ in range(AT_ONCE)]
             ]
             seen = list(pool.map(Run.play, runs))
             for run, what in zip(runs, seen, strict=True):
@@ -138,9 +140,14 @@ def readable(run):
             assert "nothing" in str(error) or "empty" in str(error), error
 
 
-@pytest.mark.parametrize("mode", ["kill", "half", "error"])
-@pytest.mark.parametrize("role", ["client", "hub"])
-def test_without_its_debugger_the_program_goes_on(tmp_path, plain, role, mode):
+@pytest.mark.parametrize(
+    ("role", "where", "mode"),
+    [
+        *((role, "unix", mode) for role in ("client", "hub") for mode in ("kill", "half", "error")),
+        *((role, "tcp", mode) for role in ("client", "hub") for mode in ("half", "error")),
+    ],
+)
+def test_without_its_debugger_the_program_goes_on(tmp_path, plain, role, where, mode):
     def check(run, seen):
         assert run.result == (plain if run.has_begun else None), run.name
         readable(run)
@@ -149,7 +156,7 @@ def test_without_its_debugger_the_program_goes_on(tmp_path, plain, role, mode):
         if not run.was_hurt:
             assert seen["exit"] == 0
 
-    assert played(tmp_path, role, mode, check) >= 8
+    assert played(tmp_path, role, where, mode, check) >= 8
 
 
 def test_a_program_that_is_killed_at_a_send_is_told_of(tmp_path, plain):
@@ -160,7 +167,7 @@ def test_a_program_that_is_killed_at_a_send_is_told_of(tmp_path, plain):
         else:
             assert (seen["exit"], run.result) == (0, plain)
 
-    assert played(tmp_path, "program", "kill", check) >= 5
+    assert played(tmp_path, "program", "unix", "kill", check) >= 5
 
 
 def test_a_program_whose_connection_breaks_goes_on(tmp_path, plain):
@@ -168,12 +175,25 @@ def test_a_program_whose_connection_breaks_goes_on(tmp_path, plain):
         readable(run)
         assert (run.result, seen["exit"]) == (plain, 0), (run.name, seen)
 
-    assert played(tmp_path, "program", "error", check) >= 5
+    assert played(tmp_path, "program", "unix", "error", check) >= 5
 
 
-@pytest.mark.parametrize("role", ["hub", "program"])
-def test_a_send_that_takes_one_byte_is_no_fault(tmp_path, plain, role):
+@pytest.mark.parametrize(("role", "where"), [("hub", "unix"), ("program", "unix"), ("hub", "tcp")])
+def test_a_send_that_takes_one_byte_is_no_fault(tmp_path, plain, role, where):
     def check(run, seen):
         assert (run.result, seen["exit"]) == (plain, 0), (run.name, seen)
 
-    assert played(tmp_path, role, "short", check) >= 5
+    assert played(tmp_path, role, where, "short", check) >= 5
+
+
+@pytest.mark.parametrize("mode", ["kill", "error"])
+def test_a_hub_that_is_hurt_at_a_write(tmp_path, plain, mode):
+    def check(run, seen):
+        assert run.result == (plain if run.has_begun else None), run.name
+        readable(run)
+        if not run.was_hurt:
+            assert seen["exit"] == 0
+        if mode == "error" and not run.has_begun:
+            assert seen == "HubFailed" or "No space left on device" in str(seen), (run.name, seen, run.mark.read_text())
+
+    assert played(tmp_path, "hub", "write", mode, check) >= 8

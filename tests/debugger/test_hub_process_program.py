@@ -246,7 +246,7 @@ def test_what_cannot_be_started_is_said_and_leaves_nothing(tmp_path, hub_process
 
 
 def test_a_trace_that_is_gone_is_said(tmp_path):
-    with pytest.raises(InputError, match=r"cannot start .*gone/output.log: No such file"):
+    with pytest.raises(InputError, match=r"cannot keep the output .*gone/output.log: No such file"):
         attempt(tmp_path / "gone", ["true"]).start()
 
 

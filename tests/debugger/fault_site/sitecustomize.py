@@ -1,19 +1,30 @@
-"""Python imports this at its start where a test has put its folder on PYTHONPATH: it hurts one process at one send.
+"""Python imports this at its start where a test has put its folder on PYTHONPATH: it hurts one process at one boundary.
 
-AGDBG_TEST_FAULT is ``ROLE:MODE:NUMBER:MARK``: the process with that role (client, hub, program) is hurt when it sends for
-the NUMBERth time, and the file MARK is made before that. The modes:
+AGDBG_TEST_FAULT is ``ROLE:WHERE:MODE:NUMBER:MARK``: the process with that role (client, hub, program) is hurt when it
+comes for the NUMBERth time to such a place, and the file MARK is made before that. The places:
 
-    kill    SIGKILL before anything is sent
+    unix    a send at a Unix socket
+    tcp     a send at a port
+    write   a file or directory is made, written, renamed
+
+The modes:
+
+    kill    SIGKILL before it is done
     half    half of it is sent, then SIGKILL
-    error   nothing is sent, and the system says that the connection was reset
+    error   it is not done, and the system says that the connection was reset, or the disk is full
     short   one byte is sent, which is no error: the sender has to send the rest
 """
 
 import errno
+import io
 import os
 import signal
 import socket
 import sys
+import traceback
+
+FAMILIES = {"unix": (socket.AF_UNIX,), "tcp": (socket.AF_INET, socket.AF_INET6)}
+FAILURES = {"unix": errno.ECONNRESET, "tcp": errno.ECONNRESET, "write": errno.ENOSPC}
 
 
 def role():
@@ -26,45 +37,72 @@ def role():
     return "program" if "--agent" in words else ""
 
 
-def hurt(mode, number, mark):
-    """Count the sends at Unix sockets, and hurt one."""
-    sent = 0
+class Boundary:
+    """Counts how often the process comes to such places, and hurts it at one of them."""
+
+    def __init__(self, where, mode, number, mark):
+        self.where, self.mode, self.number, self.mark = where, mode, number, mark
+        self.seen = 0
+
+    def is_reached(self):
+        """True where something but an error is to happen."""
+        self.seen += 1
+        if self.seen != self.number:
+            return False
+        mark = _open(self.mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        _write(mark, "".join(traceback.format_stack()).encode())
+        os.close(mark)
+        if self.mode == "error":
+            raise OSError(FAILURES[self.where], os.strerror(FAILURES[self.where]))
+        return True
+
+
+def hurt_sends(boundary):
+    """Stand between the process and its sockets."""
     send, sendall = socket.socket.send, socket.socket.sendall
 
     def is_meant(connection):
-        nonlocal sent
-        if connection.family != socket.AF_UNIX:
-            return False
-        sent += 1
-        if sent != number:
-            return False
-        open(mark, "x").close()
-        if mode == "error":
-            raise OSError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
-        return True
+        return connection.family in FAMILIES[boundary.where] and boundary.is_reached()
 
     def end(connection, data):
-        if mode == "half":
+        if boundary.mode == "half":
             send(connection, bytes(data)[: len(data) // 2])
         os.kill(os.getpid(), signal.SIGKILL)
 
     def hurt_send(connection, data, *flags):
         if not is_meant(connection):
             return send(connection, data, *flags)
-        if mode == "short":
+        if boundary.mode == "short":
             return send(connection, bytes(data)[:1])
         return end(connection, data)
 
     def hurt_sendall(connection, data, *flags):
-        if is_meant(connection) and mode != "short":
+        if is_meant(connection) and boundary.mode != "short":
             end(connection, data)
         return sendall(connection, data, *flags)
 
     socket.socket.send, socket.socket.sendall = hurt_send, hurt_sendall
 
 
+def hurt_writes(boundary):
+    """Stand between the process and its files."""
+
+    def hurt(function, is_meant=lambda *args, **options: True):
+        def call(*args, **options):
+            if is_meant(*args, **options) and boundary.is_reached():
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*args, **options)
+
+        return call
+
+    os.write, os.mkdir, os.rename, os.replace = map(hurt, (os.write, os.mkdir, os.rename, os.replace))
+    os.open = hurt(os.open, lambda path, flags, *more, **options: flags & os.O_CREAT)
+    io.open = hurt(io.open, lambda file, mode="r", *more, **options: set(mode) & set("wax+"))
+
+
+_open, _write = os.open, os.write
 told = os.environ.get("AGDBG_TEST_FAULT", "")
 if told:
-    who, how, count, file = told.split(":", 3)
+    who, where, how, count, file = told.split(":", 4)
     if who == role():
-        hurt(how, int(count), file)
+        (hurt_writes if where == "write" else hurt_sends)(Boundary(where, how, int(count), file))
