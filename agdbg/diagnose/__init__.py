@@ -34,6 +34,7 @@ from agdbg.diagnose import (
 )
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.progress import report
 from agdbg.record import Facts
 from agdbg.record.facts import ErrorFact
 
@@ -132,5 +133,8 @@ def _came_true(predicted: ErrorFact, raised: ErrorFact) -> bool:
 
 
 def _all(case: Case, diagnoses: tuple[Diagnosis, ...] = DIAGNOSES) -> list[Finding]:
-    found = [each for diagnosis in diagnoses for each in diagnosis(case)]
+    found = []
+    for done, diagnosis in enumerate(diagnoses):
+        report(f"{diagnosis.__module__.rpartition('.')[2].replace('_', ' ')}", done, len(diagnoses))
+        found += diagnosis(case)
     return [each.finding for each in sorted(found, key=lambda each: each.row)]

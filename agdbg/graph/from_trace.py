@@ -11,6 +11,7 @@ from typing import Literal
 
 from agdbg.events import ACCUMULATE_SEQUENCE, Kind, Provenance
 from agdbg.graph.model import Badge, BadgeKind, Certainty, Graph, GraphEdge, GraphNode, ModuleCall, NodeState
+from agdbg.progress import steps
 from agdbg.record.lookup import Site
 from agdbg.record.query import ErrorFact, Facts, NodeFact, PassFact
 
@@ -92,7 +93,8 @@ class _Builder:
         leaves = {each.id for each in reached.values() if self._is_badge(each)}
         shown = [each for each in reached.values() if each.id not in leaves]
         graph = Graph(title_of(self._facts, self._drawn))
-        graph.nodes = [self._node(each, leaves) for each in _in_creation_order(shown)]
+        in_order = steps(_in_creation_order(shown), "describing nodes", len(shown))
+        graph.nodes = [self._node(each, leaves) for each in in_order]
         graph.nodes[:0] = [GraphNode(number, "born before recording") for number in sorted(self._unknown)]
         for each in shown:
             graph.edges += _edges(each, leaves)

@@ -14,6 +14,7 @@ from agdbg.graph.model import Graph
 from agdbg.graph.part import Part
 from agdbg.graph.shelves import pack
 from agdbg.graph.topology import Topology, topology_of
+from agdbg.progress import steps
 
 PART_GAP = 60.0
 """Room between parts of the graph that are not connected."""
@@ -82,7 +83,7 @@ def layout(graph: Graph, measure: Measure, max_span: int = MAX_SPAN) -> Layout:
         for node in range(topology.size)
     ]
     parts = _parts(topology, layers)
-    for part in parts:
+    for part in steps(parts, "laying out", len(parts)):
         part.arrange(topology, layers, sizes)
     _assemble(result, parts, topology.size)
     return result

@@ -8,6 +8,7 @@ from agdbg.hub.agents import AgentRefused
 from agdbg.hub.connection import Connection
 from agdbg.hub.log import log, log_error
 from agdbg.hub.worker import Worker
+from agdbg.progress import Cancelled
 from agdbg.protocol.messages import Request, event, failure, response
 
 if TYPE_CHECKING:
@@ -49,6 +50,16 @@ class Call:
         self._request = request
         self.is_answered = False
 
+    @property
+    def command(self) -> str:
+        """What is asked for."""
+        return self._request["command"]
+
+    @property
+    def number(self) -> int:
+        """The number that the client gave it."""
+        return self._request["seq"]
+
     def ok(self, body: Body = None) -> None:
         """It went well. An answer of None, as the bodies of many requests are, has no fields."""
         if not self.is_answered:
@@ -66,23 +77,25 @@ class Call:
         body = {"category": "console", "output": text + "\n"}
         self.client.send(event(self.client.next_seq(), "output", body))
 
-    def fail_with(self, error: Exception) -> None:
-        """It failed with an error, which is either a refusal or a mistake in agdbg."""
+    def fail_with(self, error: BaseException) -> None:
+        """It failed with an error, which is either a refusal or a mistake in agdbg; or it was cancelled."""
+        if isinstance(error, Cancelled):
+            self.fail("cancelled", "cancelled")
+            return
         from agdbg.record.errors import TraceError  # not before it is needed: it brings NumPy in
 
         if isinstance(error, (*_KNOWN, TraceError)):
             self.fail(str(error), getattr(error, "code", ""))
             return
-        log(f"{self._request['command']} failed: {type(error).__name__}: {error}")
+        log(f"{self.command} failed: {type(error).__name__}: {error}")
         self.fail(
-            f"{self._request['command']}: internal error: {type(error).__name__}: {error}; "
-            f"the log is {self.session.log_path}"
+            f"{self.command}: internal error: {type(error).__name__}: {error}; the log is {self.session.log_path}"
         )
 
-    def then(self, finish: "Callable[[T], Body | _Later]") -> "Callable[[T, Exception | None], None]":
+    def then(self, finish: "Callable[[T], Body | _Later]") -> "Callable[[T, BaseException | None], None]":
         """Answer with what ``finish`` makes of a result, or with the error that came instead."""
 
-        def done(result: T, error: Exception | None) -> None:
+        def done(result: T, error: BaseException | None) -> None:
             if error is not None:
                 self.fail_with(error)
                 return
@@ -91,10 +104,23 @@ class Call:
         return done
 
     def work(
-        self, worker: Worker, job: Callable[[], T], finish: "Callable[[T], Body | _Later]" = lambda result: result
+        self,
+        worker: Worker,
+        job: Callable[[], T],
+        finish: "Callable[[T], Body | _Later]" = lambda result: result,
+        interrupted: Callable[[], object] = lambda: None,
     ) -> _Later:
-        """Let a worker do something, and answer with what ``finish`` makes of it, back in the loop."""
-        worker.do(job, self.then(finish))
+        """Let a worker do something, and answer with what ``finish`` makes of it, back in the loop.
+
+        The client is told how far it is, and may cancel it; ``interrupted`` is called in the worker's thread then.
+        """
+        task, answer = self.session.tasks.begin(self), self.then(finish)
+
+        def done(result: T, error: BaseException | None) -> None:
+            task.end()
+            answer(result, error)
+
+        task.job = worker.do(job, done, task.hear, interrupted)
         return LATER
 
     def run(self, answer: "Callable[[], Body | _Later]") -> None:
@@ -104,7 +130,7 @@ class Call:
         except _KNOWN as error:
             self.fail(str(error), getattr(error, "code", ""))
         except Exception as error:
-            log_error(f"{self._request['command']} failed")
+            log_error(f"{self.command} failed")
             self.fail_with(error)
         else:
             if body is not LATER:

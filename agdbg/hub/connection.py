@@ -25,6 +25,7 @@ class Connection:
         name: what it calls itself.
         peer: where it comes from, for the log.
         configured: it has said that all is said, which it may do before it launches or attaches.
+        hears_progress: it has said that it shows how far work has come.
         hears_invalidated: it has said that it knows the event ``invalidated``.
         joined: it has launched a program, or attached; only such clients are told what happens.
         breakpoints: those that it knows of, by their ids, as it was told of them.
@@ -41,7 +42,7 @@ class Connection:
         on_gone: "Callable[[Connection], object]",
     ) -> None:
         self.trusted, self.introduced, self.joined = trusted, False, False
-        self.hears_invalidated = self.configured = False
+        self.hears_invalidated = self.hears_progress = self.configured = False
         self.name = "another client"
         self.breakpoints: dict[int, dict[str, Any]] = {}
         self.skipped = 0

@@ -40,7 +40,7 @@ class Growth:
         if self._session.reading is not None and any(self._session.joined):
             self._session.reading.peek(_size, self._looked)
 
-    def _looked(self, size: _Size | None, error: Exception | None) -> None:
+    def _looked(self, size: _Size | None, error: BaseException | None) -> None:
         if size is not None and size != self._told:
             self._told = size
             self._session.tell("agdbg/grew", {"nodes": size[0], "records": size[1]})

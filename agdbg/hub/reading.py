@@ -12,6 +12,7 @@ from agdbg.hub.call import Body, Call, Refused
 from agdbg.hub.loop import Loop
 from agdbg.hub.worker import Worker
 from agdbg.launch.place import TRACE_FILES
+from agdbg.progress import report
 
 if TYPE_CHECKING:
     from agdbg.hub.history import History
@@ -37,9 +38,14 @@ class View:
                 return None
             from agdbg.hub.history import History
 
+            report("reading the recording")
             self._history = History(self.directory)
         self._history.poll()
         return self._history
+
+    def forget(self) -> None:
+        """Something was broken off in the middle of reading: it is read anew when it is asked for again."""
+        self._history = None
 
 
 class Reading:
@@ -59,13 +65,13 @@ class Reading:
 
     def ask(self, call: Call, job: "Callable[[History], T]", finish: Callable[[T], Body] = lambda found: found) -> Any:
         """Answer a call with what ``finish`` makes of what the reader finds."""
-        return call.work(self.reader, lambda: job(self._present(self._near)), finish)
+        return call.work(self.reader, lambda: job(self._present(self._near)), finish, self._near.forget)
 
     def ask_heavy(
         self, call: Call, job: "Callable[[History], T]", finish: Callable[[T], Body] = lambda found: found
     ) -> Any:
         """The same for what takes its time."""
-        return call.work(self.heavy, lambda: job(self._present(self._far)), finish)
+        return call.work(self.heavy, lambda: job(self._present(self._far)), finish, self._far.forget)
 
     def ask_or(
         self, call: Call, nothing: T, job: "Callable[[History], T]", finish: Callable[[T], Body] = lambda found: found
@@ -76,9 +82,9 @@ class Reading:
             history = self._near.history()
             return nothing if history is None else job(history)
 
-        return call.work(self.reader, look, finish)
+        return call.work(self.reader, look, finish, self._near.forget)
 
-    def peek(self, job: "Callable[[History | None], T]", done: Callable[[T, Exception | None], object]) -> None:
+    def peek(self, job: "Callable[[History | None], T]", done: Callable[[T, BaseException | None], object]) -> None:
         """Let the reader look, for the hub itself."""
         self.reader.do(lambda: job(self._near.history()), done)
 

@@ -27,6 +27,7 @@ from agdbg.hub.reading import Reading
 from agdbg.hub.recorded_conditions import sees_of
 from agdbg.hub.running import Running
 from agdbg.hub.stops import Stops
+from agdbg.hub.tasks import Tasks
 from agdbg.hub.tracedir import TraceDirectory
 from agdbg.hub.worker import Worker
 from agdbg.launch import place
@@ -76,6 +77,7 @@ class Session:
         self.reading: Reading | None = None
         self.outlet: Outlet | None = None
         self.worker = Worker(loop, "files")
+        self.tasks = Tasks(loop)
         self.has_starter = True
         self._starter: Connection | None = None
         self.launcher: Connection | None = None
@@ -334,7 +336,7 @@ class Session:
             link.ask("go", _nothing)
 
     def _show_cursor(self, client: Connection, cursor: Cursor, reading: Reading) -> None:
-        def found(position: "Position | None", error: Exception | None) -> None:
+        def found(position: "Position | None", error: BaseException | None) -> None:
             if position is not None and self.stops.cursor is cursor:
                 cursor.position = cursor.position or position
                 client.send(event(client.next_seq(), "stopped", self.stops.cursor_body(cursor)))
@@ -367,6 +369,7 @@ class Session:
         if client in self.clients:
             self.clients.remove(client)
         self.in_control.release(client)
+        self.tasks.gone(client)
         if self._is_over:
             return
         if client.joined and not any(self.joined):

@@ -19,8 +19,15 @@ __all__ = ["AsyncClient", "Disconnected", "ProtocolError", "RequestFailed"]
 
 Body = dict[str, Any]
 OnEvent = Callable[[dict[str, Any]], object]
-#: Requests that run Python of the person's own: it may wait for input, or be meant to take long.
-_AS_LONG_AS_IT_TAKES = frozenset({"evaluate", "setVariable"})
+#: Requests that run Python of the person's own, which may wait for input; and those that read a recording of any size, of
+#: which the hub tells how far they are, and which can be cancelled.
+_AS_LONG_AS_IT_TAKES = frozenset(
+    {
+        "evaluate", "setVariable", "exceptionInfo", "agdbg/rows", "agdbg/fold", "agdbg/find", "agdbg/locate", "agdbg/node",
+        "agdbg/events", "agdbg/graph", "agdbg/export", "agdbg/findings", "agdbg/timeline", "agdbg/profile", "agdbg/neighbourhood",
+        "agdbg/tree", "agdbg/paths", "agdbg/firstBad",
+    }
+)  # fmt: skip
 
 
 class AsyncClient(asyncio.Protocol):
@@ -29,7 +36,8 @@ class AsyncClient(asyncio.Protocol):
     Attributes:
         on_event: called with each event, a whole message whose ``body`` is always there.
         closed: done when the connection has ended: with None when :meth:`close` was called, else with the error.
-        timeout: seconds that a request is waited for; one that evaluates Python is waited for until it is done.
+        timeout: seconds that a request is waited for; one that evaluates Python, or reads a recording, until it is done. One
+            whose waiter is cancelled is cancelled in the hub too.
     """
 
     def __init__(
@@ -87,8 +95,16 @@ class AsyncClient(asyncio.Protocol):
                 return body_of(await answer)
         except TimeoutError:
             raise timed_out(command, self.timeout) from None
+        except asyncio.CancelledError:
+            self._leave(number)
+            raise
         finally:
             self._waiting.pop(number, None)
+
+    def _leave(self, number: int) -> None:
+        """Nobody waits for that answer any more, so nobody is to work at it."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(self._calls.make("cancel", {"requestId": number})[1])
 
     def close(self) -> None:
         """Close the connection. The hub and the program go on; ``disconnect`` and ``terminate`` are requests."""

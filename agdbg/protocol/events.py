@@ -83,6 +83,32 @@ class InvalidatedBody(TypedDict, total=False):
     stackFrameId: int
 
 
+class ProgressStartBody(TypedDict, total=False):
+    """Work for a request takes a while; it can be cancelled by its ``progressId``. ``percentage`` is missing where nobody knows."""
+
+    progressId: Required[str]
+    title: Required[str]
+    requestId: int
+    cancellable: bool
+    message: str
+    percentage: float
+
+
+class ProgressUpdateBody(TypedDict, total=False):
+    """It has come so far."""
+
+    progressId: Required[str]
+    message: str
+    percentage: float
+
+
+class ProgressEndBody(TypedDict, total=False):
+    """It has ended, well or not; the response says which."""
+
+    progressId: Required[str]
+    message: str
+
+
 class CapabilitiesBody(TypedDict):
     """What the hub can do has changed."""
 

@@ -72,6 +72,7 @@ STANDARD_REQUESTS: dict[str, Shape] = {
     "restart": Shape(requests.RestartArguments, Nothing),
     "disconnect": Shape(requests.DisconnectArguments, Nothing),
     "terminate": Shape(requests.TerminateArguments, Nothing),
+    "cancel": Shape(requests.CancelArguments, Nothing),
     "exceptionInfo": Shape(requests.ExceptionInfoArguments, bodies.ExceptionInfoBody),
     "source": Shape(requests.SourceArguments, bodies.SourceBody),
 }
@@ -121,6 +122,9 @@ STANDARD_EVENTS: dict[str, type] = {
     "breakpoint": events.BreakpointBody,
     "invalidated": events.InvalidatedBody,
     "capabilities": events.CapabilitiesBody,
+    "progressStart": events.ProgressStartBody,
+    "progressUpdate": events.ProgressUpdateBody,
+    "progressEnd": events.ProgressEndBody,
 }
 
 VENDOR_EVENTS: dict[str, type] = {

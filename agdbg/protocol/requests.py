@@ -25,6 +25,7 @@ class InitializeArguments(TypedDict, total=False):
     supportsVariableType: bool
     supportsVariablePaging: bool
     supportsInvalidatedEvent: bool
+    supportsProgressReporting: bool
 
 
 class LaunchArguments(TypedDict, total=False):
@@ -218,6 +219,13 @@ class TerminateArguments(TypedDict, total=False):
     """End the program."""
 
     restart: bool
+
+
+class CancelArguments(TypedDict, total=False):
+    """A request of this client that is not wanted any more, by its number or by that of its progress."""
+
+    requestId: int
+    progressId: str
 
 
 class ExceptionInfoArguments(TypedDict):

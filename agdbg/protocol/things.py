@@ -39,6 +39,7 @@ class Capabilities(TypedDict, total=False):
     supportTerminateDebuggee: bool
     supportSuspendDebuggee: bool
     supportsTerminateRequest: bool
+    supportsCancelRequest: bool
     supportsClipboardContext: bool
     supportsSteppingGranularity: bool
     supportsSingleThreadExecutionRequests: bool

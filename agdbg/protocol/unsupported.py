@@ -9,7 +9,6 @@ _HERE = "a place in autograd is a node, not an instruction or an address"
 #: By command: why it is refused.
 UNSUPPORTED: dict[str, str] = {
     "breakpointLocations": "which lines build a node is known only when they run; set it, and see whether it is hit",
-    "cancel": "requests are answered in at most a few seconds and cannot be cancelled; ignore the answer",
     "completions": "names are not completed; agdbg/find looks for ops and parameters",
     "disassemble": f"{_HERE}; stackTrace and agdbg/node tell of it",
     "goto": "Python cannot jump to another line in the middle of a backward pass; stepBack and reverseContinue go back",

@@ -7,6 +7,7 @@ nodes, and the ports of long edges link to them.
 
 from agdbg.graph.layout import Layout, Route, layout
 from agdbg.graph.model import Graph
+from agdbg.progress import steps
 from agdbg.render.svg_box import BoxDrawer
 from agdbg.render.svg_header import Header
 from agdbg.render.svg_style import DEFINITIONS, STYLE
@@ -39,7 +40,7 @@ class SvgRenderer:
             *header.draw(MARGIN, MARGIN),
             f'<g transform="translate({number(left)} {number(top)})">',
             *_edges(graph, placed),
-            *(drawer.draw(at, box) for at, box in enumerate(placed.boxes)),
+            *(drawer.draw(at, box) for at, box in steps(enumerate(placed.boxes), "drawing boxes", len(placed.boxes))),
             "</g>",
             "</svg>",
         ]

@@ -31,7 +31,6 @@ REQUEST_OF = {
     "supportsReadMemoryRequest": "readMemory",
     "supportsWriteMemoryRequest": "writeMemory",
     "supportsDisassembleRequest": "disassemble",
-    "supportsCancelRequest": "cancel",
     "supportsBreakpointLocationsRequest": "breakpointLocations",
     "supportsInstructionBreakpoints": "setInstructionBreakpoints",
 }
@@ -230,6 +229,20 @@ def terminates_on_leaving(launch):
     os.close(fd)
 
 
+def cancels(launch):
+    """What waits for a drawing, which waits for whoever reads the pipe that it goes to, is never begun."""
+    pipe = launch.path.with_name("graph.txt")
+    os.mkfifo(pipe)
+    launch.begin(stopOnEntry=True)
+    drawing = launch.client.send("agdbg/export", path=str(pipe), overwrite=True)
+    waiting = launch.client.send("agdbg/findings")
+    launch.ask("cancel", requestId=waiting)
+    assert "node" in pipe.read_text()
+    assert launch.client.answer(drawing)["path"] == str(pipe)
+    with pytest.raises(RequestFailed, match="cancelled"):
+        launch.client.answer(waiting)
+
+
 def pages_frames(launch):
     launch.begin(stopOnEntry=True)
     whole = launch.ask("stackTrace", threadId=1)
@@ -261,6 +274,7 @@ HOLDS = {
     "supportsRestartRequest": restarts,
     "supportsExceptionInfoRequest": explains_exceptions,
     "supportsTerminateRequest": terminates,
+    "supportsCancelRequest": cancels,
     "supportTerminateDebuggee": terminates_on_leaving,
     "supportsDelayedStackTraceLoading": pages_frames,
     "supportsSingleThreadExecutionRequests": moves_one_thread,

@@ -305,6 +305,7 @@ REQUESTS = {
     "restart": ({}, {}),
     "disconnect": ({"terminateDebuggee": True}, {}),
     "terminate": ({"restart": False}, {}),
+    "cancel": ({"requestId": 7, "progressId": "1"}, {}),
     "exceptionInfo": (
         {"threadId": 1},
         {"exceptionId": "backward-twice", "description": "...", "breakMode": "always", "details": DETAILS},
@@ -323,6 +324,15 @@ EVENTS = {
     "breakpoint": {"reason": "changed", "breakpoint": BREAKPOINT},
     "invalidated": {"areas": ["variables"], "threadId": 1},
     "capabilities": {"capabilities": CAPABILITIES},
+    "progressStart": {
+        "progressId": "1",
+        "title": "Searching",
+        "requestId": 7,
+        "cancellable": True,
+        "message": "records",
+    },
+    "progressUpdate": {"progressId": "1", "message": "records", "percentage": 12.5},
+    "progressEnd": {"progressId": "1"},
 }
 
 

@@ -315,6 +315,10 @@ class FakeHub:
             "record": 1000 * number + index,
         }
 
+    def do_cancel(self, progressId):
+        self.send("progressEnd", progressId=progressId)
+        return {}
+
     def do_profile(self, start, count, points, **more):
         """What is held goes down by 3 KiB a run; two layers, of which the first has NaN."""
         number = more["pass"]

@@ -134,6 +134,13 @@ async def change(screen):
     await screen.until(lambda: "pass 3 - pass 2" in screen.text)
 
 
+async def working(screen):
+    await stopped(screen)
+    screen.hub.send("progressStart", progressId="1", title="Writing the graph", cancellable=True)
+    screen.hub.send("progressUpdate", progressId="1", message="laying out", percentage=40.0)
+    await screen.until(lambda: "laying out 40%" in screen.text)
+
+
 async def zoomed(screen):
     await stopped(screen)
     await screen.press("1", "Z")
@@ -160,6 +167,7 @@ _ALL = (
     tensor,
     numbers,
     change,
+    working,
     zoomed,
 )
 VIEWS = {each.__name__: each for each in _ALL}

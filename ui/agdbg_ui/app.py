@@ -106,13 +106,14 @@ class AgdbgApp(PaneApp):
         self._title_line, self._banner = TitleLine(id="title"), Banner(hint="x: why", id="banner")
         self.lanes, self.output, self.prompt = Lanes(id="lanes"), OutputPane(id="output"), Prompt(id="prompt")
         self.panes = Panes(self, self.lanes, self.output)
+        self._key_line = KeyLine(id="keys")
         yield TooSmall(LEAST_COLUMNS, LEAST_ROWS, id="small")
         with Vertical(id="main"):
             yield self._title_line
             yield self._banner
             yield self.panes.workspace
             yield self.prompt
-            yield KeyLine(id="keys")
+            yield self._key_line
 
     def on_mount(self) -> None:
         """Show the empty screen, then connect."""
@@ -212,6 +213,13 @@ class AgdbgApp(PaneApp):
     @on(messages.Printed)
     def _on_printed(self, message: messages.Printed) -> None:
         self.output.feed(message.text)
+
+    @on(messages.Progressed)
+    def _on_progressed(self) -> None:
+        work = self.session.works.newest if self.session is not None else None
+        self._key_line.work = work
+        if isinstance(self.screen, ExportScreen):
+            self.screen.show_work(work)
 
     @on(messages.Refused)
     def _on_refused(self, message: messages.Refused) -> None:
@@ -317,6 +325,13 @@ class AgdbgApp(PaneApp):
         self.panes.focus(pane)
         if pane == "findings" and self._findings is not None:
             self._findings.look_again()
+
+    def action_leave(self) -> None:
+        """End what the hub works at; when that is nothing, back to the graph."""
+        if self.session is not None and self.session.cancel():
+            self.say("cancelled")
+        else:
+            self.panes.focus("graph")
 
     def action_walk(self, by: int) -> None:
         """To the next line that shows what went wrong, or the one before."""

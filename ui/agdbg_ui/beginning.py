@@ -25,7 +25,7 @@ async def begin(
     """
     request = backend.request
     who = {"clientID": "agdbg", "clientName": "agdbg", "adapterID": "agdbg", "pathFormat": "path"}
-    abilities = await request("initialize", **who)
+    abilities = await request("initialize", **who, supportsProgressReporting=True)
     await request(command, **arguments)
     await initialized.wait()
     await filters.begin(abilities)

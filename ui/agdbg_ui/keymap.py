@@ -171,7 +171,8 @@ KEYS = [
     Key("plus", "+", "grow(5)", "", 0, MOVE, "more room for the graph", "grow"),
     Key("minus", "-", "grow(-5)", "", 0, MOVE, "less room for the graph", "shrink"),
     Key("Z", "Z", "zoom", "", 0, MOVE, "let this pane have all the room; again gives it back", "zoom"),
-    Key("0,escape", "0 Esc", "pane('graph')", "", 0, MOVE, "back to the graph", "view graph"),
+    Key("0", "0", "pane('graph')", "", 0, MOVE, "back to the graph", "view graph"),
+    Key("escape", "Esc", "leave", "", 0, MOVE, "cancel what takes long; otherwise back to the graph", "cancel"),
     Key("i", "i", "type_in", "", 0, DO, "type into the program (input, pdb); Esc leaves", "type"),
     Key("y", "y", "copy", "", 0, DO, "copy what the cursor is on (OSC 52, through ssh and tmux as well)", "copy"),
     Key(

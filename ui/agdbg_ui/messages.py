@@ -25,6 +25,10 @@ class Printed(Message):
         self.text = text
 
 
+class Progressed(Message):
+    """What the hub works at is something else, or has come further: `Session.works` has it."""
+
+
 class Refused(Message):
     """The hub refused a request; the text says why and what to do."""
 

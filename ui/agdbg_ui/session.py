@@ -18,12 +18,13 @@ from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.filters import Filters
 from agdbg_ui.losing import left_alone
-from agdbg_ui.messages import Barrier, Body, Grew, Moved, Noted, Printed, Refused, ViewChanged
+from agdbg_ui.messages import Barrier, Body, Grew, Moved, Noted, Printed, Progressed, Refused, ViewChanged
 from agdbg_ui.newest import Newest
 from agdbg_ui.printed import OutputGate
 from agdbg_ui.queries import Queries
 from agdbg_ui.steps import Steps
 from agdbg_ui.view import Life, Stop, View, frame_of
+from agdbg_ui.work import Works
 
 #: Frames asked for at a stop: enough to see the node, its origin and who called backward.
 FRAMES = 50
@@ -52,6 +53,7 @@ class Session:
         ask: the queries about the graph and the program.
         breakpoints: those of all clients.
         filters: the errors to stop at.
+        works: what the hub works at for so long that it tells of it.
         hits: by the number of a breakpoint, how often the program has stopped at it since this client is there.
         listener: called with the name and body of each event, and of breakpoints that were set here.
     """
@@ -64,6 +66,7 @@ class Session:
         self.ask = Queries(backend)
         self.breakpoints = Breakpoints(backend)
         self.filters = Filters(backend)
+        self.works = Works()
         self._ready = asyncio.Event()
         self._ended = asyncio.Event()
         self._stops: dict[int, Stop] = {}
@@ -92,6 +95,9 @@ class Session:
             "agdbg/grew": self._on_grew,
             "agdbg/ended": self._on_ended,
             "agdbg/restarted": self._on_restarted,
+            "progressStart": lambda body: self._progressed(self.works.start, body),
+            "progressUpdate": lambda body: self._progressed(self.works.update, body),
+            "progressEnd": lambda body: self._progressed(self.works.end, body),
         }
         backend.on_event = self._on_event
         backend.closed.add_done_callback(self._on_closed)
@@ -177,6 +183,21 @@ class Session:
     def force(self, command: str) -> None:
         """Step back across a barrier all the same."""
         self.keep(asyncio.get_running_loop().create_task(self._forced(command)))
+
+    def cancel(self) -> bool:
+        """Let the hub end what it works at; False when that is nothing, or cannot be cancelled."""
+        work = self.works.newest
+        if work is None or not work.cancellable:
+            return False
+        self.keep(asyncio.get_running_loop().create_task(self._cancel(work.id)))
+        return True
+
+    async def _cancel(self, number: str) -> None:
+        await self._backend.request("cancel", progressId=number)
+
+    def _progressed(self, take: Callable[[Body], None], body: Body) -> None:
+        take(body)
+        self._post(Progressed())
 
     async def pause(self) -> None:
         """Stop at the next node; when none comes soon, the view says that it is waited for."""
@@ -400,6 +421,10 @@ class Session:
             self._ended.set()
             return
         self._over("the hub is gone")
+        self.works.clear()
+        self._post(Progressed())
+        self._stops.clear()
+        self._settle()
         self._ended.set()
         self._ready.set()
         self._set(life="lost", stop=None, stopped=(), why=left_alone(self.view, str(error)))

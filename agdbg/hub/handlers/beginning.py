@@ -30,6 +30,7 @@ CAPABILITIES: dict[str, Any] = {
     "supportsRestartRequest": True,
     "supportsExceptionInfoRequest": True,
     "supportsTerminateRequest": True,
+    "supportsCancelRequest": True,
     "supportTerminateDebuggee": True,
     "supportsDelayedStackTraceLoading": True,
     "supportsSingleThreadExecutionRequests": True,
@@ -56,6 +57,7 @@ def initialize(call: Call) -> Body:
     call.session.introduced(call.client)
     call.client.name = call.arguments.get("clientName") or call.arguments.get("clientID") or call.client.name
     call.client.hears_invalidated = bool(call.arguments.get("supportsInvalidatedEvent"))
+    call.client.hears_progress = bool(call.arguments.get("supportsProgressReporting"))
     call.ok(CAPABILITIES)
     call.client.send(event(call.client.next_seq(), "initialized"))
     return None

@@ -17,3 +17,13 @@ def control(call: Call) -> Body:
     elif release:
         in_control.release(call.client)
     return in_control.body(call.client)
+
+
+@handles("cancel")
+def cancel(call: Call) -> Body:
+    """A request of this client is not wanted any more, by its number or by that of its progress."""
+    request, progress = call.arguments.get("requestId"), call.arguments.get("progressId")
+    if request is None and progress is None:
+        raise Refused("cancel: neither requestId nor progressId is given; name one of them")
+    call.session.tasks.cancel(call.client, request, progress)
+    return None

@@ -7,6 +7,7 @@ from agdbg.errors import InputError
 from agdbg.hub.call import Body, Call, Refused, handles
 from agdbg.hub.diagnosis import findings_body
 from agdbg.hub.inspector import look_at
+from agdbg.progress import report
 
 
 @handles("agdbg/rows")
@@ -146,10 +147,14 @@ def _written(history: Any, path: Path, pass_id: int | None, is_full: bool) -> Bo
     try:
         renderer = renderer_for(path)
         destination.check()
+        report("reading the graph")
         drawn = collapse(graph_of(history.facts(), pass_id), full=is_full)
         if not drawn.nodes:
             raise Refused(f"agdbg/export: {path}: no graph was recorded, so there is nothing to draw")
-        destination.write(renderer.render(drawn))
+        report("drawing")
+        text = renderer.render(drawn)
+        report("writing the file")
+        destination.write(text)
     except UnknownSuffix as error:
         raise Refused(f"agdbg/export: {error}") from None
     except ValueError as error:

@@ -9,11 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Input, Label, Static
+from textual.worker import Worker
 
 from agdbg.commands.destination import Destination
 from agdbg.errors import InputError
 from agdbg_ui.screens.modal import Modal
 from agdbg_ui.text import safe
+from agdbg_ui.work import Work
 
 #: Writes the graph to an absolute path, over an old file when that is True, and returns what to say.
 Write = Callable[[str, bool], Awaitable[str]]
@@ -28,7 +30,7 @@ class ExportScreen(Modal[str | None]):
         write: writes.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave", show=False)]
 
     DEFAULT_CSS = """
     ExportScreen { align: center middle; }
@@ -47,7 +49,7 @@ class ExportScreen(Modal[str | None]):
         super().__init__()
         self._name, self._write = name, write
         self._agreed = ""
-        self._busy = False
+        self._writing: Worker[None] | None = None
 
     def compose(self) -> ComposeResult:
         """A line for the file name."""
@@ -70,7 +72,7 @@ class ExportScreen(Modal[str | None]):
     async def on_input_submitted(self, event: Input.Submitted) -> None:
         """Write, or ask before an old file is replaced."""
         event.stop()
-        if self._busy or not self.is_on_top:
+        if self._writing is not None or not self.is_on_top:
             return
         if not event.value.strip():
             self._say("name a file; its suffix says the format", "-bad")
@@ -83,15 +85,28 @@ class ExportScreen(Modal[str | None]):
             self._agreed = path
             self._say(f"{path} exists. Enter again replaces it.", "-warn")
             return
-        self._busy = True
-        self._say("writing …", "")
-        self.run_worker(self._export(path))
+        self._say("writing …   Esc cancels", "")
+        self._writing = self.run_worker(self._export(path), exit_on_error=False)
+
+    def show_work(self, work: Work | None) -> None:
+        """How far the hub is."""
+        if self._writing is not None and work is not None:
+            self._say(f"{work.words}   Esc cancels", "")
+
+    def action_leave(self) -> None:
+        """Write no more, or leave."""
+        if self._writing is None:
+            self.dismiss()
+            return
+        self._writing.cancel()
+        self._writing = None
+        self._say("cancelled: nothing was written", "-warn")
 
     async def _export(self, path: str) -> None:
         try:
             said = await self._write(path, self._agreed == path)
         except Exception as error:
-            self._busy = False
+            self._writing = None
             if self.is_on_top:
                 self._say(str(error), "-bad")
         else:

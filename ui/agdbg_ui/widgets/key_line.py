@@ -1,4 +1,4 @@
-"""The last line of the screen: the keys used most, of those that do something now."""
+"""The last line of the screen: the keys used most, of those that do something now; or what the hub works at."""
 
 from textual import events
 from textual.reactive import reactive
@@ -12,6 +12,7 @@ from agdbg_ui.view import View
 from agdbg_ui.widgets.painting import paint
 from agdbg_ui.widgets.program_input import ProgramInput
 from agdbg_ui.widgets.title_line import TitleLine
+from agdbg_ui.work import Work
 
 _KEY = "bold $text-accent"
 #: While a line for the program is typed; `action` is one of the input line.
@@ -55,6 +56,7 @@ class KeyLine(Widget):
 
     view: reactive[View] = reactive(View)
     typing: reactive[bool] = reactive(False)
+    work: reactive[Work | None] = reactive(None)
 
     def on_mount(self) -> None:
         """Follow the state of the program, and which widget has the keys."""
@@ -74,13 +76,18 @@ class KeyLine(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The line."""
+        if self.work is not None:
+            return paint(self, self.work.pieces(), self.size.width)
         pieces: Pieces = []
         for key in self.keys:
             pieces += [(f" {key.shown} ", _KEY), (f"{key.label} ", ASIDE)]
         return paint(self, pieces, self.size.width)
 
     async def on_click(self, event: events.Click) -> None:
-        """Do what the key does."""
+        """Do what the key does, or cancel what is worked at."""
+        if self.work is not None:
+            await self.app.run_action("leave")
+            return
         at = 0
         for key in self.keys:
             at += footer_width(key)

@@ -1,0 +1,107 @@
+"""What the hub works at for long is shown, and Esc ends it."""
+
+import asyncio
+
+from agdbg_tests_driving import drive
+
+from agdbg_ui.work import Work, Works
+
+
+def begins(hub, number="1", **more):
+    hub.send("progressStart", **{"progressId": number, "title": "Writing the graph", "cancellable": True} | more)
+
+
+def test_the_last_line_says_how_far_it_is_until_it_ends(shown):
+    async def script(screen):
+        await screen.stop(6)
+        begins(screen.hub)
+        await screen.until(lambda: "Writing the graph   Esc cancels" in screen.lines()[-1])
+        screen.hub.send("progressUpdate", progressId="1", message="laying out", percentage=40.0)
+        await screen.until(lambda: "Writing the graph: laying out 40%" in screen.lines()[-1])
+        await screen.press("down")
+        assert screen.hub.asked("cancel") == []
+        screen.hub.send("progressEnd", progressId="1")
+        await screen.until(lambda: "n next" in screen.lines()[-1])
+
+    drive(shown, script)
+
+
+def test_esc_cancels_the_newest_and_else_goes_back_to_the_graph(shown):
+    async def script(screen):
+        await screen.stop(6)
+        begins(screen.hub)
+        begins(screen.hub, "2", title="Searching")
+        await screen.until(lambda: "Searching" in screen.lines()[-1])
+        await screen.press("1", "escape")
+        await screen.until(lambda: screen.hub.asked("cancel") == [{"progressId": "2"}])
+        assert screen.app.focused is screen.app.panes.inspector
+        await screen.press("escape")
+        await screen.until(lambda: screen.hub.asked("cancel") == [{"progressId": "2"}, {"progressId": "1"}])
+        await screen.until(lambda: "n next" in screen.lines()[-1])
+        await screen.press("escape")
+        assert screen.app.focused is screen.app.lanes
+        assert len(screen.hub.asked("cancel")) == 2
+
+    drive(shown, script)
+
+
+def test_what_cannot_be_cancelled_is_not(shown):
+    async def script(screen):
+        await screen.stop(6)
+        begins(screen.hub, cancellable=False)
+        await screen.until(lambda: "Writing the graph" in screen.lines()[-1])
+        assert "Esc" not in screen.lines()[-1]
+        await screen.press("1", "escape")
+        assert screen.app.focused is screen.app.lanes
+        assert screen.hub.asked("cancel") == []
+
+    drive(shown, script)
+
+
+def test_a_graph_that_is_being_written_can_be_given_up(shown, tmp_path):
+    async def script(screen):
+        held = screen.hub.held["agdbg/export"] = asyncio.Event()
+        await screen.stop(6)
+        await screen.press("e")
+        screen.app.screen.query_one("Input").value = str(tmp_path / "graph.svg")
+        await screen.press("enter")
+        await screen.until(lambda: "writing …" in screen.text)
+        begins(screen.hub)
+        await screen.until(lambda: "Writing the graph   Esc cancels" in screen.text)
+        await screen.press("escape")
+        await screen.until(lambda: "cancelled: nothing was written" in screen.text)
+        assert list(tmp_path.iterdir()) == []
+        held.set()
+        await screen.press("enter")
+        await screen.until(lambda: (tmp_path / "graph.svg").exists())
+        assert (
+            len(screen.app.screen_stack) == 1 or await screen.until(lambda: len(screen.app.screen_stack) == 1) is None
+        )
+
+    drive(shown, script)
+
+
+def test_when_the_hub_dies_nothing_is_worked_at(shown):
+    async def script(screen):
+        await screen.stop(6)
+        begins(screen.hub)
+        await screen.until(lambda: "Writing the graph" in screen.lines()[-1])
+        screen.hub.die()
+        await screen.until(lambda: "Writing the graph" not in screen.lines()[-1])
+
+    drive(shown, script)
+
+
+def test_works_as_they_come_and_go():
+    works = Works()
+    assert works.newest is None
+    works.start({"progressId": "1", "title": "Reading\x1b[2J", "percentage": 3.4})
+    assert works.newest == Work("1", "Reading\x1b[2J", "", 3.4, False)
+    assert "\x1b" not in works.newest.words and works.newest.words.endswith(" 3%")
+    works.update({"progressId": "1", "message": "records"})
+    assert works.newest.percentage is None
+    works.update({"progressId": "9", "message": "nobody's"})
+    works.end({"progressId": "9"})
+    assert works.newest.message == "records"
+    works.end({"progressId": "1"})
+    assert works.newest is None

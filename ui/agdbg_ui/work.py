@@ -1,0 +1,67 @@
+"""Work of the hub that takes a while, as it tells of it: what, how far, and how to end it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agdbg_ui.amounts import bar
+from agdbg_ui.text import Pieces, safe
+from agdbg_ui.themes import ASIDE, LABEL
+
+_BAR_CELLS = 12
+
+
+@dataclass(frozen=True)
+class Work:
+    """One request that the hub works at; `percentage` is None where nobody knows."""
+
+    id: str
+    title: str
+    message: str = ""
+    percentage: float | None = None
+    cancellable: bool = False
+
+    @property
+    def words(self) -> str:
+        """What is done, and how far it is."""
+        part = "" if self.percentage is None else f" {self.percentage:.0f}%"
+        return safe(f"{self.title}{f': {self.message}' if self.message else ''}{part}")
+
+    def pieces(self) -> Pieces:
+        """The same with a bar."""
+        drawn = "" if self.percentage is None else f"  {bar(self.percentage / 100, _BAR_CELLS)}"
+        leave = "   Esc cancels" if self.cancellable else ""
+        return [(f" {self.words}", ""), (drawn, LABEL), (leave, ASIDE)]
+
+
+class Works:
+    """All that the hub works at for this client, the newest last."""
+
+    def __init__(self) -> None:
+        self._works: dict[str, Work] = {}
+
+    @property
+    def newest(self) -> Work | None:
+        """What is shown."""
+        return next(reversed(self._works.values()), None)
+
+    def start(self, body: Mapping[str, Any]) -> None:
+        """The body of ``progressStart``."""
+        number = body["progressId"]
+        self._works[number] = Work(
+            number, body["title"], body.get("message", ""), body.get("percentage"), body.get("cancellable", False)
+        )
+
+    def update(self, body: Mapping[str, Any]) -> None:
+        """The body of ``progressUpdate``: what is not in it holds on, but a percentage belongs to its message."""
+        if (known := self._works.get(body["progressId"])) is not None:
+            message = body.get("message", known.message)
+            self._works[known.id] = replace(known, message=message, percentage=body.get("percentage"))
+
+    def end(self, body: Mapping[str, Any]) -> None:
+        """The body of ``progressEnd``."""
+        self._works.pop(body["progressId"], None)
+
+    def clear(self) -> None:
+        """The hub is gone."""
+        self._works.clear()
