@@ -259,3 +259,20 @@ def test_a_dimension_shifted_twice() -> None:
 def test_gather_by_small_integers_is_refused(dtype: str) -> None:
     with pytest.raises(RuntimeError, match="Expected dtype int32/int64 for index"):
         eng.gather(eng.arange(3.0), 0, eng.ones(2, dtype=getattr(eng, dtype)))
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
+@pytest.mark.parametrize("spread", ["var", "std"])
+@pytest.mark.parametrize(("correction", "options"), [(3, {}), (5, {}), (3, {"dim": 0}), (9, {"dim": (0,)})])
+def test_gradient_of_a_spread_without_degrees_of_freedom(spread: str, correction: int, options: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    found = []
+    for lib in (torch, eng):
+        x = lib.tensor([0.0, 1.0, 2.0], requires_grad=True)
+        found.append(gradient_of(lib, getattr(lib, spread)(x, correction=correction, **options), x))
+    np.testing.assert_array_equal(found[1], found[0])
+
+
+def gradient_of(lib: Any, result: Any, x: Any) -> Any:
+    (g,) = lib.autograd.grad(result, [x])
+    return g.numpy()

@@ -79,7 +79,10 @@ def pick_backward(F: Any, g: Any, shape: Shape, indices: Any, dim: int, keepdim:
 
 def var_grad(F: Any, g: Any, x: Any, dim: Dims, correction: int, keepdim: bool) -> Any:
     """Gradient of the variance."""
-    scale = _over(2.0, F.numel(x.shape, dim) - correction)
+    free = F.numel(x.shape, dim) - correction
+    if not dim and dim != 0 and free <= 0:  # infinite whatever the sign, as in PyTorch, which differs for a dim
+        return g * (F.abs(x - F.mean_dim(x, dim, True)) * math.inf)
+    scale = _over(2.0, free)
     return expand_dims(F, g, x.shape, dim, keepdim) * (scale * (x - F.mean_dim(x, dim, True)))
 
 
