@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from agdbg.last_output import SHOWN, end_of, plain_lines
+from agdbg.last_output import end_of, plain_lines
 from agdbg.launch import place
 from agdbg.render.clean import printable
 
@@ -28,15 +28,16 @@ def ending(result: Any, *, keep: bool = True) -> str:
         return ""
     if result.killed:
         return f"{name} {result.ending}: it was killed, as you chose"
-    lines = _last_lines(Path(result.trace) / place.OUTPUT_FILE, SHOWN if keep else _MANY) if result.trace else []
+    lines = _last_lines(Path(result.trace) / place.OUTPUT_FILE, keep=keep) if result.trace else []
     return "\n".join([f"{name} {result.ending}{'; the end of its output:' if lines else ''}", *lines])
 
 
-def _last_lines(output: Path, limit: int) -> list[str]:
+def _last_lines(output: Path, *, keep: bool) -> list[str]:
     try:
         with open(output, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LOOKED_AT))
             text = file.read().decode(errors="replace")
     except OSError:
         return []
-    return [f"  {printable(line.expandtabs())}" for line in end_of(plain_lines(text), limit)]
+    lines = plain_lines(text.rstrip()) if text.strip() else []
+    return [f"  {printable(line.expandtabs())}" for line in (end_of(lines) if keep else lines[-_MANY:])]

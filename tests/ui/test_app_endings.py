@@ -109,6 +109,23 @@ def test_a_recording_without_output_says_why(shown, kept):
     drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/srv/t"})
 
 
+def test_a_program_with_a_terminal_of_its_own_is_typed_to_there(shown):
+    async def script(screen):
+        await screen.press("3")
+        await screen.until(lambda: "is not recorded" in screen.text)
+        await screen.press("enter")
+        await screen.until(lambda: toasts(screen) and not screen.app.output.input_mode)
+        screen.app._notifications.clear()
+        await screen.press("0", "i")
+        assert "type there" in toasts(screen)[-1]
+        assert not screen.app.output.input_mode
+
+    def prepare(hub):
+        hub.output_kept = False
+
+    drive(shown, script, prepare=prepare, command="attach", arguments={})
+
+
 def test_the_editor_opens_all_output_from_its_pane(shown, monkeypatch):
     asked = []
 

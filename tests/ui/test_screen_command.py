@@ -70,9 +70,11 @@ def test_of_a_bad_end_without_output_the_status_is_told(said, directory):
 
 
 def test_what_goes_with_its_trace_is_told_more_of_and_not_named(said, directory):
-    (directory / OUTPUT_FILE).write_text("".join(f"{number}\n" for number in range(300)))
+    (directory / OUTPUT_FILE).write_text("".join(f"{number}\n" for number in range(300)) + TRACEBACK)
     lines = said(TuiResult(status=1, trace=str(directory), **BAD), keep=False)[1].split("\n")
-    assert (len(lines), lines[1], lines[-1]) == (201, "  100", "  299")
+    assert (len(lines), lines[1], lines[-1]) == (201, "  103", "  KeyError: 'a'")
+    (directory / OUTPUT_FILE).write_text("\r\n")
+    assert said(TuiResult(status=1, trace=str(directory), **BAD), keep=False)[1].endswith("\na.py ended with status 1")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from agdbg_ui.memory import Memory
 from agdbg_ui.newest import Newest
 from agdbg_ui.palette import KeyCommands
 from agdbg_ui.palettes import ORDER, WORDS, after, register
-from agdbg_ui.pane_app import PaneApp
+from agdbg_ui.pane_app import OWN_TERMINAL, PaneApp
 from agdbg_ui.panes import Panes, Workspace
 from agdbg_ui.prompts import Prompts
 from agdbg_ui.refreshing import Refreshing
@@ -403,6 +403,9 @@ class AgdbgApp(PaneApp):
         if self.session is None or not self.session.view.alive:
             is_lost = self.session is not None and self.session.view.life == "lost"
             self.say(GONE if is_lost else "there is no program to type for")
+            return
+        if not self.session.view.output_kept:
+            self.say(OWN_TERMINAL)
             return
         self.panes.show("output")
         self.output.enter_input_mode()

@@ -34,6 +34,9 @@ from agdbg_ui.widgets.stops import StopsPane
 from agdbg_ui.widgets.timeline import TimelinePane
 from agdbg_ui.widgets.tree import TreeView
 
+#: Said to whoever wants to type into a program that the hub has not started.
+OWN_TERMINAL = "the program has its own terminal: type there"
+
 
 class PaneApp(App[TuiResult]):
     """Answers the panes.
@@ -196,8 +199,11 @@ class PaneApp(App[TuiResult]):
 
     @on(OutputPane.InputModeChanged)
     def _on_input_mode(self, message: OutputPane.InputModeChanged) -> None:
-        if message.active and (self.session is None or not self.session.view.alive):
+        view = self.session.view if self.session is not None else None
+        if message.active and (view is None or not view.alive or not view.output_kept):
             self.output.leave_input_mode()
+            if view is not None and view.alive:
+                self.say(OWN_TERMINAL)
 
     @on(Banner.Opened)
     def _on_banner_opened(self) -> None:

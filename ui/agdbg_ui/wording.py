@@ -84,7 +84,8 @@ def ended_banner(view: View, error: str, last_line: str, nothing: str) -> tuple[
 def no_output(view: View) -> str:
     """What the output pane says while there is none."""
     if not view.output_kept:
-        return "what the program printed was not recorded: it went to its own terminal (run --headless, listen)"
+        prints, goes = ("prints is", "goes") if view.alive else ("printed was", "went")
+        return f"what the program {prints} not recorded: it {goes} to its own terminal (run --headless, listen)"
     return "the program has written nothing" + (" yet" if view.alive or view.life == "starting" else "")
 
 
