@@ -5,13 +5,13 @@ run again, or *pending*. When all nodes are drawn they are those at the end of t
 """
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from os.path import basename
 from typing import Literal
 
 from agdbg.events import ACCUMULATE_SEQUENCE, Kind, Provenance
 from agdbg.graph.model import Badge, BadgeKind, Certainty, Graph, GraphEdge, GraphNode, ModuleCall, NodeState
-from agdbg.progress import steps
+from agdbg.progress import report, steps
 from agdbg.record.lookup import Site
 from agdbg.record.query import ErrorFact, Facts, NodeFact, PassFact
 
@@ -23,6 +23,8 @@ _CERTAINTY: dict[Provenance, Certainty] = {
 
 
 _LISTED_PASSES = 5
+#: Nodes that are read from one report of how far that is to the next.
+_REPORTED = 512
 
 
 def graph_of(facts: Facts, pass_id: int | Literal["all"] | None = None) -> Graph:
@@ -102,7 +104,7 @@ class _Builder:
         graph.notes = self._notes(graph)
         return graph
 
-    def _reach(self, starts: Iterable[int]) -> dict[int, NodeFact]:
+    def _reach(self, starts: Sequence[int]) -> dict[int, NodeFact]:
         found: dict[int, NodeFact] = {}
         todo = list(starts)
         while todo:
@@ -114,6 +116,8 @@ class _Builder:
                 self._unknown.add(number)
             else:
                 found[number] = fact
+                if not len(found) % _REPORTED:
+                    report("reading nodes", len(found), self._drawn.planned if self._drawn else len(starts))
                 todo += [edge.node for edge in fact.edges if edge.node]
         return found
 

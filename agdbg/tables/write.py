@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agdbg.errors import InputError
+from agdbg.progress import report
 from agdbg.record import Facts
 from agdbg.tables.model import CHUNK, Row, Table
 
@@ -25,7 +26,8 @@ def to_sqlite(facts: Facts, tables: Sequence[Table], path: Path) -> None:
         for pragma in ("journal_mode = OFF", "synchronous = OFF"):  # a file that is not whole is thrown away
             database.execute(f"PRAGMA {pragma}")
         database.execute("BEGIN")
-        for table in tables:
+        for done, table in enumerate(tables):
+            report(f"table {table.name}", done, len(tables))
             columns = ", ".join(f'"{column.name}" {_SQL[column.type]}' for column in table.columns)
             database.execute(f'CREATE TABLE "{table.name}" ({columns})')
             marks = ", ".join("?" * len(table.columns))

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import sqlite3
 import threading
 
 import pytest
@@ -235,6 +236,34 @@ def test_a_drawing_that_is_cancelled_leaves_the_file_as_it_was(working, tmp_path
         client.answer(number)
     assert ended == [True]
     assert [(each.name, each.read_text()) for each in (tmp_path / "out").iterdir()] == [("graph.svg", "")]
+
+
+def test_a_database_that_is_cancelled_leaves_nothing(working, tmp_path, monkeypatch):
+    client, _, ended = working
+    begun = threading.Event()
+    monkeypatch.setattr("agdbg.tables.write._rows", lambda facts, table: iter(lambda: endless(begun, ended), 0))
+    (tmp_path / "out").mkdir()
+    number = client.send("agdbg/export", path=str(tmp_path / "out" / "all.sqlite"))
+    assert begun.wait(PATIENCE_S)
+    client.request("cancel", requestId=number)
+    with pytest.raises(RequestFailed, match="cancelled"):
+        client.answer(number)
+    assert ended == [True]
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_database_is_written_and_not_written_over(working, tmp_path):
+    client, _, _ = working
+    path = tmp_path / "all.sqlite"
+    assert client.request("agdbg/export", path=str(path)) == {"path": str(path), "nodes": 0}
+    database = sqlite3.connect(path)
+    assert database.execute("select count(*) from nodes").fetchall() == [(0,)]
+    database.close()
+    for more in ({}, {"overwrite": True}):
+        with pytest.raises(RequestFailed, match="exists"):
+            client.request("agdbg/export", path=str(path), **more)
+    with pytest.raises(RequestFailed, match="there is no directory"):
+        client.request("agdbg/export", path=str(tmp_path / "none" / "all.db"))
 
 
 def test_a_waiter_that_is_cancelled_cancels_the_work(working, hub):

@@ -139,7 +139,7 @@ KEYS = [
     Key("m", "m", "mark", "", 0, LOOK, "mark a node; at a second one: the ways between them; at a third: none", "mark"),
     Key("w", "w", "walk(1)", "", 0, LOOK, "walk on through the lines that show what went wrong", "walk"),
     Key("W", "W", "walk(-1)", "", 0, LOOK, "walk back through them", "walk back"),
-    Key("e", "e", "export", "export", 6, LOOK, "write the graph to an SVG file", "draw"),
+    Key("e", "e", "export", "export", 6, LOOK, "write the graph to an SVG file, or all to a database", "draw"),
     Key("up,down", "↑ ↓", "", "", 0, MOVE, "select the row above, below; also PgUp, PgDn, Home, End, mouse"),
     Key("tab", "Tab", "app.focus_next", "", 0, MOVE, "to the next pane; Shift+Tab to the one before", "view next"),
     Key(

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from agdbg.errors import InputError
 from agdbg.hub.call import Body, Call, Refused, handles
 from agdbg.hub.diagnosis import findings_body
+from agdbg.hub.exporting import written
 from agdbg.hub.inspector import look_at
-from agdbg.progress import report
 
 
 @handles("agdbg/rows")
@@ -126,7 +125,7 @@ def findings(call: Call) -> Body:
 
 @handles("agdbg/export")
 def export(call: Call) -> Body:
-    """Write a drawing to a file; a path that is not absolute is one below the program's directory."""
+    """Write a drawing, or tables, to a file; a path that is not absolute is one below the program's directory."""
     arguments = call.arguments
     if not arguments["path"] or "\0" in arguments["path"]:
         raise Refused("agdbg/export: the path is empty or has a NUL; name a file, whose suffix says the format")
@@ -134,31 +133,4 @@ def export(call: Call) -> Body:
     if path.exists() and not arguments.get("overwrite"):
         raise Refused(f"agdbg/export: {path} exists; name another file, or let it be overwritten")
     pass_id, is_full = arguments.get("pass"), bool(arguments.get("full"))
-    return call.session.recorded().ask_heavy(call, lambda history: _written(history, path, pass_id, is_full))
-
-
-def _written(history: Any, path: Path, pass_id: int | None, is_full: bool) -> Body:
-    from agdbg.commands.destination import Destination
-    from agdbg.graph.collapse import collapse
-    from agdbg.graph.from_trace import graph_of
-    from agdbg.render import UnknownSuffix, renderer_for
-
-    destination = Destination(str(path))
-    try:
-        renderer = renderer_for(path)
-        destination.check()
-        report("reading the graph")
-        drawn = collapse(graph_of(history.facts(), pass_id), full=is_full)
-        if not drawn.nodes:
-            raise Refused(f"agdbg/export: {path}: no graph was recorded, so there is nothing to draw")
-        report("drawing")
-        text = renderer.render(drawn)
-        report("writing the file")
-        destination.write(text)
-    except UnknownSuffix as error:
-        raise Refused(f"agdbg/export: {error}") from None
-    except ValueError as error:
-        raise Refused(f"agdbg/export: pass {pass_id}: {error}") from None
-    except InputError as error:
-        raise Refused(f"agdbg/export: {str(error).removeprefix('-o ')}") from None
-    return {"path": str(path), "nodes": drawn.size}
+    return call.session.recorded().ask_heavy(call, lambda history: written(history, path, pass_id, is_full))

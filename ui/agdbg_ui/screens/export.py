@@ -54,7 +54,9 @@ class ExportScreen(Modal[str | None]):
     def compose(self) -> ComposeResult:
         """A line for the file name."""
         with Vertical():
-            yield Label("Write the graph to (.svg, .dot, .json or .txt)", classes="heading", markup=False)
+            yield Label(
+                "Write the graph to (.svg, .dot, .json, .txt; .sqlite: all tables)", classes="heading", markup=False
+            )
             line = Input(self._name, compact=True, select_on_focus=False)
             line.cursor_blink = False
             yield line
