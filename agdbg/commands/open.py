@@ -25,15 +25,15 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
 
 def execute(options: Namespace) -> int:
     """Show the trace until the user quits."""
-    from agdbg.record.reader import Trace
+    from agdbg.record.there import check
 
     batch.check(options)
     if options.batch:
         from agdbg.hub.starting import start_hub
 
-        Trace.open(options.trace)
+        check(options.trace)
         options.address = start_hub().client_socket
         return batch.look(options)
     screen.require("open", f"agdbg explain {options.trace} prints what went wrong")
-    Trace.open(options.trace)  # one that cannot be read is refused here, before the screen changes
+    check(options.trace)  # one that cannot be read is refused here, before the screen changes
     return screen.open_trace(options.trace)

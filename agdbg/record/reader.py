@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agdbg.events import Kind
-from agdbg.record.errors import TraceError
-from agdbg.record.format import RECORD_SIZE, RECORDS_FILE, STRINGS_FILE, WORDS, check_header
+from agdbg.record.format import RECORD_SIZE, RECORDS_FILE, STRINGS_FILE, WORDS
 from agdbg.record.lookup import Op, Site, Strings
 from agdbg.record.metafile import read_meta
+from agdbg.record.there import records_file, unreadable, whole_records
 
 Records = npt.NDArray[np.uint64]
 
@@ -70,7 +70,7 @@ class Trace:
             TraceError: there is nothing, it is no trace, or a version that this reader does not know.
         """
         directory = Path(path)
-        records, problems = _map_records(_records_file(directory))
+        records, problems = _map_records(records_file(directory))
         meta, lost = read_meta(directory)
         return cls(directory, records, meta, problems + lost)
 
@@ -120,33 +120,17 @@ class Trace:
         ]
 
 
-def _records_file(directory: Path) -> Path:
-    if not directory.exists():
-        raise TraceError(f"{directory} does not exist")
-    if not directory.is_dir():
-        raise TraceError(f"{directory} is a file: a trace is a directory with {RECORDS_FILE} in it")
-    file = directory / RECORDS_FILE
-    if not file.is_file():
-        raise TraceError(f"{directory} is not a trace: there is no {RECORDS_FILE} in it")
-    return file
-
-
 def _map_records(file: Path) -> tuple[Records, list[str]]:
     """Map the whole records of a file and tell what follows them."""
     try:
         with open(file, "rb") as stream:
-            whole = check_header(stream.read(RECORD_SIZE), file)
-            size = os.fstat(stream.fileno()).st_size
-            if not whole:
-                return _NO_RECORDS, [f"{RECORDS_FILE} ends in its header, after {size} bytes"]
-            count, rest = divmod(size - RECORD_SIZE, RECORD_SIZE)
-            problems = [f"{RECORDS_FILE}: the last record is cut after {rest} bytes"] if rest else []
+            count, problems = whole_records(stream, file)
             if not count:
                 return _NO_RECORDS, problems
             mapped = np.memmap(stream, dtype="<u8", mode="r", offset=RECORD_SIZE, shape=(count, WORDS))
             return mapped.view(np.ndarray), problems
     except OSError as error:
-        raise TraceError(f"cannot read {file}: {error.strerror or error}") from error
+        raise unreadable(file, error) from error
 
 
 def _missing_counts(trace: Trace) -> list[str]:

@@ -6,15 +6,16 @@ Renderers are imported when first asked for, so that naming the formats costs no
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from agdbg.graph.model import Graph
+if TYPE_CHECKING:
+    from agdbg.graph.model import Graph
 
 
 class Renderer(Protocol):
     """Turns a graph into the text of a file, whole as it is: fold big ones first (`agdbg.graph.collapse`)."""
 
-    def render(self, graph: Graph) -> str:
+    def render(self, graph: "Graph") -> str:
         """Return the whole file, lines ended by LF, encodable as UTF-8."""
         ...
 

@@ -33,7 +33,7 @@ def test_the_probe_sees_what_an_import_brings_in() -> None:
     assert {"agdbg", "textual", "rich"} <= imported_by("agdbg", "textual.app")
 
 
-@pytest.mark.parametrize("module", ["agdbg", "agdbg.events", "agdbg.cli"])
+@pytest.mark.parametrize("module", ["agdbg", "agdbg.events", "agdbg.cli", "agdbg.commands.open", "agdbg.record.there"])
 def test_what_every_command_needs_starts_without_numpy(module: str) -> None:
     assert not imported_by(module) & (OTHER_FLOORS | {"numpy", "graphviz"})
 
@@ -42,3 +42,7 @@ def test_only_the_adapters_bring_in_an_engine() -> None:
     modules = modules_of_the_debugger()
     assert "agdbg.cli" in modules
     assert not imported_by(*(name for name in modules if not name.startswith(ADAPTERS))) & OTHER_FLOORS
+
+
+def test_the_terminal_ui_has_its_first_frame_without_numpy_and_lexers() -> None:
+    assert not imported_by("agdbg_ui.app", "agdbg_ui.main") & {"agdbg_engine", "numpy", "scipy", "graphviz"}

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from pygments.lexer import Lexer  # type: ignore[import-untyped]
-from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]
-from pygments.token import Token, _TokenType  # type: ignore[import-untyped]
 from textual.cache import LRUCache
 
 from agdbg_ui.text import Pieces, safe
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer  # type: ignore[import-untyped]  # it has no types
+    from pygments.token import _TokenType  # type: ignore[import-untyped]  # it has no types
 
 #: Characters of a line that are shown; more make no line of code readable, and lexers are slow on them.
 COLUMNS = 2000
@@ -18,20 +21,21 @@ _BEFORE = 384
 _TAB = 4
 _TOP = re.compile(r"(?:async def|def|class) |@")
 
-_STYLES: dict[_TokenType, str] = {
-    Token.Comment: "italic $foreground 55%",
-    Token.Keyword: "$text-accent",
-    Token.Keyword.Constant: "$text-warning",
-    Token.Literal.Number: "$text-warning",
-    Token.Literal.String: "$text-success",
-    Token.Literal.String.Interpol: "",
-    Token.Name.Builtin: "$text-primary",
-    Token.Name.Builtin.Pseudo: "italic",
-    Token.Name.Class: "bold $text-primary",
-    Token.Name.Decorator: "$text-primary",
-    Token.Name.Function: "bold $text-primary",
-    Token.Name.Exception: "$text-error",
-    Token.Operator.Word: "$text-accent",
+#: By the name of a kind of token.
+_STYLES = {
+    "Comment": "italic $foreground 55%",
+    "Keyword": "$text-accent",
+    "Keyword.Constant": "$text-warning",
+    "Literal.Number": "$text-warning",
+    "Literal.String": "$text-success",
+    "Literal.String.Interpol": "",
+    "Name.Builtin": "$text-primary",
+    "Name.Builtin.Pseudo": "italic",
+    "Name.Class": "bold $text-primary",
+    "Name.Decorator": "$text-primary",
+    "Name.Function": "bold $text-primary",
+    "Name.Exception": "$text-error",
+    "Operator.Word": "$text-accent",
 }
 
 
@@ -45,19 +49,26 @@ class Highlighter:
 
     def __init__(self, lines: Sequence[str], python: bool = True) -> None:
         self._lines = lines
-        self._lexer: Lexer | None = PythonLexer(stripnl=False, ensurenl=True) if python else None
+        self._is_python = python
         self._stretches: LRUCache[int, list[Pieces]] = LRUCache(64)
 
     def line(self, index: int) -> Pieces:
         """Line `index`, counted from 0, safe to show, tabs expanded."""
-        if self._lexer is None:
+        if not self._is_python:
             return [(_shown(self._lines[index]), "")]
         number = index // STRETCH
         if (stretch := self._stretches.get(number)) is None:
             stretch = self._stretches[number] = self._coloured(self._lexer, number * STRETCH)
         return stretch[index % STRETCH]
 
-    def _coloured(self, lexer: Lexer, start: int) -> list[Pieces]:
+    @cached_property
+    def _lexer(self) -> "Lexer":
+        """Loaded when a line is seen first, so that the first frame does not wait for it."""
+        from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]  # it has no types
+
+        return PythonLexer(stripnl=False, ensurenl=True)
+
+    def _coloured(self, lexer: "Lexer", start: int) -> list[Pieces]:
         stop = min(start + STRETCH, len(self._lines))
         begin = self._top_level(start)
         text = "\n".join(map(_shown, self._lines[begin:stop]))
@@ -74,7 +85,7 @@ def _shown(line: str) -> str:
     return safe(line[:COLUMNS].expandtabs(_TAB))
 
 
-def _by_line(tokens: Iterator[tuple[_TokenType, str]], count: int) -> Iterator[Pieces]:
+def _by_line(tokens: "Iterator[tuple[_TokenType, str]]", count: int) -> Iterator[Pieces]:
     """Tokens as lines, `count` of them."""
     line: Pieces = []
     for kind, text in tokens:
@@ -91,10 +102,8 @@ def _by_line(tokens: Iterator[tuple[_TokenType, str]], count: int) -> Iterator[P
         line = []
 
 
-def _style(kind: _TokenType) -> str:
-    at: _TokenType | None = kind
-    while at is not None:
-        if at in _STYLES:
-            return _STYLES[at]
-        at = at.parent
-    return ""
+def _style(kind: "_TokenType") -> str:
+    name = str(kind).removeprefix("Token.")
+    while name and name not in _STYLES:
+        name = name.rpartition(".")[0]
+    return _STYLES.get(name, "")

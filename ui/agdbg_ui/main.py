@@ -1,5 +1,6 @@
 """The ways into the UI: run a program, open a trace, attach to a hub."""
 
+import gc
 import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,9 +38,11 @@ def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiRe
     """A hub takes as long to start as the UI to be loaded, so both are done at once."""
     with ThreadPoolExecutor(1) as beside:
         found = beside.submit(_address, address)
+        gc.disable()  # nothing of what is loaded is garbage, and looking for some takes a tenth of the time
         from agdbg_ui.app import AgdbgApp
         from agdbg_ui.memory import Memory
 
+        gc.enable()
         app = AgdbgApp(_connector(found), command, arguments, memory=Memory.of_person())
         return app.run() or TuiResult(error=_crash(app.return_code))
 
