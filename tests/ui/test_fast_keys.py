@@ -136,11 +136,12 @@ def test_an_export_that_is_left_while_it_writes(shown, tmp_path, monkeypatch, fa
         if fails:
             screen.hub.refuse["agdbg/export"] = RequestFailed("no space left")
         await screen.press("e", "enter")
-        await screen.at_once("escape", "question_mark")
+        await screen.at_once("escape", "escape", "question_mark")  # the first one cancels
         screen.hub.held["agdbg/export"].set()
         await screen.settle()
         assert ExportScreen not in stack(screen)
         assert screen.app.is_running
+        assert os.listdir() == []
 
     drive(shown, script)
 
