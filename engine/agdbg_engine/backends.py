@@ -17,6 +17,7 @@ from .summaries import WORDS, Found, read
 
 if TYPE_CHECKING:
     from .fused import Fused
+    from .rowwise import Layout, Rowwise
 
 
 class MemoryUse(NamedTuple):
@@ -98,6 +99,10 @@ class Backend:
 
     def elementwise(self, formula: Fused) -> Callable[..., Any] | None:
         """A function that computes ``formula`` in one kernel; ``None`` where there are no kernels."""
+        return None
+
+    def rowwise(self, formula: Rowwise, place: Layout, arrays: tuple[Any, ...], by_row: tuple[Any, ...]) -> Any:
+        """``formula`` of ``arrays`` in one kernel; ``None`` where there are no kernels."""
         return None
 
     def ask(self, array: Any) -> Any:

@@ -23,7 +23,8 @@ class Fused:
     Attributes:
         inputs, outputs: declarations such as ``T g, T x, float64 beta``; all of ``T`` have one dtype, float32 or float64.
         body: statements in C++ that use and set those names.
-        reference: the same in Python, for NumPy.
+        reference: the same in Python, for NumPy; of an update a function that changes its last arguments, the outputs.
+        updates: whether the outputs are read too: they are arrays that the formula changes.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Fused:
     outputs: str
     body: str
     reference: Callable[..., Any]
+    updates: bool = False
 
 
 FUSED: dict[str, Fused] = {}
@@ -63,3 +65,26 @@ def fused(inputs: str, outputs: str, body: str) -> Callable[[F], F]:
         return cast(F, call)
 
     return decorate
+
+
+def update(name: str, inputs: str, outputs: str, body: str, reference: Callable[..., None]) -> Fused:
+    """Declare a formula that changes arrays in place: the step of an optimiser."""
+    if name in FUSED:
+        raise ValueError(f"there is a fused formula {name} already: C has one space of names")
+    made = FUSED[name] = Fused(name, inputs, outputs, body, reference, True)
+    return made
+
+
+def updated(formula: Fused, numbers: tuple[Any, ...], *arrays: Any) -> bool:
+    """Whether a kernel has changed the last of ``arrays`` by ``formula``; the first of them are its inputs, before ``numbers``."""
+    first = arrays[0]
+    if type(first) is ndarray or any(a.dtype != first.dtype or a.dtype.char not in "fd" for a in arrays):
+        return False
+    from .backends import backend_of
+
+    kernel = backend_of(first).elementwise(formula)
+    if kernel is None:
+        return False
+    inputs = len(arrays) - len(formula.outputs.split(", "))
+    kernel(*arrays[:inputs], *numbers, *arrays[inputs:])
+    return True

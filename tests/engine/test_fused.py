@@ -98,7 +98,7 @@ def inputs_of(formula, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", sorted(FUSED))
+@pytest.mark.parametrize("name", sorted(name for name, formula in FUSED.items() if not formula.updates))
 def test_in_c_as_in_python(library, name, dtype):
     formula = FUSED[name]
     for given in inputs_of(formula, dtype):
@@ -111,6 +111,74 @@ def test_in_c_as_in_python(library, name, dtype):
             continue
         tolerance = 2e-6 if dtype == np.float32 else 1e-12
         np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), tolerance, tolerance)
+
+
+OF_STEPS = {
+    "sign": -1.0, "decay": 0.1, "shrink": 0.98, "b1": 0.9, "b2": 0.99, "size": 0.01, "divisor": 0.8, "eps": 1e-8, "lr": 0.1, "momentum": 0.9,
+    "fresh": 0.75,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["all options", "no option"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", sorted(name for name, formula in FUSED.items() if formula.updates))
+def test_steps_in_c_as_in_python(library, name, dtype, plain):
+    formula, rng = FUSED[name], np.random.default_rng(0)
+    inputs, outputs = declared(formula.inputs), declared(formula.outputs)
+    g = rng.standard_normal(50).astype(dtype)
+    numbers = {**OF_STEPS, "nesterov": not plain, **({"sign": 1.0, "decay": 0.0, "shrink": 1.0} if plain else {})}
+    given = [g if n == "g" else numbers[n] for _, n in inputs]
+    before = [(rng.standard_normal(50) ** (1 if n in "pm" else 2)).astype(dtype) for _, n in outputs]
+    expected = [a.copy() for a in before]
+    formula.reference(*given, *expected)
+    whole = [
+        np.ascontiguousarray(np.broadcast_to(np.asarray(x, dtype if t == "T" else t), 50))
+        for (t, _), x in zip(inputs, given, strict=True)
+    ]
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*whole, *before)]
+    kind = "float" if dtype == np.float32 else "double"
+    getattr(library, f"{name}_{kind}")(ctypes.c_long(50), *pointers)
+    for a, b in zip(before, expected, strict=True):
+        np.testing.assert_allclose(a, b, *(2e-6,) * 2 if dtype == np.float32 else (1e-12,) * 2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"amsgrad": True, "weight_decay": 0.1},
+        {"maximize": True, "decoupled_weight_decay": True, "weight_decay": 0.1},
+    ],
+)
+@pytest.mark.parametrize("momentum", [None, 0, 0.9])
+def test_optimisers_on_a_device_take_one_kernel_a_parameter(momentum, options, monkeypatch):
+    asked = []
+
+    def elementwise(formula):
+        asked.append(formula.name)
+        return formula.reference
+
+    monkeypatch.setattr(strict.BACKEND, "elementwise", elementwise)
+    options = {k: v for k, v in options.items() if momentum is None or k in ("maximize", "weight_decay")}
+
+    def steps(device):
+        p = ag.tensor([[0.5, -1.0], [2.0, 3.0]], dtype=ag.float64, device=device, requires_grad=True)
+        make = ag.optim.Adam if momentum is None else ag.optim.SGD
+        optimizer = make(
+            [p], lr=0.1, **options, **({} if momentum is None else {"momentum": momentum, "nesterov": momentum > 0})
+        )
+        for _ in range(3):
+            optimizer.zero_grad()
+            (p * p * p).sum().backward()
+            optimizer.step()
+        return p
+
+    there = strict.host(steps("strict")._a)
+    counted = [name for name in asked if name in ("adam", "amsgrad", "sgd", "sgd_momentum")]
+    assert len(counted) == (2 if momentum else 3)  # momentum begins as a copy of the first gradient
+    asked.clear()
+    np.testing.assert_allclose(there, steps("cpu").numpy(force=True), rtol=1e-12)
+    assert asked == []
 
 
 def test_a_device_with_kernels_gets_them(monkeypatch):

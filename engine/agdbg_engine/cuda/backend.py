@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends import Backend, MemoryUse, register
+from ..rowwise import RowKernels
 from .memory import Peaks, out_of_memory
 from .summary import Summaries
 
 if TYPE_CHECKING:
     from ..fused import Fused
+    from ..rowwise import Layout, Rowwise
 
 EXTRAS = "pip install 'agdbg[cuda12]' (CUDA 12) or 'agdbg[cuda13]' (CUDA 13)"
 
@@ -28,6 +30,7 @@ class Cuda(Backend):
         self.peaks = Peaks(self)
         self._kernels: dict[str, Callable[..., Any]] = {}
         self._summaries: Summaries | None = None
+        self._rows: RowKernels | None = None
 
     @property
     def module(self) -> Any:
@@ -64,6 +67,11 @@ class Cuda(Backend):
     # ----- kernels and random numbers -----
 
     draws = True
+
+    def rowwise(self, formula: Rowwise, place: Layout, arrays: tuple[Any, ...], by_row: tuple[Any, ...]) -> Any:
+        if self._rows is None:
+            self._rows = RowKernels(self.module)
+        return self._rows(formula, place, arrays, by_row)
 
     def ask(self, array: Any) -> Any:
         if self._summaries is None:

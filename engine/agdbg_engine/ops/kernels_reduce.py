@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..device import array_module
+from ..rowwise import rowwise
 from .kernels_shape import total as _sum
 
 _Shape = tuple[int, ...]
@@ -153,10 +154,16 @@ def softmax_dim(x: Any, dim: int) -> Any:
     return e / _sum(e, axis, keepdims=True)
 
 
+_SOFTMAX_GRAD = rowwise("softmax_grad", "g s", ("g * s",), "s * (g - sum0)")
+_LOG_SOFTMAX_GRAD = rowwise("log_softmax_grad", "g y", ("g",), "g - exp(y) * sum0")
+
+
 def softmax_grad(g: Any, result: Any, dim: int) -> Any:
     """``result * (g - sum(g * result))`` along ``dim``: the gradient of the softmax, which is ``result``."""
     if g.dtype.char == "e":
         return in_single(softmax_grad, g, result, dim)
+    if type(g) is not np.ndarray and (found := _SOFTMAX_GRAD((dim,), (g, result))) is not None:
+        return found
     out = g * result
     total = sum_dim(out, dim, True)
     if type(out) is not np.ndarray:
@@ -170,6 +177,8 @@ def log_softmax_grad(g: Any, result: Any, dim: int) -> Any:
     """``g - exp(result) * sum(g)`` along ``dim``: the gradient of the log_softmax, which is ``result``."""
     if g.dtype.char == "e":
         return in_single(log_softmax_grad, g, result, dim)
+    if type(g) is not np.ndarray and (found := _LOG_SOFTMAX_GRAD((dim,), (g, result))) is not None:
+        return found
     out = np.exp(result)
     total = sum_dim(g, dim, True)
     if type(out) is not np.ndarray:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
+from ..fused import update
 from ..tensor import Tensor
 from .elementwise import (
+    GRADIENT,
     Elementwise,
     Group,
     State,
@@ -60,6 +62,10 @@ class Adam(Elementwise):
         shrink = 1 - lr * group["weight_decay"] if group["decoupled_weight_decay"] and group["weight_decay"] else None
         return shrink, b1, b2, lr / (1 - b1**step), (1 - b2**step) ** 0.5, group["eps"]
 
+    def kernel(self, group: Group, c: Any) -> Any:
+        shrink, *others = c
+        return ADAM[bool(group["amsgrad"])], (1.0 if shrink is None else shrink, *others)
+
     def rule(self, F: Any, c: Any, p: Any, g: Any, m: Any, v: Any, largest: Any = None, *rest: Any) -> None:
         shrink, b1, b2, size, divisor, eps = c
         if shrink is not None:
@@ -70,6 +76,26 @@ class Adam(Elementwise):
         if largest is not None:
             F.maximum_(largest, v)
         F.addcdiv_(p, m, F.root(v if largest is None else largest, divisor, eps), -size)
+
+
+def _in_python(g: Any, sign: float, decay: float, *rest: Any) -> None:
+    numbers, (p, *kept) = rest[:6], rest[6:]
+    Adam.rule(cast(Adam, None), Buffers, numbers, p, sign * g + decay * p if decay else sign * g, *kept)
+
+
+_NUMBERS = ", ".join(f"float64 {name}" for name in ["sign", "decay", "shrink", "b1", "b2", "size", "divisor", "eps"])
+_MOMENTS = f"{GRADIENT} p *= T(shrink); m += T(1 - b1) * (h - m); v = v * T(b2) + T(1 - b2) * h * h;"
+ADAM = (
+    update(
+        "adam", f"T g, {_NUMBERS}", "T p, T m, T v", f"{_MOMENTS} p -= T(size) * m / (sqrt(v) / T(divisor) + T(eps));",
+        _in_python,
+    ),
+    update(
+        "amsgrad", f"T g, {_NUMBERS}", "T p, T m, T v, T top",
+        f"{_MOMENTS} if (v > top || v != v) top = v; p -= T(size) * m / (sqrt(top) / T(divisor) + T(eps));", _in_python,
+    ),
+)  # fmt: skip
+"""The step on a device; with ``amsgrad`` the second."""
 
 
 class AdamW(Adam):

@@ -10,6 +10,7 @@ import numpy as np
 from .. import events
 from ..creation import zeros_like
 from ..dtype import float64, get_default_dtype
+from ..fused import Fused, updated
 from ..grad_mode import enable_grad, set_grad_enabled
 from ..saved.mutation import before_write
 from ..several import at_home
@@ -40,6 +41,11 @@ class Elementwise(Optimizer):
     def rule(self, F: Any, c: Any, p: Any, g: Any, *kept: Any) -> None:
         """Change ``p`` and what is kept in place; ``g`` (with sign and weight decay applied) stays as it is."""
         raise NotImplementedError
+
+    def kernel(self, group: Group, c: Any) -> tuple[Fused, tuple[Any, ...]] | None:
+        """What does :meth:`rule` in one launch on a device that has kernels, with the numbers that it takes of ``c``; ``None`` for
+        nothing. Before those it takes the gradient, its sign and the weight decay: :data:`GRADIENT`."""
+        return None
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient, in place; counts as a write to each of them."""
@@ -73,18 +79,23 @@ class Elementwise(Optimizer):
         if not state:
             self.start(p, state, group)
         g = p._grad._a
-        if group["maximize"]:
-            g = -g
-        if (decay := self._decay(Buffers, group)) != 0:
-            g = g + decay * p._a
+        decay = self._decay(Buffers, group)
         written = [state[name] for name in self.kept(group)]
         c = self.prepare(Buffers, state, group)
+        if type(p._a) is not np.ndarray and (kernel := self.kernel(group, c)) is not None:
+            formula, numbers = kernel
+            if updated(formula, (signed(group), decay, *numbers), g, p._a, *[t._a for t in written]):
+                return written
+        if group["maximize"]:
+            g = -g
+        if decay != 0:
+            g = g + decay * p._a
         arrays = (p._a, g, *[t._a for t in written])
         if p._a.dtype.kind == "c":  # real and imaginary parts are numbers of their own, on the same memory
             halves = [a.real for a in arrays], [a.imag for a in arrays]
             for block in (block for half in halves for block in blocks(*half)):
                 self.rule(Buffers, c, *block)
-        elif p._a.ndim > 0 and p._a.size <= BLOCK:
+        elif p._a.ndim > 0 and (p._a.size <= BLOCK or type(p._a) is not np.ndarray):
             self.rule(Buffers, c, *arrays)
         else:
             for block in blocks(*arrays):
@@ -120,6 +131,15 @@ class Elementwise(Optimizer):
         return F.number(decay) if decay and not group.get("decoupled_weight_decay") else 0
 
 
+GRADIENT = "T h = T(sign) * g; if (decay != 0) h += T(decay) * p;"
+"""The first statements of kernels: the gradient ``h`` with its sign and weight decay."""
+
+
+def signed(group: Group) -> float:
+    """The sign that the gradient is taken with."""
+    return -1.0 if group["maximize"] else 1.0
+
+
 def scalar(value: float = 0.0) -> Tensor:
     """A number of the state: float32, unless floats are float64 by default."""
     return wrap(np.asarray(value, float64 if get_default_dtype() == float64 else np.float32))
@@ -147,7 +167,7 @@ def blocks(*arrays: Any) -> Iterator[tuple[Any, ...]]:
     if not arrays[0].ndim:
         yield tuple(a.reshape(1) for a in arrays)  # NumPy's results without dimensions cannot be written to
         return
-    if n <= BLOCK or not all(a.flags.c_contiguous for a in arrays):
+    if n <= BLOCK or type(arrays[0]) is not np.ndarray or not all(a.flags.c_contiguous for a in arrays):
         yield arrays
         return
     flat = [a.reshape(-1) for a in arrays]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from ..fused import update, updated
 from ..several import at_home
 from ..tensor import Tensor, wrap
-from .elementwise import Elementwise, Group, at_least_zero, blocks, check_fused, check_rate
+from .elementwise import GRADIENT, Elementwise, Group, at_least_zero, blocks, check_fused, check_rate, signed
 from .vocabulary import Buffers, Tensors
 
 
@@ -35,6 +38,8 @@ class SGD(Elementwise):
     def _update(self, p: Tensor, group: Group) -> list[Tensor]:
         assert p._grad is not None
         a, g = p._a, p._grad._a
+        if type(a) is not np.ndarray and (done := self._in_one_kernel(p, group)) is not None:
+            return done
         if group["maximize"]:
             g = -g
         if group["weight_decay"]:
@@ -55,6 +60,19 @@ class SGD(Elementwise):
             p_ -= lr * g_
         return written
 
+    def _in_one_kernel(self, p: Tensor, group: Group) -> list[Tensor] | None:
+        """As :meth:`_update`, from the second step on where there is momentum; ``None`` where no kernel can."""
+        assert p._grad is not None
+        numbers = [signed(group), *(Buffers.number(group[name]) for name in ("weight_decay", "lr"))]
+        momentum = group["momentum"]
+        kept = self.state[p].get("momentum_buffer") if momentum else None
+        if not momentum:
+            return [] if updated(SGD_STEP, tuple(numbers), p._grad._a, p._a) else None
+        if kept is None:
+            return None
+        numbers += [float(momentum), 1.0 - group["dampening"], bool(group["nesterov"])]
+        return [kept] if updated(MOMENTUM_STEP, tuple(numbers), p._grad._a, p._a, kept._a) else None
+
     def _update_recorded(self, p: Any, group: Group) -> None:
         g = -p.grad if group["maximize"] else p.grad
         decay = Tensors.number(group["weight_decay"])
@@ -71,3 +89,22 @@ class SGD(Elementwise):
                 kept.mul_(momentum).add_(g, alpha=1 - group["dampening"])
             g = g.add(kept, alpha=momentum) if group["nesterov"] else kept.clone()
         Tensors.add_(p, g, -Tensors.number(group["lr"]))
+
+
+def _in_python(g: Any, sign: float, decay: float, lr: float, *rest: Any) -> None:
+    p = rest[-1] if len(rest) == 1 else rest[-2]
+    h = sign * g + decay * p if decay else sign * g
+    if len(rest) > 1:
+        momentum, fresh, nesterov, _, m = rest
+        m[...] = momentum * m + fresh * h
+        h = h + momentum * m if nesterov else m
+    p -= lr * h
+
+
+_NUMBERS = "T g, float64 sign, float64 decay, float64 lr"
+SGD_STEP = update("sgd", _NUMBERS, "T p", f"{GRADIENT} p -= T(lr) * h;", _in_python)
+MOMENTUM_STEP = update(
+    "sgd_momentum", f"{_NUMBERS}, float64 momentum, float64 fresh, bool nesterov", "T p, T m",
+    f"{GRADIENT} m = T(momentum) * m + T(fresh) * h; p -= T(lr) * (nesterov ? h + T(momentum) * m : m);", _in_python,
+)  # fmt: skip
+"""The steps on a device."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....rowwise import rowwise
 from ....tensor import Tensor
 from ... import _generated as g
 from ... import kernels
@@ -67,7 +68,18 @@ def standard_grad(F: Any, grad: Any, x: Any, mean: Any, rstd: Any, dims: Dims, e
     return F.standard_grad_by(grad, x, *F.moments_of(x, mean, rstd, dims, eps), dims)
 
 
+_STANDARD_GRAD = rowwise(
+    "standard_grad",
+    "g x",
+    ("g", "g * ((x - mean) * rstd)"),
+    "rstd * (g - (sum0 + (x - mean) * rstd * sum1) / T(n))",
+    "mean rstd",
+)
+
+
 def _grad_by(grad: Any, x: Any, mean: Any, rstd: Any, dims: Dims) -> Any:
+    if type(x) is not np.ndarray and (found := _STANDARD_GRAD(dims, (grad, x), (mean, rstd))) is not None:
+        return found
     out = x - mean
     out *= rstd
     out *= _mean_product(grad, out, dims)
