@@ -88,7 +88,7 @@ def of_engine(op):
 
 def method_of_engine(op, variant):
     """The engine's method for a method of PyTorch (``op.method_variant`` or ``op.inplace_variant``), or None."""
-    if _of_the_list(variant):
+    if _of_the_list(variant) or isinstance(variant, functools.partial):
         return bound(variant, engine)
     names = (op.name, op.name + "_", op.name.rpartition(".")[2], getattr(variant, "__name__", ""))
     return next((method(n) for n in names if n and getattr(torch.Tensor, n, None) is variant), None)
