@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from . import backends
@@ -34,4 +34,10 @@ def _module(name: str, **flags: Any) -> _Flags:
 
 
 cudnn = _module("cudnn", enabled=True, benchmark=False, deterministic=False, allow_tf32=True, benchmark_limit=10)
+cuda = _module(
+    "cuda",
+    matmul=SimpleNamespace(
+        allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True
+    ),
+)
 mps = _module("mps")

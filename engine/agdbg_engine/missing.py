@@ -21,6 +21,7 @@ REASONS: dict[str, str] = {
     "vmap functionalize stack_module_state": "no function is mapped over a batch here: write the dimension of the batch out",
     "distributed parallel DataParallel SyncBatchNorm DistributedSampler": "programs run in one process here",
     "distributions": "the engine has the functions that draw, such as randn_like, bernoulli and multinomial",
+    "channels_last channels_last_3d": "tensors have one order of memory here, with the same results: leave it out",
     "lobpcg": "use linalg.eigh",
     "Muon Adafactor": "use AdamW",
     "Lazy* Uninitialized* skip_init": "parameters have their sizes from the beginning here: name the number of features",

@@ -74,6 +74,9 @@ PROGRAMS = {
     "default device": lambda t: str(t.get_default_device()),
     "seed of a GPU": lambda t: (t.cuda.manual_seed(0), t.cuda.manual_seed_all(0)),
     "cudnn": lambda t: (t.backends.cudnn.benchmark, t.backends.cudnn.deterministic, t.backends.cudnn.is_available()),
+    "TF32": lambda t: t.backends.cuda.matmul.allow_tf32,
+    "GPU autocast": lambda t: t.cuda.amp.autocast(enabled=False).__enter__() and None,
+    "GPU scaler": lambda t: t.cuda.amp.GradScaler(enabled=False).state_dict(),
     "deterministic": lambda t: t.use_deterministic_algorithms(1),
     "no threads": lambda t: t.set_num_threads(0),
     "threads of what": lambda t: t.set_num_threads("a"),
@@ -162,6 +165,24 @@ def test_switches():
     cudnn.benchmark = True
     assert ag.backends.cudnn.benchmark
     cudnn.benchmark = False
+
+
+@pytest.mark.parametrize("name", ["autocast", "GradScaler"])
+def test_older_names_of_mixed_precision(name):
+    torch = pytest.importorskip("torch")
+    for t in (torch, ag):
+        with pytest.warns(FutureWarning, match=rf"`torch.cuda.amp.{name}\(args...\)` is deprecated. Please use"):
+            made = getattr(t.cuda.amp, name)(enabled=False)
+    assert isinstance(made, getattr(ag.amp, name))
+    with pytest.warns(FutureWarning), pytest.raises(NotImplementedError, match="is not supported"):
+        getattr(ag.cuda.amp, name)()
+    assert ag.cuda.is_bf16_supported() is False
+
+
+def test_a_function_in_older_autocast():
+    with pytest.warns(FutureWarning, match="deprecated"):
+        decorate = ag.cuda.amp.autocast(enabled=False)
+    assert decorate(lambda: 3)() == 3
 
 
 def test_number_of_threads_is_that_of_the_library():

@@ -1,0 +1,41 @@
+"""Mixed precision under its older names: as :mod:`agdbg_engine.amp`, off."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .. import amp
+from ..sites import user_stacklevel
+
+__all__ = ["GradScaler", "autocast"]
+
+
+def _deprecated(name: str) -> None:
+    warnings.warn(
+        f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}('cuda', args...)` instead.",
+        FutureWarning,
+        stacklevel=user_stacklevel(),
+    )
+
+
+class autocast(amp.autocast):
+    """:class:`agdbg_engine.amp.autocast` for a GPU."""
+
+    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+        _deprecated("autocast")
+        super().__init__("cuda", dtype, enabled, cache_enabled)
+
+    def clone(self) -> autocast:
+        """A context like this one, for a call of a decorated function: the warning has been given."""
+        made = autocast.__new__(autocast)
+        amp.autocast.__init__(made, *self._made_with)
+        return made
+
+
+class GradScaler(amp.GradScaler):
+    """:class:`agdbg_engine.amp.GradScaler` for a GPU."""
+
+    def __init__(self, *options: Any, enabled: bool = True, **named: Any) -> None:
+        _deprecated("GradScaler")
+        super().__init__("cuda", *options, enabled=enabled, **named)
