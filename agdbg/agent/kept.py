@@ -55,7 +55,7 @@ class KeptValues:
 
     def _keep(self, moment: Moment, array: Any, before: tuple[int, Any] | None) -> tuple[str, int]:
         """Keep a copy; why not, or that there is nothing to compare with yet, and how many others had to go for it."""
-        nothing = "" if before is not None else "nothing was kept of an earlier pass"
+        nothing = "" if before is not None else "nothing kept of an earlier pass"
         kept = [] if before is None else [before]
         self._forget(moment.place)
         room = array.nbytes + sum(each.nbytes for _, each in kept)
@@ -71,7 +71,7 @@ class KeptValues:
             self._forget(next(iter(self._kept)))
             dropped += 1
         self._put(moment.place, [*kept, (moment.pass_id, array.copy())][-_PASSES:])
-        return f"{nothing}; this one is kept: look at it again in a later pass" if nothing else "", dropped
+        return f"{nothing}: this is kept now, look again in a later one" if nothing else "", dropped
 
     def _put(self, place: Hashable, passes: list[tuple[int, Any]]) -> None:
         self._kept[place] = passes
@@ -97,5 +97,5 @@ def difference(now: Any, before: Any) -> tuple[Any, dict[str, Any]]:
         size = np.abs(delta[np.isfinite(delta)])
     facts = {"changed": int(now.size - np.count_nonzero(is_same)), "largest": "", "mean": ""}
     if size.size:
-        facts |= {"largest": f"{float(size.max()):.5g}", "mean": f"{float(size.mean(dtype=np.float64)):.5g}"}
+        facts |= {"largest": f"{float(size.max()):.4g}", "mean": f"{float(size.mean(dtype=np.float64)):.4g}"}
     return delta, facts

@@ -128,10 +128,15 @@ class Profiles:
         )
 
     def _bytes(self, facts: LiveFacts, told: PassFact, ran: Words) -> SavedBytes:
-        """Who saved what from when to when; the nodes that a pass has yet to run hold what they have."""
-        pending = np.empty(0, np.uint64)
+        """Who saved what from when to when.
+
+        The nodes that a pass has yet to run hold what they have, and so do those that it has run and kept, until one frees them.
+        """
+        is_kept = told.retain_graph or bool(self._growing.index(Kind.RETAINED).rows(told.id))
+        pending = ran if is_kept else np.empty(0, np.uint64)
         if told.outcome == "unfinished":
-            pending = np.setdiff1d(Selection(facts, self._growing, self._rows, told).of_pass(), ran)
+            ahead = np.setdiff1d(Selection(facts, self._growing, self._rows, told).of_pass(), ran)
+            pending = np.concatenate([pending, ahead])
         size = len(self._growing.records)
         if len(pending):
             return SavedBytes(facts, pending)

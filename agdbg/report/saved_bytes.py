@@ -31,7 +31,7 @@ class SavedBytes:
     """
 
     def __init__(self, facts: Facts, pending: Words | None = None) -> None:
-        """Read a trace; ``pending`` are nodes that a pass has yet to run: they hold what they have saved."""
+        """Read a trace; ``pending`` are nodes that hold what they have saved until a pass frees it."""
         self.facts = facts
         self._pending = pending
         self._records = facts.trace.records

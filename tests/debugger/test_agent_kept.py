@@ -47,7 +47,7 @@ def test_a_value_is_held_against_that_of_the_last_pass_in_which_it_was_kept():
     delta, told = compare(kept, "w", 1, now)
     assert delta is now or np.array_equal(delta, now)
     assert told["before"] is None and told["why"] == (
-        "nothing was kept of an earlier pass; this one is kept: look at it again in a later pass"
+        "nothing kept of an earlier pass: this is kept now, look again in a later one"
     )
     now[1] = 2.5
     assert compare(kept, "w", 1, now)[1]["before"] is None
@@ -72,7 +72,7 @@ def test_no_more_is_kept_than_may_be_and_that_is_told():
     told = compare(kept, "c", 2, ten + 1)[1]
     assert (told["before"], told["changed"], told["keptBytes"]) == (1, 10, 240)
     told = compare(kept, "e", 1, np.zeros(40))[1]
-    assert told["why"] == "nothing was kept of an earlier pass; not kept: it has 320 bytes, of at most 250"
+    assert told["why"] == "nothing kept of an earlier pass; not kept: it has 320 bytes, of at most 250"
     assert told["keptBytes"] == 240
 
 
@@ -105,7 +105,7 @@ def test_without_a_pass_there_is_nothing_to_compare_with():
 @pytest.mark.parametrize(
     ("now", "before", "changed", "largest", "mean"),
     [
-        ([1, 2, 3], [1, 2, 5], 1, "2", "0.66667"),
+        ([1, 2, 3], [1, 2, 5], 1, "2", "0.6667"),
         ([True, False], [False, False], 1, "1", "0.5"),
         ([np.nan, np.nan, 1.0], [np.nan, 0.0, 1.0], 1, "0", "0"),
         ([np.inf, 2.0], [np.inf, 1.0], 1, "1", "1"),

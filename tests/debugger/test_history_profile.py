@@ -7,7 +7,7 @@ import pytest
 import agdbg
 import agdbg_engine as ag
 from agdbg.engines import native
-from agdbg.events import HookAction, Kind, head, pack_duration, pack_edge
+from agdbg.events import HookAction, Kind, head, pack_duration, pack_edge, pack_save
 from agdbg.hub.history import History
 from agdbg.protocol import looks
 from agdbg.protocol.checkers import checker
@@ -189,3 +189,21 @@ def test_a_duration_fits_whatever_it_is(tmp_path, ns):
     trace = Trace.open(tmp_path / "t")
     assert trace.problems == []
     assert next(hooks(Facts(trace))).ns == number << shift
+
+
+@pytest.mark.parametrize("retained", [False, True])
+def test_what_runs_after_somebody_has_kept_the_graph_lets_nothing_go(tmp_path, retained):
+    recorder = Recorder(tmp_path / "t", program={}, engine={}, sees={})
+    first, second, thread = recorder.new_node(), recorder.new_node(), recorder.thread()
+    for node, storage in ((first, 1), (second, 2)):
+        recorder.emit(head(Kind.BORN, thread, b=1), node, node, 0, 0, 0, pack_save(storage, 0, 0), 0)
+        recorder.emit(head(Kind.SHAPE, thread), node, 0, 100, storage, 100, 0, 0)
+    recorder.emit(head(Kind.PASS_STARTED, thread, a=1), 1, 0, pack_edge(second), 0, 0, 2, 0)
+    recorder.emit(head(Kind.RAN, thread), second, 1, 0, 0, 10, 0, 0)
+    if retained:
+        recorder.emit(head(Kind.RETAINED, thread), 1, 0, 0, 0, 0, 0, 0)
+    recorder.emit(head(Kind.RAN, thread), first, 1, 1, 10, 10, 0, 0)
+    recorder.emit(head(Kind.PASS_FINISHED, thread), 1, 0, 2, 20, 0, 0, 0)
+    recorder.close()
+    body = profiled(History(tmp_path / "t"))
+    assert (body["held"], body["heldAfter"]) == ([200, 100], 100 if retained else 0)

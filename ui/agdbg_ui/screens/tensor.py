@@ -300,7 +300,7 @@ def change_pieces(body: Body) -> Pieces:
         return [(told["why"], NOTICE)]
     elements = prod(body["shape"])
     changed = f"{share(told['changed'], elements)} changed ({told['changed']:,} of {elements:,})"
-    sizes = f"  max |Δ| {told['largest']}  mean |Δ| {told['mean']}" if told["largest"] else ""
+    sizes = f"  |Δ| max {told['largest']} mean {told['mean']}" if told["largest"] else ""
     why = f"  {told['why']}" if told["why"] else ""
     return [(f"pass {told['now']} - pass {told['before']}  ", LABEL), (changed + sizes, ""), (why, NOTICE)]
 
