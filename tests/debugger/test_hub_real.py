@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from agdbg_tests_checked_client import CheckedClient
@@ -246,6 +247,9 @@ def test_a_pause_stops_at_the_next_node(hub):
 def test_input_is_typed(hub):
     client = hub.launched("print('hello', input('name? '))")
     printed(client, "name? ")
+    end = monotonic() + PATIENCE_S
+    while not client.request("agdbg/status")["awaitsInput"]:
+        assert monotonic() < end
     client.request("agdbg/input", text="Ada\n")
     assert "hello Ada" in printed(client, "Ada\r\nhello Ada")
     assert client.wait_for("agdbg/ended")["trace"] == ""
