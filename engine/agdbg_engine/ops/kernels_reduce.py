@@ -11,6 +11,7 @@ import numpy as np
 from ..device import array_module
 from ..rowwise import rowwise
 from .kernels_shape import total as _sum
+from .layout import by_rows, in_rows
 
 _Shape = tuple[int, ...]
 _Dims = int | tuple[int, ...] | None
@@ -60,7 +61,8 @@ def sum_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Sum along ``dim`` (all dimensions when empty)."""
     if x.dtype.char == "e":
         return in_single(sum_dim, x, dim, keepdim)
-    return _sum(x, None if dim == () else dim, np.int64 if x.dtype.kind in "bui" else None, None, keepdim)
+    out = _sum(x, None if dim == () else dim, np.int64 if x.dtype.kind in "bui" else None, None, keepdim)
+    return out if out.ndim < 2 else in_rows(out)
 
 
 def mean_all(x: Any) -> Any:
@@ -74,7 +76,8 @@ def mean_dim(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Mean along ``dim``."""
     if x.dtype.char == "e":
         return in_single(mean_dim, x, dim, keepdim)
-    return _sum(x, None if dim == () else dim, None, None, keepdim) / x.dtype.type(numel(x.shape, dim))
+    out = _sum(x, None if dim == () else dim, None, None, keepdim) / x.dtype.type(numel(x.shape, dim))
+    return out if out.ndim < 2 else in_rows(out)
 
 
 def mean_share(g: Any, shape: _Shape, dim: _Dims = None) -> Any:
@@ -84,11 +87,13 @@ def mean_share(g: Any, shape: _Shape, dim: _Dims = None) -> Any:
     return g / (math.prod(shape) if dim is None else numel(shape, dim))
 
 
+@by_rows
 def amax(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Largest element along ``dim``."""
     return x.max(axis=None if dim == () else dim, keepdims=keepdim)
 
 
+@by_rows
 def amin(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Smallest element along ``dim``."""
     return x.min(axis=None if dim == () else dim, keepdims=keepdim)
@@ -112,6 +117,7 @@ def pick(x: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     return np.take_along_axis(x, np.expand_dims(indices, dim), dim).squeeze(dim)
 
 
+@by_rows
 def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     """Mean squared distance from the mean along ``dim``, over ``n - correction`` elements."""
     if x.dtype.char == "e":
@@ -121,6 +127,7 @@ def var_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     return total / total.dtype.type(max(numel(x.shape, dim) - correction, 0))
 
 
+@by_rows
 def std_dim(x: Any, dim: _Dims, correction: int, keepdim: bool) -> Any:
     """Square root of :func:`var_dim`."""
     if x.dtype.char == "e":
@@ -143,6 +150,7 @@ def squared(x: Any) -> Any:
 # ----- softmax and losses -----
 
 
+@by_rows
 def softmax_dim(x: Any, dim: int) -> Any:
     """exp(x) / sum(exp(x)) along ``dim``."""
     if not x.size:
@@ -187,6 +195,7 @@ def log_softmax_grad(g: Any, result: Any, dim: int) -> Any:
     return np.subtract(g, out, out)
 
 
+@by_rows
 def log_softmax_dim(x: Any, dim: int) -> Any:
     """X - log(sum(exp(x))) along ``dim``."""
     if not x.size:

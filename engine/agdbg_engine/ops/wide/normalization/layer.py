@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import kernels
+from ...layout import by_rows
 from ..declare import formula, kernel, op
 from ..widths import single
 from .moments import Dims, moments_and_centred, scaled, standard, standard_grad
@@ -17,6 +18,7 @@ Shape = tuple[int, ...]
 
 
 @kernel
+@by_rows
 def native_layer_norm(x: Any, shape: Shape, weight: Any, bias: Any, eps: float) -> tuple[Any, ...]:
     """``x`` normalised over its last dimensions, of sizes ``shape``; their mean and 1 / std."""
     wide = single(x)

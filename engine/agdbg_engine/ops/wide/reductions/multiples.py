@@ -10,6 +10,7 @@ from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...formulas import expand_dims
 from ...kernels_shape import total as _sum
+from ...layout import by_rows
 from ...reduce import came_in, summed_in
 from ...shape import Dims, one_dim, some_dims
 from ..declare import formula, kernel, op, public
@@ -30,6 +31,7 @@ def prod_all(x: Any) -> Any:
 
 
 @kernel
+@by_rows
 def prod_dim(x: Any, dim: int, keepdim: bool) -> Any:
     """Product along ``dim``."""
     return _product(x, dim if x.ndim else None, keepdim)

@@ -10,6 +10,7 @@ from ....tensor import Tensor
 from ... import kernels
 from ...explain import shape_error
 from ...formulas import inner
+from ...layout import by_rows
 from ...shape import one_dim
 from ..declare import INPLACE, formula, op, public
 from ..linalg.checks import floating
@@ -23,6 +24,7 @@ def _others(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple(d for d in range(ndim) if d != dim)
 
 
+@by_rows
 def _shortened(x: Any, p: float, dim: int, maxnorm: float) -> Any:
     if x.dtype == np.float16:
         return _shortened(x.astype(np.float32), p, dim, maxnorm).astype(x.dtype)

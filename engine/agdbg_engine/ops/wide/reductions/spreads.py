@@ -13,6 +13,7 @@ from ...compare import no_gradient
 from ...explain import shape_error
 from ...formulas import expand_dims, extreme_grad, var_grad
 from ...kernels_reduce import mean_dim, var_dim
+from ...layout import by_rows
 from ...reduce import spread
 from ...shape import Dims, one_dim, some_dims
 from ..declare import formula, op, public
@@ -20,10 +21,12 @@ from ..declare import formula, op, public
 # ----- variance and mean -----
 
 
+@by_rows
 def _var_mean(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     return var_dim(x, dim, correction, keepdim), mean_dim(x, dim, keepdim)
 
 
+@by_rows
 def _std_mean(x: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     return np.sqrt(var_dim(x, dim, correction, keepdim)), mean_dim(x, dim, keepdim)
 
@@ -84,6 +87,7 @@ def std_mean(
 # ----- extremes -----
 
 
+@by_rows
 def _both_ends(x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
     axis = None if dim == () else dim
     return x.min(axis=axis, keepdims=keepdim), x.max(axis=axis, keepdims=keepdim)

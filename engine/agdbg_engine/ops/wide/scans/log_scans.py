@@ -8,11 +8,13 @@ import numpy as np
 
 from ....dtype import scalar_type
 from ....tensor import Tensor
+from ...layout import by_rows
 from ...shape import one_dim
 from ..declare import op, public
 from .rows import WIDER, running
 
 
+@by_rows
 def _scan(x: Any, dim: int) -> Any:
     """log(cumsum(exp(x))) without overflow."""
     if not x.ndim or not x.size:

@@ -11,6 +11,7 @@ from ....device import array_module
 from ....dtype import cpp_type, scalar_type
 from ....tensor import Tensor
 from ...formulas import pick_backward
+from ...layout import by_rows
 from ...reduce import came_in, summed_in
 from ...shape import one_dim
 from ..declare import INPLACE, formula, op, public
@@ -22,6 +23,7 @@ from ..indexing.reading import some
 def _accumulated(function: Any) -> Callable[[Any, int], Any]:
     """The kernel of ``np.cumsum`` or ``np.cumprod``; integers in int64, floats computed in the next wider dtype as in PyTorch."""
 
+    @by_rows
     def value(x: Any, dim: int) -> Any:
         if not x.ndim:
             return x.copy() if x.dtype.kind in "fc" else x.astype(np.int64)
@@ -51,6 +53,7 @@ def running(ufunc: Any, x: Any, dim: int) -> Any:
 def _extremes(ufunc: Any) -> Callable[[Any, int], tuple[Any, Any]]:
     """The kernel of the running extreme and where it was met last; a NaN is never left again."""
 
+    @by_rows
     def value(x: Any, dim: int) -> tuple[Any, Any]:
         if not x.ndim:
             return x.copy(), array_module(x).zeros((), np.int64)

@@ -8,12 +8,14 @@ import numpy as np
 
 from ....tensor import Tensor
 from ...explain import shape_error
+from ...layout import by_rows
 from ...shape import sizes
 from ..declare import formula, linear, public
 
 Shape = tuple[int, ...]
 
 
+@by_rows
 def _tiled(x: Any, repeats: Shape) -> Any:
     return np.tile(x, repeats)
 

@@ -11,13 +11,16 @@ from ....creation import leaf
 from ....tensor import Tensor
 from ... import kernels
 from ...explain import shape_error
+from ...layout import by_rows
 from ..declare import linear, public
 
 
+@by_rows
 def _lower(x: Any, diagonal: int) -> Any:
     return np.tril(x, diagonal) if _is_large(x) else kernels.keep(x, _triangle(*x.shape[-2:], diagonal))
 
 
+@by_rows
 def _upper(x: Any, diagonal: int) -> Any:
     return np.triu(x, diagonal) if _is_large(x) else kernels.drop(x, _triangle(*x.shape[-2:], diagonal - 1))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....tensor import Tensor
 from ...explain import shape_error
+from ...layout import by_rows
 from ...shape import one_dim, some_dims
 from ..declare import formula, linear, public
 
@@ -19,6 +20,7 @@ def _reversed(x: Any, dims: tuple[int, ...]) -> Any:
     return x[tuple([back if d in dims else slice(None) for d in range(x.ndim)])].copy()
 
 
+@by_rows
 def _rolled(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
     if len(dims) == 1 and x.shape[dims[0]]:
         (d,), n = dims, x.shape[dims[0]]

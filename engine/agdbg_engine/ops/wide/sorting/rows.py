@@ -11,6 +11,7 @@ from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...compare import no_gradient
 from ...explain import shape_error
+from ...layout import by_rows
 from ...shape import one_dim
 from ..declare import formula, kernel, op, public
 
@@ -34,6 +35,7 @@ def sort_raw(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     return (np.take_along_axis(x, order, dim) if x.ndim else x.copy()), order
 
 
+@by_rows
 def _top(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     """The first ``k`` elements in order, and where they were."""
     if not x.ndim:

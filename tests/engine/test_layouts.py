@@ -1,0 +1,49 @@
+"""Results that lie row by row in PyTorch do so here, whatever the operand does: programs that `view(-1)` them run."""
+
+import pytest
+import torch
+
+import agdbg_engine as ag
+
+PROGRAMS = """
+a.cumsum(0)
+a.cumprod(1)
+a.cummax(0)[0]
+a.cummin(1)[1]
+a.logcumsumexp(0)
+a.softmax(0)
+a.softmax(1)
+a.log_softmax(1)
+F.softmin(a, 0)
+torch.var_mean(c, 1)[0]
+torch.std_mean(c, 0)[1]
+c.var(1)
+c.std(0)
+c.prod(1)
+c.aminmax(dim=1)[0]
+F.layer_norm(c, (2,))
+c.topk(1, 2)[1]
+a.roll(1, 0)
+a.roll(1)
+a.tile((2, 1))
+a.repeat(1, 2)
+a.tril()
+a.triu(1)
+a.renorm(2, 0, 1.0)
+c.sum(1)
+c.mean(0)
+c.amax(1)
+c.amin(0)
+""".strip().splitlines()
+
+
+def laid(lib, expression):
+    a = lib.arange(6.0).view(2, 3).t()
+    c = lib.arange(24.0).view(2, 3, 4).permute(2, 1, 0)
+    result = eval(expression, {"a": a, "c": c, "torch": lib, "F": lib.nn.functional})
+    return result.is_contiguous()
+
+
+@pytest.mark.parametrize("expression", PROGRAMS)
+def test_a_result_of_a_transposed_tensor(expression):
+    assert laid(ag, expression) == laid(torch, expression)
