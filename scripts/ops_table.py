@@ -42,6 +42,11 @@ samples of that list. `python scripts/ops_report.py` writes this page; [adding-a
 """
 
 
+BFLOAT16 = """The package `ml_dtypes` has a bfloat16 for NumPy, which does not serve: its arrays add up in
+bfloat16 (the sum of a thousand ones is 256), have no common dtype with integers and float16, and are refused by
+`einsum` and the generators of random numbers. Every kernel would have to compute in float32 and round."""
+
+
 def measured(helper: Callable[[str], Any]) -> dict[str, Any]:
     """Run every check of every op that the engine has."""
     db, checks = helper("op_db"), helper("op_checks")
@@ -108,7 +113,7 @@ def drawn(data: dict[str, Any]) -> str:
     ]
     lines += ["| names | |", "| --- | --- |"]
     lines += [f"| {', '.join(f'`{p}`' for p in names.split())} | {why} |" for names, why in REASONS.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + f"\n\n{BFLOAT16}\n"
 
 
 def write(root: Path, helper: Callable[[str], Any]) -> int:

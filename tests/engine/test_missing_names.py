@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import agdbg_engine as ag
@@ -58,6 +59,17 @@ def test_methods_that_are_not_there(name):
 def test_a_module_in_bfloat16():
     with pytest.raises(NotImplementedError, match="use float32, which has its range, or float16"):
         ag.nn.Linear(1, 1).bfloat16()
+
+
+def test_why_ml_dtypes_does_not_serve():
+    """What docs/ops.md says of it."""
+    bfloat16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
+    assert np.ones(1000, bfloat16).sum() == 256
+    for other in (np.int64, np.float16):
+        with pytest.raises(TypeError):
+            np.promote_types(bfloat16, other)
+    with pytest.raises(TypeError):
+        np.einsum("ij,jk->ik", np.ones((2, 2), bfloat16), np.ones((2, 2), bfloat16))
 
 
 def test_matmul_precision():
