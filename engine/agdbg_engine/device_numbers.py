@@ -23,10 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 GAMMA, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _ALL = 2**64 - 1
 
-_MIX = (
-    f"unsigned long long z = seed + (n + 1) * {GAMMA:#x}ULL; z = (z ^ (z >> 30)) * {FIRST:#x}ULL; "
-    f"z = (z ^ (z >> 27)) * {SECOND:#x}ULL; z = z ^ (z >> 31);"
-)
+_SCRAMBLE = f"z = (z ^ (z >> 30)) * {FIRST:#x}ULL; z = (z ^ (z >> 27)) * {SECOND:#x}ULL; z = z ^ (z >> 31);"
+_MIX = f"unsigned long long z = seed + (n + 1) * {GAMMA:#x}ULL; {_SCRAMBLE}"
 
 
 def mixed(seed: int) -> np.uint64:
@@ -41,7 +39,12 @@ def mixed(seed: int) -> np.uint64:
 def hashed(n: Any, seed: Any) -> Any:
     """64 random bits for each counter ``n``."""
     one = n.dtype.type
-    z = (n + one(1)) * one(GAMMA) + one(seed)
+    return scrambled((n + one(1)) * one(GAMMA) + one(seed))
+
+
+def scrambled(z: Any) -> Any:
+    """The last steps of the hash."""
+    one = np.uint64
     z = (z ^ (z >> one(30))) * one(FIRST)
     z = (z ^ (z >> one(27))) * one(SECOND)
     return z ^ (z >> one(31))
@@ -118,6 +121,13 @@ class DeviceNumbers:
     def geometric(self, p: float, shape: Shape) -> Any:
         """Attempts until the first success of probability ``p``."""
         return np.floor(self.standard_exponential(shape) / -math.log1p(-p)) + 1
+
+    @_there
+    def poisson(self, rates: Any) -> Any:
+        """Poisson numbers of these ``rates``, as floats."""
+        from .device_poisson import poisson_of
+
+        return poisson_of(rates, self._counters(rates.shape), mixed(self.seed))
 
     @_there
     def integers(self, low: int, high: int, shape: Shape) -> Any:

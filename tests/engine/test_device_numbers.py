@@ -73,6 +73,19 @@ def test_geometric_and_integers():
     assert sorted(strict.host(numbers.permutation(100)).tolist()) == list(range(100))
 
 
+@pytest.mark.parametrize("rate", [0.0, 0.4, 5.0, 9.99, 10.0, 25.0, 1000.0])
+def test_poisson(rate):
+    found = strict.host(DeviceNumbers(PLACE, 7).poisson(strict.put(np.full(4000, rate))))
+    assert (found == np.floor(found)).all()
+    assert found.min() >= 0
+    assert found.mean() == pytest.approx(rate, abs=4 * math.sqrt(rate / 4000) + 1e-12)
+    assert found.var() == pytest.approx(rate, rel=0.12, abs=1e-12)
+    counted = np.bincount(found.astype(int), minlength=200)[:200] / len(found)
+    log_of = -rate + np.arange(200) * math.log(rate or 1) - np.array([math.lgamma(k + 1) for k in range(200)])
+    expected = np.exp(log_of) if rate else np.arange(200) == 0
+    assert np.abs(np.cumsum(counted) - np.cumsum(expected)).max() < 2 / math.sqrt(4000)
+
+
 def test_seeds_side_by_side_share_nothing():
     first, second = (set(strict.host(DeviceNumbers(PLACE, s).random((1000,))).tolist()) for s in (1, 2))
     assert not first & second
@@ -133,6 +146,7 @@ DRAWN = {
     "rand_like": ag.rand_like,
     "randint_like": lambda x: ag.randint_like(x, 7),
     "randperm": lambda x: ag.randperm(5, device="strict"),
+    "poisson": lambda x: ag.poisson(x * 30),
     "multinomial": lambda x: ag.multinomial(x, 3),
     "multinomial with replacement": lambda x: ag.multinomial(x, 3, True),
     "native_dropout": lambda x: ag.native_dropout(x, 0.5, True)[0],

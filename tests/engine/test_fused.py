@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import agdbg_engine as ag
+import agdbg_engine.optim  # whose steps are formulas too
 from agdbg_engine.fused import FUSED, fused
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
@@ -88,11 +89,13 @@ def inputs_of(formula, dtype):
     grids = {"x": np.tile(NUMBERS, n), "g": np.repeat(NUMBERS, n)}
     others = {
         "beta": (1.0, 2.5), "threshold": (20.0, 0.25), "alpha": (1.0, 0.7), "scale": (1.0, 1.25), "input_scale": (1.0, 0.5),
-        "is_result": (False, True), "seed": (0, 2**64 - 5), "n": (np.arange(7, dtype=np.uint64), np.arange(2**63, 2**63 + 5, dtype=np.uint64)),
+        "is_result": (False, True), "rate": (np.array([0, 0.3, 2.5, 9.9, 10.0, 40.0, 1e4]), np.array([np.nan, 5.0, 12.0, 33.0, 1e6])), "seed": (0, 2**64 - 5), "n": (np.arange(7, dtype=np.uint64), np.arange(2**63, 2**63 + 5, dtype=np.uint64)),
     }  # fmt: skip
     for i in range(2):
         yield [
-            grids[name].astype(dtype) if kind == "T" else np.asarray(others[name][i], None if name == "n" else kind)
+            grids[name].astype(dtype)
+            if kind == "T"
+            else np.asarray(others[name][i], None if name in ("n", "rate") else kind)
             for kind, name in declared(formula.inputs)
         ]
 

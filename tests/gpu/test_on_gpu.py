@@ -90,6 +90,7 @@ def test_kernels_as_numpy(name, dtype):
         "scale": 1.2,
         "input_scale": 0.9,
         "is_result": False,
+        "rate": np.array([0, 0.3, 2.5, 9.9, 10.0, 40.0, 1e4, 3.0, 77.0]),
         "seed": np.uint64(77),
     }
     names = [part.split() for part in formula.inputs.split(", ")]

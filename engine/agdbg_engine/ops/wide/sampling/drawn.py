@@ -8,6 +8,7 @@ import numpy as np
 
 from .... import random
 from ....device import array_module, on, resolved
+from ....device_numbers import DeviceNumbers
 from ....dtype import get_default_dtype, scalar_type
 from ....several import at_home
 from ....tensor import Tensor, wrap
@@ -29,6 +30,8 @@ def _decided_by(x: Any, p: Any, source: Any) -> Any:
 
 
 def _counts(x: Any, source: Any) -> Any:
+    if isinstance(source, DeviceNumbers):
+        return source.poisson(x.astype(np.float64)).astype(x.dtype)
     return on_device(source.poisson(fetched(x).astype(np.float64)), x)
 
 
