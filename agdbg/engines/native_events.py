@@ -88,6 +88,9 @@ class EventStops:
         self._plain: dict[str, Callable[..., None]] = {}
         self._stops: dict[str, list[int]] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self._stops)
+
     def take(self, stops: list[EventStop], watching: bool) -> None:
         """These are the breakpoints now; ``watching``: writes are wanted as well."""
         self._stops = {}

@@ -15,6 +15,7 @@ from agdbg.engines.native_names import Names, models
 from agdbg.engines.native_quick import looking
 from agdbg.engines.native_spot import NativeSpot
 from agdbg.engines.native_watch import Watches
+from agdbg_engine.backward import Abandoned
 from agdbg_engine.nn.module import Module
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.sites import where
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _WATCH = "data breakpoint"
 
 
-def _nothing(node: Node) -> None:
+def nothing(node: Node) -> None:
     """Nothing to look at before a node runs."""
 
 
@@ -179,11 +180,26 @@ class Stops:
 
     # ----- between the nodes of a pass -----
 
+    @property
+    def stops_inside(self) -> bool:
+        """Whether something may stop a thread in the middle of a node of a pass."""
+        return bool(self.watches) or bool(self._events)
+
     def before(self, walk: "Walk") -> Callable[[Node], object]:
         """What is to be called before each of several nodes of a pass that run in a row: it raises
         :class:`~agdbg_engine.backward.Abandoned` where there is to be a :meth:`look` first.
         """
-        return _nothing if self._finite is None else looking(self._finite, walk.bp)
+        if not self.stops_inside:
+            return nothing if self._finite is None else looking(self._finite, walk.bp)
+        look = nothing if self._finite is None else looking(self._finite, walk.bp)
+        thread, turn = self._driver.thread, self._driver.thread.turn
+
+        def before(node: Node) -> None:
+            if thread.turn != turn:  # in the node before this a person said how to go on
+                raise Abandoned
+            look(node)
+
+        return before
 
     def look(self, walk: "Walk", numbers: Iterable[int]) -> Reason | None:
         """Why to stop before the next node of a pass, or at its end; ``numbers`` are the breakpoints on that node.

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from agdbg.agent.reason import STEP, Reason, message
 from agdbg.engines.native_scene import NativeScene
 from agdbg.engines.native_spot import NativeSpot
 from agdbg.engines.native_until import Target
-from agdbg_engine import events
+from agdbg_engine import events, noting
 from agdbg_engine.backward import Abandoned, BackwardPass
 from agdbg_engine.interventions import retain
 from agdbg_engine.journal import Journal, runs_user_code
@@ -218,8 +219,12 @@ class Walk:
         if self.journal is not None and (stops.every or end < len(bp.order) or ends_here):
             journal, before = self.journal, stops.before(self)
             self._run_many(end, lambda count: journal.advance(count, before))
+            return
+        self.journal = None  # what runs unnoted cannot be undone, and nor can what ran before it
+        if stops.stops_inside:
+            before = stops.before(self)
+            self._run_many(end, lambda count: bp.advance(count, noting.unnoted(bp, before), whole=True))
         else:
-            self.journal = None  # what runs unnoted cannot be undone, and nor can what ran before it
             self._run_many(end, bp.advance)
 
     def _next_stop(self) -> int:
@@ -236,7 +241,8 @@ class Walk:
             calling, position = self._next_calling(), bp.position
             began = perf_counter()
             asked = max(1, min(count, end - position, calling - position))
-            advance(asked)
+            with suppress(Abandoned):
+                advance(asked)
             if bp.position - position < asked or self._is_outdated():  # something wants to be looked at
                 return
             took = perf_counter() - began

@@ -122,6 +122,20 @@ def runner(
     return run_node
 
 
+def unnoted(bp: BackwardPass, before: Callable[[Node], object]) -> Callable[[Node], None]:
+    """``run_node`` for ``bp`` that calls ``before`` of each node, when :attr:`BackwardPass.position` says where the pass is."""
+    position, run = bp.position, bp.run_node
+
+    def run_node(node: Node) -> None:
+        nonlocal position
+        bp.position = position
+        before(node)
+        position += 1
+        run(node)
+
+    return run_node
+
+
 def _waiting(key: Any, buffers: dict[Any, Any], shared: set[Any], summed: set[Any]) -> Waiting:
     value, is_summed = buffers[key], key in summed
     if is_summed and type(value) is ndarray:  # more is added in place

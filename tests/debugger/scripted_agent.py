@@ -13,6 +13,8 @@ from agdbg.engines import native
 from agdbg.engines.native_driver import Driver
 from agdbg.record import Recorder
 from agdbg_engine import events
+from agdbg_engine.backward import Abandoned
+from agdbg_engine.sites import INTERNAL
 
 TOLD = ("where", "reason", "node", "position", "description", "breakpoints", "error", "note")
 
@@ -68,3 +70,16 @@ def stepped(settings, moves=(), also=()):
         recorder.close()
         control.close()
         shutil.rmtree(folder)
+
+
+def advance_one_by_one(journal, count, before):
+    """What ``Journal.advance`` does, the simple way."""
+    for _ in range(count):
+        try:
+            before(journal.bp.order[journal.bp.position])
+        except Abandoned:
+            return
+        journal.step()
+
+
+INTERNAL.add(__file__)  # it is no line of the program

@@ -7,16 +7,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from agdbg_tests_scripted_agent import stepped
+from agdbg_tests_scripted_agent import advance_one_by_one, stepped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import agdbg_engine as ag
-from agdbg.agent.control import FilterStop, FunctionStop, Settings, SourceStop
+from agdbg.agent.control import EventStop, FilterStop, FunctionStop, Settings, SourceStop
 from agdbg.agent.early import early
 from agdbg.engines import native, native_early, native_finite, native_quick, native_sieve, native_stops
-from agdbg_engine.backward import Abandoned
 from agdbg_engine.journal import Journal
 
 OPS = ["mul", "add", "exp", "log", "div", "tanh", "view", "sum", "hooked", "square"]
@@ -77,14 +76,6 @@ def stops_of(wanted, moves, values, instructions):
 def every_node_by_itself():
     """Nothing is decided ahead, and nothing is done for several nodes at once."""
 
-    def advance(self, count, before):
-        for _ in range(count):
-            try:
-                before(self.bp.order[self.bp.position])
-            except Abandoned:
-                return
-            self.step()
-
     def always(stops, node):
         return None if node.leaf else lambda node, out: True
 
@@ -92,7 +83,7 @@ def every_node_by_itself():
         return getattr(array, "dtype", np.dtype(int)).kind not in "fc" or bool(np.isfinite(array).all())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Journal, "advance", advance)
+        patch.setattr(Journal, "advance", advance_one_by_one)
         patch.setattr(native, "sieve", always)
         patch.setattr(native_early.EarlyTests, "left", lambda self, numbers, node, kind: list(numbers))
         patch.setattr(native_early.EarlyTests, "stops", lambda self, found, nodes: found)
@@ -125,11 +116,14 @@ whens = st.sampled_from(["forward", "backward", "both"])
 def wanted(draw):
     functions = draw(st.lists(st.tuples(st.sampled_from(NAMES), whens, rules), max_size=3))
     sources = draw(st.lists(st.tuples(lines, whens, rules), max_size=2))
-    filters = draw(st.sampled_from([[], ["nan"], ["nan", "inf"]]))
+    kinds = draw(st.lists(st.sampled_from(["version-bump", "hook-fired", "save", "node-ran"]), max_size=1))
+    # with a filter all nodes are noted, and what an event in the middle of one shows is the same
+    filters = draw(st.sampled_from([["nan"], ["nan", "inf"]] if kinds else [[], ["nan"], ["nan", "inf"]]))
     with_rule = draw(st.lists(rules, max_size=len(filters)))
     return Settings(
         functions=[FunctionStop(i, name, when, **rule) for i, (name, when, rule) in enumerate(functions, 1)],
         sources=[SourceStop(i, __file__, line, when, **rule) for i, (line, when, rule) in enumerate(sources, 11)],
+        events=[EventStop(31, kind) for kind in kinds],
         exceptions=[*filters],
         filters=[
             FilterStop(i, name, **rule) for i, (name, rule) in enumerate(zip(filters, with_rule, strict=False), 21)
@@ -152,6 +146,23 @@ def test_the_same_stops_and_the_same_gradients(wanted, moves, values, instructio
     quick, gradients = stops_of(wanted, moves, values, instructions)
     assert quick == slow
     assert gradients == slow_gradients == plain
+
+
+@pytest.mark.parametrize("also_on_nodes", [False, True])
+def test_steps_from_the_middle_of_a_node_end_at_the_next_one(also_on_nodes):
+    functions = [FunctionStop(1, "SumBackward0", "backward")] if also_on_nodes else []
+    wanted = Settings(events=[EventStop(2, "version-bump")], functions=functions)
+    moves = ["next", "next", "continue"] if also_on_nodes else ["next", "next"]
+    leaves = [ag.tensor([1.0, 2.0], requires_grad=True) for _ in range(3)]
+    for leaf in leaves:
+        leaf.grad = ag.zeros(2)
+    with stepped(wanted, moves) as (agent, _):
+        y = leaves[0]
+        for leaf in leaves:
+            y = y * leaf
+        y.sum().backward()
+    told = [(each["where"], each["reason"], each["position"]) for each in agent.stops][also_on_nodes:]
+    assert told[:3] == [("event", "breakpoint", 2), ("before", "step", 3), ("before", "step", 4)]
 
 
 # ----- whether all elements are finite -----
