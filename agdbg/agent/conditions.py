@@ -1,5 +1,6 @@
 """Conditions and log messages of breakpoints: Python that is compiled once and evaluated on the thread that comes by."""
 
+import ast
 import dis
 import signal
 from collections.abc import Callable, Collection, Iterator
@@ -22,12 +23,14 @@ class Expression(NamedTuple):
     Attributes:
         code: to be evaluated.
         names: those that it reads, inside of its lambdas and comprehensions too.
-        is_simple: it has no function of its own, and calls none: it sees locals as they are, and ends soon.
+        has_functions: it has functions of its own, which see no locals.
+        calls: it calls something, and so may not end soon.
     """
 
     code: CodeType
     names: frozenset[str]
-    is_simple: bool
+    has_functions: bool
+    calls: bool
 
 
 class Part(NamedTuple):
@@ -60,9 +63,11 @@ def log_problem(message: str) -> str:
 def compiled(expression: str) -> Expression:
     """The code of an expression; raises :class:`SyntaxError` or :class:`ValueError`."""
     code = compile(expression.strip(), _FILE, "eval", dont_inherit=True)
+    tree = ast.parse(expression.strip(), _FILE, "eval")
+    names = frozenset(each.id for each in ast.walk(tree) if isinstance(each, ast.Name))
     has_functions = any(isinstance(each, CodeType) for each in code.co_consts)
     calls = any("CALL" in step.opname for step in dis.get_instructions(code))
-    return Expression(code, frozenset(_names_in(code)), not has_functions and not calls)
+    return Expression(code, names, has_functions, has_functions or calls)
 
 
 @cache
@@ -107,24 +112,30 @@ def _expression(message: str, start: int) -> tuple[Part, int]:
     raise error
 
 
-def _names_in(code: CodeType) -> set[str]:
-    inner = [_names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
-    return set(code.co_names).union(*inner)
+def value(expression: Expression, frame: FrameType | None, names: Names, trusted: Collection[str] = ()) -> Any:
+    """The value of an expression in ``frame``, for a limited time; what the stop binds comes first.
 
-
-def value(expression: Expression, frame: FrameType | None, names: Names) -> Any:
-    """The value of an expression in ``frame``, for a limited time; what the stop binds comes first."""
+    Functions in the files ``trusted`` end by themselves.
+    """
     code, bound = expression.code, names(expression.names)
-    known, own = (frame.f_globals, frame.f_locals) if frame is not None else ({}, {})
-    if expression.is_simple:  # most are: no need to copy the names of a module, or to watch the clock
-        return eval(code, known, bound if own is known else {**own, **bound})
-    scope = {**known, **own, **bound}
-    return limited(lambda: eval(code, scope))
+    if frame is None or bound.keys() >= expression.names:  # nothing of the program is read
+        known, local = {}, bound
+    else:
+        known, own = frame.f_globals, frame.f_locals
+        if expression.has_functions:
+            known, local = {**known, **own, **bound}, None
+        else:  # no need to copy the names of a module
+            local = bound if own is known else {**own, **bound}
+    if expression.has_functions and local is not None:
+        known, local = {**known, **local}, None
+    if not expression.calls:  # no need to watch the clock
+        return eval(code, known, local)
+    return limited(lambda: eval(code, known, local), trusted)
 
 
-def holds(expression: str, frame: FrameType | None, names: Names) -> bool:
+def holds(expression: str, frame: FrameType | None, names: Names, trusted: Collection[str] = ()) -> bool:
     """Whether a condition is true."""
-    return bool(value(compiled(expression), frame, names))
+    return bool(value(compiled(expression), frame, names, trusted))
 
 
 def filled(message: str, frame: FrameType | None, names: Names, describe: Callable[[Any], str]) -> str:

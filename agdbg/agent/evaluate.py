@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from time import perf_counter
 from types import CodeType, FrameType
 from typing import Any
@@ -108,14 +108,18 @@ def _too_long(took: float) -> str:
     )
 
 
-def limited(function: Callable[[], Any]) -> Any:
-    """Call ``function``; its Python code gets :class:`TooLong` when the time is over."""
+def limited(function: Callable[[], Any], trusted: Collection[str] = ()) -> Any:
+    """Call ``function``; its Python code gets :class:`TooLong` when the time is over, outside of the functions in the files
+    ``trusted``, which end by themselves and are not slowed down.
+    """
     begun = perf_counter()
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         took = perf_counter() - begun
         if took > LIMIT_S:
             raise TooLong(_too_long(took))
+        if frame.f_code.co_filename in trusted:
+            return None
         frame.f_trace_opcodes = True  # a loop on one line has no line events
         return trace
 

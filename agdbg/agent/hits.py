@@ -15,7 +15,15 @@ Tell = Callable[[dict[str, Any]], object]
 
 
 class Spot(Protocol):
-    """The place that somebody has come to, as an engine knows it."""
+    """The place that somebody has come to, as an engine knows it.
+
+    Attributes:
+        trusted: the files of the engine, whose functions end by themselves.
+    """
+
+    @property
+    def trusted(self) -> frozenset[str]:
+        """As above."""
 
     def names(self, wanted: Collection[str]) -> dict[str, Any]:
         """The values of those of the names that mean something here, as ``node`` or ``grads_in``."""
@@ -98,7 +106,9 @@ class Hits:
         if not rule.condition:
             return True, "", []
         try:
-            is_true, writes = spot.watched(lambda: conditions.holds(rule.condition, spot.frame(), spot.names))
+            is_true, writes = spot.watched(
+                lambda: conditions.holds(rule.condition, spot.frame(), spot.names, spot.trusted)
+            )
         except BaseException as error:
             if conditions.is_interrupt(error):
                 raise

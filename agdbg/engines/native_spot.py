@@ -58,6 +58,11 @@ class NativeSpot:
                 found[name] = _ON_THE_WAY[name](self)
         return found
 
+    @property
+    def trusted(self) -> frozenset[str]:
+        """The files of the engine."""
+        return self._driver.agent.internal
+
     def _program_knows(self, name: str) -> bool:
         frame = self.frame()
         return frame is not None and (name in frame.f_locals or name in frame.f_globals)
