@@ -17,6 +17,10 @@ Names = Callable[[Collection[str]], dict[str, Any]]
 """Gives the values of those of some names that a stop binds; only what is asked for is computed."""
 
 
+Frame = Callable[[], FrameType | None]
+"""Gives the program's innermost frame."""
+
+
 class Expression(NamedTuple):
     """An expression that is compiled.
 
@@ -112,16 +116,17 @@ def _expression(message: str, start: int) -> tuple[Part, int]:
     raise error
 
 
-def value(expression: Expression, frame: FrameType | None, names: Names, trusted: Collection[str] = ()) -> Any:
-    """The value of an expression in ``frame``, for a limited time; what the stop binds comes first.
+def value(expression: Expression, frame: Frame, names: Names, trusted: Collection[str] = ()) -> Any:
+    """The value of an expression in what ``frame`` gives, for a limited time; what the stop binds comes first.
 
     Functions in the files ``trusted`` end by themselves.
     """
     code, bound = expression.code, names(expression.names)
-    if frame is None or bound.keys() >= expression.names:  # nothing of the program is read
+    here = None if bound.keys() >= expression.names else frame()
+    if here is None:  # nothing of the program is read
         known, local = {}, bound
     else:
-        known, own = frame.f_globals, frame.f_locals
+        known, own = here.f_globals, here.f_locals
         if expression.has_functions:
             known, local = {**known, **own, **bound}, None
         else:  # no need to copy the names of a module
@@ -133,19 +138,19 @@ def value(expression: Expression, frame: FrameType | None, names: Names, trusted
     return limited(lambda: eval(code, known, local), trusted)
 
 
-def holds(expression: str, frame: FrameType | None, names: Names, trusted: Collection[str] = ()) -> bool:
+def holds(expression: str, frame: Frame, names: Names, trusted: Collection[str] = ()) -> bool:
     """Whether a condition is true."""
     return bool(value(compiled(expression), frame, names, trusted))
 
 
-def filled(message: str, frame: FrameType | None, names: Names, describe: Callable[[Any], str]) -> str:
+def filled(message: str, frame: Frame, names: Names, describe: Callable[[Any], str]) -> str:
     """A log message with the values of its expressions; one that fails is told in its place."""
     return "".join(
         part.text if part.code is None else _filled(part, part.code, frame, names, describe) for part in parts(message)
     )
 
 
-def _filled(part: Part, code: Expression, frame: FrameType | None, names: Names, describe: Callable[[Any], str]) -> str:
+def _filled(part: Part, code: Expression, frame: Frame, names: Names, describe: Callable[[Any], str]) -> str:
     try:
         found = value(code, frame, names)
         if part.format:

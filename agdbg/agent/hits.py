@@ -107,7 +107,7 @@ class Hits:
             return True, "", []
         try:
             is_true, writes = spot.watched(
-                lambda: conditions.holds(rule.condition, spot.frame(), spot.names, spot.trusted)
+                lambda: conditions.holds(rule.condition, spot.frame, spot.names, spot.trusted)
             )
         except BaseException as error:
             if conditions.is_interrupt(error):
@@ -125,7 +125,7 @@ class Hits:
 
     def _log(self, rule: Rule, spot: Spot, tell: Tell) -> None:
         describe = References(spot.describe).text
-        text, writes = spot.watched(lambda: conditions.filled(rule.log, spot.frame(), spot.names, describe))
+        text, writes = spot.watched(lambda: conditions.filled(rule.log, spot.frame, spot.names, describe))
         self._tell_of_evaluation(rule, "", writes, tell)
         tell({"log": {"breakpoint": rule.id, "text": text, "spent": rule.temporary, **spot.place()}})
 

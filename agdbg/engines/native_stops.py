@@ -187,17 +187,19 @@ class Stops:
 
     def before(self, walk: "Walk") -> Callable[[Node], object]:
         """What is to be called before each of several nodes of a pass that run in a row: it raises
-        :class:`~agdbg_engine.backward.Abandoned` where there is to be a :meth:`look` first.
+        :class:`~agdbg_engine.backward.Abandoned` where the thread is to stop, or to :meth:`look` first.
         """
-        if not self.stops_inside:
-            return nothing if self._finite is None else looking(self._finite, walk.bp)
-        look = nothing if self._finite is None else looking(self._finite, walk.bp)
-        thread, turn = self._driver.thread, self._driver.thread.turn
+        look = None if self._finite is None else looking(self._finite, walk.bp)
+        if not self.stops_inside and not walk.has_stops:
+            return look or nothing
+        thread, turn, judge = self._driver.thread, self._driver.thread.turn, walk.judge
 
         def before(node: Node) -> None:
             if thread.turn != turn:  # in the node before this a person said how to go on
                 raise Abandoned
-            look(node)
+            if look is not None:
+                look(node)
+            judge()
 
         return before
 

@@ -1,6 +1,6 @@
 """One pass of the engine under the stepper: where it stops, how it goes on, how it goes back."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter
@@ -49,6 +49,7 @@ class Walk:
         self._ordered: list[int] = []
         self._calling: list[int] | None = None
         self._planned = -1, 0
+        self._found: Reason | None = None
         self._by_number: dict[int, Node] = {}
         self._places: dict[Node, int] = {}
         self._until_of: Target | None = None
@@ -129,7 +130,8 @@ class Walk:
     def _here(self) -> Reason | None:
         """Why to stop before the next node, or at the end; None: go on."""
         self._plan()
-        reason = self.driver.stops.look(self, self._stops.get(self.bp.position, []))
+        reason, self._found = self._found, None
+        reason = reason or self.driver.stops.look(self, self._stops.get(self.bp.position, []))
         if reason is not None:
             return reason
         thread = self.driver.thread
@@ -214,7 +216,7 @@ class Walk:
         bp, thread, stops = self.bp, self.driver.thread, self.driver.stops
         if stops.every and self.journal is None:
             self.journal = Journal(bp)
-        end = bp.position + 1 if stops.one_by_one else self._next_stop()
+        end = bp.position + 1 if stops.one_by_one else self._last_stop()
         ends_here = thread.mode == "out" and thread.within is self
         if self.journal is not None and (stops.every or end < len(bp.order) or ends_here):
             journal, before = self.journal, stops.before(self)
@@ -227,11 +229,28 @@ class Walk:
         else:
             self._run_many(end, bp.advance)
 
-    def _next_stop(self) -> int:
-        """The next position at which a stop is possible; the end of the pass if there is none."""
-        place = bisect_right(self._ordered, self.bp.position)
-        ahead = self._ordered[place : place + 1]
+    def _last_stop(self) -> int:
+        """The position up to which nodes run in a row: that of the last breakpoint in the pass, since those on the way are judged
+        there, or the one that is asked for; the end of the pass if there is neither.
+        """
+        ahead = [p for p in self._ordered[-1:] if p > self.bp.position]
         return min([*ahead, *(p for p in self._until() if p > self.bp.position)], default=len(self.bp.order))
+
+    @property
+    def has_stops(self) -> bool:
+        """Whether there are breakpoints in the pass."""
+        return bool(self._stops)
+
+    def judge(self) -> None:
+        """Ask the breakpoints at the next of several nodes that run in a row, and abandon it if they want to stop."""
+        position = self.bp.position
+        numbers = self._stops.get(position)
+        if numbers is None or self.judged == position:
+            return
+        look = self.driver.stops.look
+        self._found = self.bp.outside(lambda: self._guarded(lambda: look(self, numbers)))
+        if self._found is not None or self.driver.agent.gone:
+            raise Abandoned
 
     def _run_many(self, end: int, advance: Callable[[int], object]) -> None:
         """Nodes that call the program run alone: it may start a pass, where a person says how this one is to go on as well."""

@@ -91,6 +91,8 @@ class BackwardPass:
         self.watch: watching.Watch | None = None
         """Who looks at the gradients on their way; set by an instrument when the pass starts, if at all."""
         self._streams: streams.Runner | None = None
+        self._modes: tuple[Any, Any] | None = None
+        """What was before nodes began to run in a row."""
         self._general = self.tensors or anomaly.state.enabled
         self._wanted: set[Node] | None = None
         self._captured: dict[Node, list[Capture]] = {}
@@ -192,6 +194,20 @@ class BackwardPass:
         """
         self._advance(self.order[self.position : self.position + count], run_node or self.run_node, whole)
 
+    def outside(self, function: Callable[[], Any]) -> Any:
+        """Call ``function`` between two nodes that run in a row, in the modes of the code that runs them."""
+        assert self._modes is not None
+        modes, loud = self._modes
+        inside = mode.grad, mode.overriding, current.bp, current.node
+        quiet = np.seterr(**loud)
+        mode.grad, mode.overriding, current.bp, current.node = modes
+        try:
+            return function()
+        finally:
+            mode.grad, mode.overriding, current.bp, current.node = inside
+            np.seterr(**quiet)
+            self._modes = modes, loud
+
     def is_plain(self) -> bool:
         """Whether nodes without hooks and with one output are run by nothing but their own ``run``."""
         return not self._general and self.watch is None and self._streams is None
@@ -222,6 +238,7 @@ class BackwardPass:
         mode.grad = self.create_graph and not mode.inference
         mode.overriding, current.bp = False, self
         loud = np.seterr(**QUIET)
+        self._modes = before, loud
         coming, started = iter(nodes), None
         try:
             if sink is None:

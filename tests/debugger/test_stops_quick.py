@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import agdbg_engine as ag
+from agdbg.agent import evaluate
 from agdbg.agent.control import EventStop, FilterStop, FunctionStop, Settings, SourceStop
 from agdbg.agent.early import early
 from agdbg.engines import native, native_early, native_finite, native_quick, native_sieve, native_stops
@@ -163,6 +164,52 @@ def test_steps_from_the_middle_of_a_node_end_at_the_next_one(also_on_nodes):
         y.sum().backward()
     told = [(each["where"], each["reason"], each["position"]) for each in agent.stops][also_on_nodes:]
     assert told[:3] == [("event", "breakpoint", 2), ("before", "step", 3), ("before", "step", 4)]
+
+
+WITHIN = """\
+def told():
+    {before}
+    ag.tensor([1.0], requires_grad=True) * 1
+"""
+
+
+def outcome(condition, before="x = 1", **names):
+    """What a condition with calls, or without, gives in a function of the program: a stop, a failure or nothing."""
+    scope = {"ag": ag, "__name__": "program", "known": 5, **names}
+    exec(compile(WITHIN.format(before=before), "<program>", "exec"), scope)
+    with stepped(Settings(functions=[FunctionStop(1, "Mul*", "forward", condition=condition)])) as (agent, _):
+        scope["told"]()
+        broken = [each for each in agent.said if "broken" in each]
+        return "failed" if broken else bool(agent.stops)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("x == 1", True),
+        ("x == known - 4", True),
+        ("abs(x) == 1 and abs(known) == 5", True),
+        ("all(x == each - 4 for each in (known,))", True),
+        ("(lambda: x + known)() == 6", True),
+        ("node.op == 'MulBackward0' and len(saved) == 0", True),
+        ("[each for each in grads_in] == []", True),
+        ("len(node.op) > 50", False),
+        ("unknown", "failed"),
+        ("unknown()", "failed"),
+        ("any(unknown for _ in (1,))", "failed"),
+    ],
+)
+def test_where_a_condition_finds_its_names(condition, expected):
+    assert outcome(condition) == expected
+
+
+def test_what_the_program_calls_len_comes_first():
+    assert outcome("len(node.op) == 7", "len = lambda op: 7") is True
+
+
+def test_an_endless_call_is_broken_off(monkeypatch):
+    monkeypatch.setattr(evaluate, "LIMIT_S", 0.0)
+    assert outcome("endless()", endless=eval("lambda: [0 for _ in iter(int, 1)]")) == "failed"
 
 
 # ----- whether all elements are finite -----
