@@ -92,15 +92,20 @@ def _is_harmless(node: Node, came: Any, bp: BackwardPass) -> bool:
         return grad is None or all_finite(grad._a)
     waiting = bp.buffers.get
     keys = node.next_nodes() if node.nrs is None else [(n, nr) if nr else n for n, nr in node.edges()]
-    checked = None if node.user_code or node.hooks is not None else came
+    checked = None if node.hooks is not None or node.user_code else came
     for key in keys:
-        g = None if key is None else waiting(key)
+        g = waiting(key)
         if g is None or g is checked:
             continue
-        if isinstance(g, Tensor):
+        if type(g) is _ndarray:
+            if g.base is not None and _is_view_of(g, checked):
+                continue
+            if g.dtype is _SINGLE and g.size <= _FEW:  # as all_finite does, without the call
+                flat = g.ravel("K")
+                if isfinite(_vdot(flat, flat)):
+                    continue
+        elif isinstance(g, Tensor):
             g = g._a
-        elif type(g) is _ndarray and g.base is not None and _is_view_of(g, checked):
-            continue
         if not all_finite(g):
             return False
     return True
