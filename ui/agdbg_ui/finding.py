@@ -81,9 +81,6 @@ class Findings:
             self._looked_at = looked_at
             self._age()
             return
-        except TimeoutError:
-            self._pane.say("that takes long; again later")
-            return
         stop = self._session.view.stop
         is_error = stop is not None and stop.reason == "exception"
         note = "nothing more was found than what the banner says; x: the whole explanation" if is_error else ""
