@@ -34,7 +34,8 @@ PATIENCE_S = 60.0
 QUIET_S = 0.08
 PRESSES = 15
 KEYS = {
-    "page up": "\x1b[5~", "up": "\x1b[A", "page down": "\x1b[6~", "home": "\x1b[H", "down": "\x1b[B", "end": "\x1b[F",
+    "fold all": "{", "unfold": "]", "unfold all": "}",
+    "end": "\x1b[F", "page up": "\x1b[5~", "up": "\x1b[A", "page down": "\x1b[6~", "home": "\x1b[H", "down": "\x1b[B",
     "timeline": "6", "inspector": "1", "graph": "0",
 }  # fmt: skip
 
