@@ -1,5 +1,6 @@
 """Arrays in a few words: never a big one whole."""
 
+import math
 from typing import Any, TypedDict
 
 import numpy as np
@@ -17,29 +18,39 @@ class Value(TypedDict):
     dtype: str
     size: int
     finite: bool
+    norm: float | None
 
 
 def value_of(array: Any) -> Value:
     """Describe an array: type, shape, range, mean and norm, and its first and last elements."""
     array = np.asarray(array)
+    summary, norm = _measured(array)
     return {
-        "summary": _summary(array),
+        "summary": summary,
         "preview": preview(array),
         "shape": list(array.shape),
         "dtype": str(array.dtype),
         "size": int(array.size),
         "finite": array.dtype.kind not in "fc" or bool(np.isfinite(array).all()),
+        "norm": norm,
     }
 
 
-def _summary(array: "np.ndarray[Any, Any]") -> str:
+def told_norm(norm: float) -> float | None:
+    """A norm in the digits that are shown; None where it is not finite."""
+    return float(f"{norm:.4g}") if math.isfinite(norm) else None
+
+
+def _measured(array: "np.ndarray[Any, Any]") -> tuple[str, float | None]:
+    """The line about an array, and its norm where it has one."""
     if array.size <= 1 or array.dtype.kind not in "fiub":
-        return f"{array.dtype} {list(array.shape)}  {preview(array)}"
+        alone = abs(float(array.item())) if array.size and array.dtype.kind in "fiub" else None
+        return f"{array.dtype} {list(array.shape)}  {preview(array)}", None if alone is None else told_norm(alone)
     with np.errstate(all="ignore"):
         wide = array.astype(np.float64, copy=False)
         norm = float(np.sqrt((wide * wide).sum()))
     bad = 0 if array.dtype.kind != "f" else int(array.size - np.isfinite(array).sum())
-    return summary_text(array, array.min(), array.max(), wide.mean(), norm, bad)
+    return summary_text(array, array.min(), array.max(), wide.mean(), norm, bad), told_norm(norm)
 
 
 def summary_text(array: Any, low: Any, high: Any, mean: Any, norm: float, bad: int) -> str:

@@ -262,7 +262,8 @@ def _unseen(packed: Packed) -> Any:
     shape, dtype = packed.array.shape, packed.array.dtype
     summary = f"{dtype} {list(shape)}  kept by hooks of the program"
     size = int(np.prod(shape))
-    return {"summary": summary, "preview": "", "shape": list(shape), "dtype": str(dtype), "size": size, "finite": True}
+    told = {"summary": summary, "preview": "", "shape": list(shape), "dtype": str(dtype), "size": size}
+    return {**told, "finite": True, "norm": None}
 
 
 def _buffer(g: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from agdbg.agent.values import Value, preview, summary_text, value_of
+from agdbg.agent.values import Value, preview, summary_text, told_norm, value_of
 from agdbg.engines.native_summary import device_of
 from agdbg_engine.device import array_module
 from agdbg_engine.several import at_home
@@ -24,13 +24,15 @@ def described(array: Any) -> Value:
     if backend is None or array.size <= 1 or array.dtype.kind not in "fiu" or (found := backend.summary(array)) is None:
         return value_of(on_host(array))
     bad = 0 if array.dtype.kind != "f" else found.nans + found.infs
+    low, high, mean, norm = _statistics(found, array.size, array.dtype)
     return {
-        "summary": summary_text(array, *_statistics(found, array.size, array.dtype), bad),
+        "summary": summary_text(array, low, high, mean, norm, bad),
         "preview": shown(array),
         "shape": list(array.shape),
         "dtype": str(array.dtype),
         "size": int(array.size),
         "finite": not bad,
+        "norm": told_norm(norm),
     }
 
 

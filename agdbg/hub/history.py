@@ -201,6 +201,7 @@ class History:
             "line": fact.site.line,
             "text": fact.site.text.strip(),
             "state": self.fates([node])[0].state,
+            "gradient": facts_of(self.growing, self._live, [node])[0].gradient,
             "sections": Inspection(self._live, fact, before).sections(),
         }
 

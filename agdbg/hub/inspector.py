@@ -1,5 +1,6 @@
 """All about one node: what the trace tells of it, with the values that the program has of it at a stop."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -77,6 +78,7 @@ class Merged:
 
     def merge(self) -> None:
         """Do it."""
+        self._body["gradient"] = self._arrived()
         sections = {section["name"]: section["entries"] for section in self._body["sections"]}
         self._gradients(sections["Gradients in"], "in")
         self._gradients(sections["Gradients out"], "out")
@@ -86,6 +88,13 @@ class Merged:
         ]
         if self._values.get("grad") is not None:
             sections["Node"].insert(0, {**_entry("grad", ""), **self._shown(self._values["grad"], "grad", 0)})
+
+    def _arrived(self) -> float | None:
+        """The norm of all that arrives at the node; what the trace knows where one of them has none."""
+        norms = [value.get("norm") for value in self._values.get("in") or [] if value is not None]
+        known = [norm for norm in norms if norm is not None]
+        told: float | None = self._body["gradient"]
+        return math.hypot(*known) if known and len(known) == len(norms) else told
 
     def _gradients(self, entries: list[Entry], what: str) -> None:
         """The trace knows only whether one was replaced by hand."""

@@ -166,7 +166,7 @@ class NodeArguments(TypedDict):
 
 
 class NodeBody(TypedDict):
-    """All about a node."""
+    """All about a node; ``gradient`` is the norm of what arrives at it at this stop, or else arrived last; null: not known."""
 
     node: int
     op: str
@@ -175,6 +175,7 @@ class NodeBody(TypedDict):
     line: int
     text: str
     state: State
+    gradient: float | None
     sections: list[Section]
 
 

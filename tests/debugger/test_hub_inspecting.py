@@ -19,6 +19,7 @@ VALUE = {
     "dtype": "float64",
     "size": 6,
     "finite": True,
+    "norm": 1.5,
 }
 VALUES = {
     "known": True,
@@ -134,6 +135,7 @@ def test_frames_are_there_before_anything_was_recorded(hub):
 def test_values_of_the_program_are_put_into_what_the_trace_knows(at_stop):
     client, agent, nodes = at_stop
     body, request = asked(client, agent, "values", VALUES, "agdbg/node", node=nodes["h"], threadId=1)
+    assert body["gradient"] == 1.5
     assert request["node"] == nodes["h"]
     sections = {each["name"]: each["entries"] for each in body["sections"]}
     assert list(sections) == ["Gradients in", "Gradients out", "Saved tensors", "Next edges", "Hooks", "Node"]
@@ -172,7 +174,8 @@ def test_what_the_trace_knows_of_a_freed_tensor_comes_before_what_is_left_of_it(
     sections[2]["entries"].append(trace | {"state": "freed"})
     slots = {"value": None, "state": "freed", "version": 0, "now": 0}
     for value, tail in ((None, ""), (VALUE, f"  {VALUE['summary']}")):
-        body = {"node": 1, "sections": [{**each, "entries": [*map(dict, each["entries"])]} for each in sections]}
+        shown = [{**each, "entries": [*map(dict, each["entries"])]} for each in sections]
+        body = {"node": 1, "gradient": None, "sections": shown}
         Merged(body, {"saved": {"w": slots | {"value": value}}}, 1, References()).merge()
         assert body["sections"][2]["entries"][0]["value"] == trace["value"] + tail
 
@@ -180,6 +183,7 @@ def test_what_the_trace_knows_of_a_freed_tensor_comes_before_what_is_left_of_it(
 def test_a_node_that_the_program_does_not_know_is_told_by_the_trace(at_stop):
     client, agent, nodes = at_stop
     body, _ = asked(client, agent, "values", {"known": False}, "agdbg/node", node=nodes["y"])
+    assert body["gradient"] is None
     assert (body["op"], body["row"], body["state"]) == ("SumBackward0", 1, "freed")
     assert body["sections"][0]["entries"][0]["value"].startswith("not captured")
 

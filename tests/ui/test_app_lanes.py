@@ -362,11 +362,30 @@ def test_a_leaf_that_runs_next_is_inspected_and_marked_on_its_row(shown):
             "line": 0,
             "text": "",
             "state": "pending",
+            "gradient": None,
             "sections": [],
         }
         await screen.stop(1)
         await screen.until(lambda: "AccumulateGrad  #102" in screen.text)
         assert "[▶bias]" in screen.text
+
+    drive(shown, script)
+
+
+def test_a_gradient_that_is_seen_at_a_stop_stays_in_its_row(shown):
+    async def script(screen):
+        inside = screen.hub.do_node
+        screen.hub.do_node = lambda **how: inside(**how) | {"gradient": 0.02 if how["node"] == 7 else None}
+        rows = screen.hub.do_rows
+        screen.hub.do_rows = lambda **how: (
+            (body := rows(**how)) | {"rows": [row | {"gradient": None} for row in body["rows"]]}
+        )
+        await screen.stop(6)
+        await screen.until(lambda: screen.app.lanes.selected["gradient"] == 0.02)
+        await screen.until(lambda: "▅" in next(line for line in screen.lines() if "▶ │ ▶" in line))
+        await screen.stop(5)
+        await screen.until(lambda: screen.app.lanes.pages.row(6)["gradient"] == 0.02)
+        assert screen.app.lanes.pages.row(5)["gradient"] is None
 
     drive(shown, script)
 

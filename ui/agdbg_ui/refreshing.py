@@ -91,6 +91,7 @@ class Refreshing:
         if is_counter and stop is not None and stop.runs_next and not stop.is_recorded:
             body = {**body, "state": "next"}
         self._inspector.show(body)
+        self._lanes.note_gradient(node, body["gradient"])
         await self.show_source(body["file"], body["line"], body["text"])
 
     async def _fetch_runs(self) -> None:

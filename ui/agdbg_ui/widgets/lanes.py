@@ -20,6 +20,8 @@ from agdbg_ui.widgets.rows import Rows
 
 #: Rows that stay in sight above and below the program counter.
 MARGIN = 2
+#: Norms that were seen at stops, and are kept.
+_GRADIENTS = 10_000
 
 
 class Lanes(Rows):
@@ -58,6 +60,7 @@ class Lanes(Rows):
         self.marked: frozenset[int] = frozenset()
         self.folds: Folds = {"depth": 0, "opened": [], "closed": []}
         self._folded_at, self._is_refolded = 0, False
+        self._gradients: dict[int, float] = {}
 
     # ----- data -----
 
@@ -78,8 +81,12 @@ class Lanes(Rows):
         if age < self._folded_at:
             return  # rows as they were folded before
         was_at_end, followed = self.at_end, self._is_followed() and not self._is_refolded
+        if body["total"] < self.pages.total:
+            self._gradients.clear()  # another recording
         self.pages.put(body, age)
         for row in body["rows"]:
+            if row["gradient"] is None:
+                row["gradient"] = self._gradients.get(row["node"])
             widen(self._columns, row)
         self.rows_changed()
         counter = self.pages.counter
@@ -94,6 +101,17 @@ class Lanes(Rows):
         self._is_refolded = False
         self._want()
         self._say_selected()
+
+    def note_gradient(self, node: int, norm: float | None) -> None:
+        """The gradient that arrives at a node at a stop is known, in a recording that has none."""
+        row = self.selected
+        if norm is None or row is None or row["node"] != node or row["gradient"] is not None:
+            return
+        while len(self._gradients) >= _GRADIENTS:
+            del self._gradients[next(iter(self._gradients))]
+        row["gradient"] = self._gradients[node] = norm
+        widen(self._columns, row)
+        self.rows_changed()
 
     @property
     def is_folded(self) -> bool:
