@@ -59,7 +59,7 @@ class Task:
     def hear(self, text: str, done: int, total: int) -> None:
         """It has come so far."""
         self._said = text, done, total
-        if not self._is_posted:
+        if self._timer is not None and not self._is_posted:
             self._is_posted = True
             self._loop.post(self._soon)
 
