@@ -21,6 +21,8 @@ def words_of_stop(body: Body) -> list[str]:
         "exception": "error: ",
         "pause": "paused: ",
     }.get(body["reason"], "")
+    if body["reason"] == "exception" and str(body.get("description", "")).startswith("before "):
+        reason = "error ahead: "  # it has not been raised: the thread stands before it
     reason = reason if ids or body["reason"] in ("exception", "pause") else ""  # agdbg.breakpoint() has no number
     lines = [f"{reason}{body.get('description', '')}"]
     text = str(body.get("text") or "").strip()

@@ -72,7 +72,7 @@ def _entry_note(scene: Scene, entry: Entry) -> str:
     failing = scene.node
     note = f"{op_words(entry.node)}: here the second call enters what the first had run"
     if failing is not None and failing.id != entry.node.id and same_line(failing.site, entry.node.site):
-        note += f"; {op_words(failing)} on the same line is where it failed"
+        note += f"; {op_words(failing)} on the same line is where it {scene.tense('failed', 'will fail')}"
     return f"{note}\n{_shared(scene)}"
 
 
@@ -96,7 +96,8 @@ def _first_note(scene: Scene) -> str:
 
 
 def _second_note(scene: Scene, entry: Entry | None, times: int) -> str:
-    notes = [f"pass {scene.second.id}: needed it again" if scene.second is not None else "needed it again"]
+    needs = scene.tense("needed it again", "will need it again")
+    notes = [f"pass {scene.second.id}: {needs}" if scene.second is not None else needs]
     if scene.second is not None and scene.second.retain_graph:
         notes[0] += "; its own retain_graph=True is too late"
     if entry is None and scene.meeting is not None:

@@ -58,7 +58,7 @@ def _certainty(case: Case, stain: Stain) -> Certainty:
 
 
 def _cause(stain: Stain) -> str:
-    needed = f"before {_needing(stain)} used it"
+    needed = f"before {_needing(stain)} {_used(stain)} it"
     if not stain.writers:
         return f"{capital(_saved(stain))} was changed in place {needed}; no recorded write says by whom."
     writer = stain.writers[0]
@@ -76,8 +76,13 @@ def _unchanged(stain: Stain) -> str:
     """The sentence for a write that did not touch what was saved."""
     return (
         f"{capital(_saved(stain))} is as it was: {_writing(stain)} wrote another part of the same memory before {_needing(stain)} "
-        "used it, and one version counter serves all parts, so this is a false alarm by design."
+        f"{_used(stain)} it, and one version counter serves all parts, so this is a false alarm by design."
     )
+
+
+def _used(stain: Stain) -> str:
+    """The verb for what the pass does, or will do when it goes on."""
+    return "uses" if stain.error.predicted else "used"
 
 
 def _saved(stain: Stain) -> str:
@@ -181,5 +186,6 @@ def _wrote_note(writer: Writer) -> str:
 
 
 def _needed_note(stain: Stain, times: int) -> str:
-    note = f"found version {stain.current} where it needs version {stain.expected}"
+    found = "will find" if stain.error.predicted else "found"
+    note = f"{found} version {stain.current} where it needs version {stain.expected}"
     return f"{note}\nthe same error came {times:,} times" if times > 1 else note

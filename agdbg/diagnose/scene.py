@@ -62,6 +62,10 @@ class Scene:
         """The two calls and where they meet."""
         return self.first, self.second, self.meeting
 
+    def tense(self, past: str, ahead: str) -> str:
+        """How it is told of an error that was raised, and of one that is only foreseen."""
+        return ahead if self.error.predicted else past
+
     @property
     def node_words(self) -> str:
         """The expression that built the node and its line, or the op."""

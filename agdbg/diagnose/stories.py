@@ -43,7 +43,8 @@ def unknown(scene: Scene) -> Story | None:
     if scene.first is not None:
         return None
     return Story(
-        f"What {scene.node_words} had saved was gone when {scene.second_words} needed it; no recorded call freed it.",
+        f"What {scene.node_words} had saved {scene.tense('was', 'is')} gone when {scene.second_words} "
+        f"{scene.tense('needed', 'needs')} it; no recorded call freed it.",
         "Look for an earlier backward() or grad() through the same graph: pass retain_graph=True there, or detach() "
         "what is used again.",
     )
@@ -53,9 +54,9 @@ def outside(scene: Scene) -> Story | None:
     """The saved tensors were not needed by a call, but read by the program."""
     if scene.first is None or scene.error.pass_id:
         return None
-    read = scene.lines.at(scene.needed)
+    read = f"{scene.tense('read', 'reads')} it{scene.lines.at(scene.needed)}"
     return Story(
-        f"{scene.call_words(scene.first)} freed what {scene.node_words} had saved, before the program read it{read}.",
+        f"{scene.call_words(scene.first)} freed what {scene.node_words} had saved, before the program {read}.",
         f"Read it before that call, or {retain(scene, scene.first)}.",
     )
 
@@ -76,7 +77,8 @@ def nested(scene: Scene) -> Story | None:
         )
     if first in scene.case.outer_passes(second.id):
         return Story(
-            f"{scene.second_words} ran inside of {scene.call_words(first)}{_during(scene, second, first)} and needed a "
+            f"{scene.second_words} {scene.tense('ran', 'runs')} inside of {scene.call_words(first)}"
+            f"{_during(scene, second, first)} and {scene.tense('needed', 'needs')} a "
             "part of the graph that the outer call had freed already.",
             own_graph(scene, "outer", first),
         )
@@ -104,7 +106,8 @@ def same_root(scene: Scene) -> Story | None:
     made = _root_line(scene, second)
     if same_line(first.site, second.site):
         return Story(
-            f"{scene.second_words} ran again on the same result{made}: the first time had freed its graph.",
+            f"{scene.second_words} {scene.tense('ran', 'runs')} again on the same result{made}: the first time had freed its "
+            "graph.",
             f"Compute the result again before each call, or {retain(scene, first)}.",
         )
     if first.call == "grad":
@@ -152,7 +155,9 @@ def previous_iteration(scene: Scene) -> Story | None:
         return _afterwards(scene, first, meeting, entries[0])
     if entries[0].consumer is not None and 0 <= entries[0].consumer.row < first.row:
         entries = crossing(scene.case, meeting, scene.error.node) or entries
-    freed = f"{scene.call_words(first)} freed that part before {scene.second_words} came to it"
+    freed = (
+        f"{scene.call_words(first)} freed that part before {scene.second_words} {scene.tense('came', 'comes')} to it"
+    )
     if same_line(first.site, second.site):
         freed = f"{scene.second_words} freed that part when it ran before"
     return Story(

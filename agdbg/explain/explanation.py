@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agdbg.diagnose import Evidence, Finding, diagnose, diagnose_predicted, lint, remarks
+from agdbg.events import Kind
 from agdbg.explain.fates import Fate, Undiagnosed, fates, is_recorded, uncaught_of, undiagnosed
 from agdbg.record import Facts, Trace
 from agdbg.record.ending import CLOSED, Ending, ending_of
@@ -35,6 +36,7 @@ class Explanation:
         uncaught: ``Type: message`` of the error that ended the program when it is none of the recorded ones.
         ending: how the recording ended.
         left_out: how many findings and errors are there and were not asked for.
+        unseen: how to find what raises no error, when that was not looked for; empty when it was.
     """
 
     path: Path
@@ -46,6 +48,7 @@ class Explanation:
     uncaught: str = ""
     ending: Ending = CLOSED
     left_out: int = 0
+    unseen: str = ""
 
     @property
     def is_incomplete(self) -> bool:
@@ -86,7 +89,17 @@ def explain_facts(facts: Facts, *, lints: bool = False, notes: bool = False) -> 
         undiagnosed(findings, facts),
         _foreign_error(facts),
         ending_of(trace),
+        unseen=_unseen(facts, lints),
     )
+
+
+def _unseen(facts: Facts, lints: bool) -> str:
+    """How to look for what raises no error; a NaN in values that were not recorded is found by no look at the trace."""
+    if not len(facts.rows(Kind.SUMMARY)):
+        return (
+            "values were not recorded: NaN and what else raises no error is found by agdbg lint, or with --also values"
+        )
+    return "" if lints else "NaN and what else raises no error is told by agdbg explain --all"
 
 
 def _foreign_error(facts: Facts) -> str:

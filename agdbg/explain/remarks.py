@@ -14,7 +14,7 @@ _FATE: dict[Fate, str] = {
     "caught": "; the program went on",
     "program": "; it ended the program",
     "thread": "; it ended a thread",
-    "predicted": "; predicted: the program was stopped before this error",
+    "predicted": "; predicted: not raised yet; it is raised when the program goes on from there",
     "silent": "; nothing was raised",
     "remark": "",
     None: "",
@@ -33,7 +33,7 @@ def remarks(explanation: Explanation, base: Path | None, palette: Palette) -> li
         rest = "none of the above is about it" if told else "no autograd mistake was found"
         blocks.append(f"the program ended with {printable(explanation.uncaught)}; {rest}")
     if not blocks and not explanation.findings:
-        blocks.append(_all_well(explanation))
+        blocks.append(_all_well(explanation, palette))
     if str(explanation.ending):
         blocks.append(palette.mark(printable(str(explanation.ending))))
     if explanation.problems:
@@ -41,10 +41,11 @@ def remarks(explanation: Explanation, base: Path | None, palette: Palette) -> li
     return blocks
 
 
-def _all_well(explanation: Explanation) -> str:
+def _all_well(explanation: Explanation, palette: Palette) -> str:
     recorded = f"{counted(explanation.nodes, 'node')}, {counted(explanation.passes, 'backward pass', 'es')} recorded"
     if not explanation.is_incomplete:
-        return f"nothing to explain: {recorded}, no error"
+        unseen = f"\n{palette.aside(explanation.unseen)}" if explanation.unseen else ""
+        return f"nothing to explain: {recorded}, no error{unseen}"
     return f"no autograd mistake was found in what was recorded: {recorded}"
 
 

@@ -16,7 +16,7 @@ _FATE: dict[Fate, str] = {
     "caught": ", caught: the program went on after this error",
     "program": ", uncaught: this error ended the program",
     "thread": ", uncaught: this error ended a thread",
-    "predicted": ", predicted: the program was stopped before this error",
+    "predicted": ", predicted: not raised yet; it is raised when the program goes on from there",
     "silent": ", nothing was raised",
     "remark": ", a remark: no fault",
     None: "",

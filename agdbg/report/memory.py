@@ -19,6 +19,7 @@ from agdbg.report.table import size, table, where
 Numbers = npt.NDArray[np.int64]
 #: Lines, modules, nodes and passes that are listed.
 LINES, NODES, PASSES = 30, 15, 60
+HOW_TO_KNOW = "sizes are known in a recording that was made with --also shapes"
 #: A line is a candidate for being computed again when it holds at least this share of the peak.
 SHARE = 0.02
 #: Ops whose result costs little to compute again, by the name of their nodes before ``Backward``.
@@ -68,8 +69,9 @@ class MemoryReport:
 
     Attributes:
         storages, unknown, nbytes: all that was saved in the trace, each storage once, those of parameters left out.
-        parameters: bytes of saved tensors that are parameters or buffers, which are there anyway.
-        peak_row, peak_bytes, peak_unknown: the most that was held at once, as far as passes tell what was freed.
+        permanent, parameters, parameters_unknown: of storages of parameters or buffers, which are there anyway, how many were
+            saved, their bytes, and how many of them have no recorded size.
+        peak_row, peak_storages, peak_bytes, peak_unknown: the most that was held at once, as far as passes tell what was freed.
         peak_pass: the pass that was running or next then; 0 for none.
         dropped: bytes that nodes saved which no pass ran: when they were dropped is not known.
         lines, modules, nodes: what holds most at the peak.
@@ -80,8 +82,11 @@ class MemoryReport:
     storages: int
     unknown: int
     nbytes: int
+    permanent: int
     parameters: int
+    parameters_unknown: int
     peak_row: int
+    peak_storages: int
     peak_bytes: int
     peak_unknown: int
     peak_pass: int
@@ -105,8 +110,11 @@ def memory_report(facts: Facts) -> MemoryReport:
         storages=int(own.sum()),
         unknown=int((own & (saved.nbytes < 0)).sum()),
         nbytes=_bytes(saved, own),
+        permanent=int(saved.permanent.sum()),
         parameters=_bytes(saved, saved.permanent),
+        parameters_unknown=int((saved.permanent & (saved.nbytes < 0)).sum()),
         peak_row=row,
+        peak_storages=int(alive.sum()),
         peak_bytes=peak,
         peak_unknown=int((alive & (saved.nbytes < 0)).sum()),
         peak_pass=_pass_at(facts, row),
@@ -203,39 +211,38 @@ def _passes(facts: Facts) -> tuple[PassMemory, ...]:
 
 def as_text(report: MemoryReport) -> str:
     """The report as text."""
-    if not report.storages and not report.parameters:
+    if not report.storages and not report.permanent:
         return "no node saved a tensor whose memory is known\n"
-    lines = [
-        f"saved   {count(report.storages, 'storage')}, {_size(report.nbytes, report.unknown, report.storages)} in all; "
-        f"and {size(report.parameters)} of parameters and buffers, which are there anyway",
-        f"peak    {_size(report.peak_bytes, report.peak_unknown, report.peak_unknown or 1)}"
-        + (f", before or in pass {report.peak_pass}" if report.peak_pass else ""),
-    ]
+    lines = [f"saved   {_size(report.storages, report.nbytes, report.unknown)}"]
+    if report.permanent:
+        anyway = _size(report.permanent, report.parameters, report.parameters_unknown)
+        lines.append(f"        and parameters and buffers, which are there anyway: {anyway}")
+    lines.append(
+        f"peak    {_size(report.peak_storages, report.peak_bytes, report.peak_unknown)}"
+        + (f", before or in pass {report.peak_pass}" if report.peak_pass else "")
+    )
     if report.dropped:
         lines.append(
             f"        and {size(report.dropped)} of nodes that no pass ran: when they were dropped is not known"
         )
     lines += _section("at the peak, by line", report.lines)
     if any(each.module for each in report.modules):
-        rows = [
-            (size(each.nbytes), each.storages, each.module or "outside of modules", each.what)
-            for each in report.modules
-        ]
+        rows = [(_of(each), each.storages, each.module or "outside of modules", each.what) for each in report.modules]
         lines += ["", "at the peak, by module", *table(("bytes", "storages", "module", "ops"), rows, "  ")]
     nodes = [(_of(each), f"{each.node} {each.what}", where(each.site)) for each in report.nodes]
     lines += ["", "at the peak, by node", *table(("bytes", "node", "line"), nodes, "  ")]
     if report.recompute:
         lines += _section("cheap to compute again (checkpoint() around it saves its bytes)", report.recompute)
     lines += _growth(report.passes)
+    if report.unknown or report.parameters_unknown:
+        lines += ["", HOW_TO_KNOW]
     return "\n".join(lines) + "\n"
 
 
-def _size(nbytes: int, unknown: int, storages: int) -> str:
-    if unknown and not nbytes:
-        return (
-            f"{count(unknown, 'storage')} of unknown size" if unknown < storages or unknown > 1 else "of unknown size"
-        )
-    return size(nbytes) + (f" and {count(unknown, 'storage')} of unknown size" if unknown else "")
+def _size(storages: int, nbytes: int, unknown: int) -> str:
+    """How many storages, and their bytes as far as they are known."""
+    told = f"{count(storages, 'storage')}, {'of unknown size' if unknown == storages else size(nbytes)}"
+    return told + (f" and {count(unknown, 'storage')} of unknown size" if 0 < unknown < storages else "")
 
 
 def _of(part: Part) -> str:
@@ -245,7 +252,7 @@ def _of(part: Part) -> str:
 def _section(title: str, parts: Iterable[Part]) -> list[str]:
     rows = [
         (
-            size(e.nbytes) if e.nbytes or not e.unknown else "unknown",
+            _of(e),
             e.storages,
             where(e.site),
             e.what,

@@ -193,7 +193,9 @@ def test_agdbg_under_agdbg(programs):
         ended = programs.run(programs.agdbg_command(words))
         assert (ended.status, ended.stderr) == (0, "")
         assert [line.partition("-")[0] for line in ended.said] == [
-            "agdbg: nothing to explain: 3 nodes, 1 backward pass recorded, no error", "agdbg: trace: .agdbg/p",
+            "agdbg: nothing to explain: 3 nodes, 1 backward pass recorded, no error",
+            "agdbg: values were not recorded: NaN and what else raises no error is found by agdbg lint, or with ",
+            "agdbg: trace: .agdbg/p",
         ]  # fmt: skip
 
 

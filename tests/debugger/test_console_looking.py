@@ -94,7 +94,7 @@ def test_info(console_stage):
     assert console.do("info hooks 4") == "ExpBackward0, node 4: no hooks"
     assert console.do("info passes") == "pass started: pass 1: backward, 5 nodes"
     assert ": stopped; trace: " in console.do("info program")
-    with pytest.raises(CommandError, match="info about what"):
+    with pytest.raises(CommandError, match="write info with one of breakpoints, threads, hooks"):
         console.do("info")
     with pytest.raises(CommandError, match=r"info knows nothing of .pases., did you mean passes\?"):
         console.do("info pases")
@@ -124,7 +124,7 @@ TWICE = SMALL.replace("loss.backward()", "loss.backward()\nloss.backward()")
 def test_explain_findings_and_events(console_stage):
     console = console_stage.console(TWICE)
     text = console.do("run")
-    assert text.startswith("error: before SumBackward0, node 1 of 5 of backward()")
+    assert text.startswith("error ahead: before SumBackward0, node 1 of 5 of backward()")
     assert "Trying to backward through the graph a second time" in text
     assert "backward-twice (certain): `loss.backward()` at line 9" in console.do("findings")
     assert "fix " in console.do("explain")

@@ -1,6 +1,7 @@
 """How an explanation is rendered: as text, and as JSON."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -88,6 +89,8 @@ def test_nothing_found():
     assert as_text(explanation(nodes=1234), base=BASE) == (
         "nothing to explain: 1,234 nodes, 1 backward pass recorded, no error"
     )
+    unseen = as_text(replace(explanation(nodes=2), unseen="values were not recorded"), base=BASE)
+    assert unseen.splitlines()[1:] == ["values were not recorded"]
     assert "1 node, 2 backward passes" in as_text(explanation(nodes=1, passes=2), base=BASE)
 
 

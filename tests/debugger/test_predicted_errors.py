@@ -119,6 +119,7 @@ def test_a_predicted_error_is_diagnosed_by_itself(script):
     facts = script.facts()
     finding = finding_of(facts, facts.predicted[0])
     assert finding.kind == "backward-twice" and finding.certainty == "certain"
+    assert any("will need it again" in each.note for each in finding.evidence)
     assert {(each.role, each.site.line) for each in finding.evidence} >= {("first call", 4), ("second call", 5)}
 
 
@@ -129,7 +130,11 @@ def test_what_was_predicted_is_what_is_found_when_it_comes(script):
     script.fail(number, "z", "backward-twice", 5, "z")
     facts = script.facts()
     foreseen, real = finding_of(facts, facts.predicted[0]), finding_of(facts, facts.errors[0])
-    assert foreseen == real and diagnose(facts) == [real]
+    assert (foreseen.kind, foreseen.nodes, foreseen.fix) == (real.kind, real.nodes, real.fix) and diagnose(facts) == [
+        real
+    ]
+    told = [[(each.role, each.site) for each in finding.evidence] for finding in (foreseen, real)]
+    assert told[0] == told[1]
 
 
 def test_only_the_error_that_is_asked_about(script):
@@ -160,7 +165,7 @@ def test_a_program_that_was_ended_at_the_stop(script):
     (found,) = as_json(explanation)["findings"]
     assert (found["kind"], found["caught"], found["ended"], found["predicted"]) == ("backward-twice", None, None, True)
     assert as_text(explanation, base=None).splitlines()[1] == (
-        "   backward-twice, certain, predicted: the program was stopped before this error"
+        "   backward-twice, certain, predicted: not raised yet; it is raised when the program goes on from there"
     )
 
 
@@ -193,4 +198,6 @@ def test_inplace_modified_foreseen(script):
     foresee(script, script.start(4, "z"), "z", "inplace-modified", 4, versions=(0, 1))
     (found,) = as_json(explained(script))["findings"]
     assert (found["kind"], found["predicted"]) == ("inplace-modified", True)
+    assert found["cause"].endswith(" uses it.") and " used it" not in found["cause"]
+    assert found["evidence"][-1]["note"] == "will find version 1 where it needs version 0"
     assert "wrote" in [each["role"] for each in found["evidence"]]

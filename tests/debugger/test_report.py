@@ -142,7 +142,9 @@ def test_what_is_held_at_the_peak(lint_script):
 def test_without_shapes_sizes_are_unknown(lint_script):
     report = memory.memory_report(lint_script(MEMORY, also=()).facts)
     assert report.unknown == report.storages > 0 and report.peak_bytes == 0
-    assert "unknown" in memory.as_text(report)
+    text = memory.as_text(report)
+    assert "0 B" not in text and text.endswith(f"\n{memory.HOW_TO_KNOW}\n")
+    assert f"parameters and buffers, which are there anyway: {report.permanent} storages, of unknown size" in text
 
 
 def test_a_turn_of_a_loop_frees_what_it_held(lint_script):

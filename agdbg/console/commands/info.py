@@ -18,8 +18,8 @@ def info(console: "Console", rest: str) -> Reply:
     word, _, more = rest.partition(" ")
     fitting = [name for name in _TOPICS if word and name.startswith(word)]
     if len(fitting) != 1:
-        problem = f"info knows nothing of {word!r}{nearest(word, list(_TOPICS))}" if word else "info about what?"
-        raise CommandError(f"{problem}; there are: {', '.join(_TOPICS)}")
+        problem = f"it knows nothing of {word!r}{nearest(word, list(_TOPICS))}; " if word else ""
+        raise CommandError(f"{problem}write info with one of {', '.join(_TOPICS)}")
     return _TOPICS[fitting[0]](console, more.strip())
 
 
