@@ -19,7 +19,7 @@ async def step_through_backward(stage: Stage) -> str:
 async def stop_before_backward_twice(stage: Stage) -> str:
     """The second backward() has not begun; the banner says what it would run into."""
     async with stage.screen(WIDE, stage.launch("digits_backward_twice.py")) as screen:
-        await _go_on(screen, "would fail: `class_loss.backward()`")
+        await _go_on(screen, "will fail: `class_loss.backward()`")
         await screen.sees("second call")
         return await screen.picture()
 
@@ -27,7 +27,7 @@ async def stop_before_backward_twice(stage: Stage) -> str:
 async def explain_backward_twice(stage: Stage) -> str:
     """The whole explanation of that stop."""
     async with stage.screen(WIDE, stage.launch("digits_backward_twice.py")) as screen:
-        await _go_on(screen, "would fail: `class_loss.backward()`")
+        await _go_on(screen, "will fail: `class_loss.backward()`")
         await screen.press("x")
         await screen.sees("Explanation", "retain_graph=True")
         return await screen.picture()
@@ -36,7 +36,7 @@ async def explain_backward_twice(stage: Stage) -> str:
 async def find_inplace_write(stage: Stage) -> str:
     """A saved tensor that was written to: version saved, and now."""
     async with stage.screen(WIDE, stage.launch("inplace_saved.py")) as screen:
-        await screen.sees("stopped before SumBackward0", "would fail: `y`")
+        await screen.sees("stopped before SumBackward0", "will fail: `y`")
         await screen.press("up", "up", "1")
         await screen.sees("ExpBackward0  #", "modified: written by")
         return await screen.picture()

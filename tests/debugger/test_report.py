@@ -144,7 +144,7 @@ def test_without_shapes_sizes_are_unknown(lint_script):
     assert report.unknown == report.storages > 0 and report.peak_bytes == 0
     text = memory.as_text(report)
     assert "0 B" not in text and text.endswith(f"\n{memory.HOW_TO_KNOW}\n")
-    assert f"parameters and buffers, which are there anyway: 1 storage, of unknown size" in text
+    assert "parameters and buffers, which are there anyway: 1 storage, of unknown size" in text
 
 
 def test_a_turn_of_a_loop_frees_what_it_held(lint_script):

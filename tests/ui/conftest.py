@@ -30,6 +30,14 @@ _load("tmux")
 _load("driving")
 
 
+@pytest.fixture(autouse=True)
+def colourful_terminal(monkeypatch):
+    """Whatever terminal the tests run on, the app is shown on one that has all colours."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+
+
 class Screen:
     """The app on a made-up hub, and how to wait for it."""
 

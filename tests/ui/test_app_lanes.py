@@ -114,8 +114,7 @@ def test_the_programs_own_file_is_not_named(script):
 def test_parameters_yield_to_the_number_of_the_line():
     badges = [{"text": f"encoder.{name}.weight", "node": name, "state": "ran"} for name in range(9)]
     text = text_of(row(badges=badges, op="AddmmBackward0"), width=60)
-    assert "[●encoder.0.weight] [" in text
-    assert "…" in text
+    assert "[●encoder.0.weight] +8" in text
     assert "a.py:3" in text
 
 
@@ -161,6 +160,16 @@ def test_columns_stand_below_each_other():
         full, bare, placeless = texts_of(rows, width=width)
         assert bare.index("a.py:3") == full.index("a.py:3")
         assert placeless.index("[512, 48]") == full.index("[512, 48]")
+
+
+def test_long_names_have_the_width_that_is_free_and_keep_their_ends():
+    names = ("encoder.layers.0.attn.q_proj.weight", "encoder.layers.0.attn.q_proj.bias")
+    badges = [{"text": name, "node": at, "state": "pending"} for at, name in enumerate(names)]
+    wide, narrow = (
+        text_of(row(badges=badges, op="AddmmBackward0", text="q = f(x)"), width=width) for width in (160, 90)
+    )
+    assert all(f"[{name}]" in wide for name in names)
+    assert ".weight] [enc" in narrow and ".q_proj.bias]" in narrow and "a.py:3 q = f(x)" in narrow
 
 
 def test_the_view_learns_which_file_is_the_programs_own(shown):

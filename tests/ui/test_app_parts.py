@@ -207,7 +207,7 @@ def test_an_error_that_has_not_happened_is_told_as_what_would():
     ahead = Stop(1, "exception", "before MulBackward0, node 1 of 3 of backward()", "freed\nmore")
     assert banner(View("stopped", stop=ahead)) == ("predicted", "freed", ahead.description)
     assert banner(View("stopped", stop=Stop(1, "step", ahead.description)))[0] == "stop"
-    assert banner_look("predicted").word == "would fail"
+    assert banner_look("predicted").word == "will fail"
     assert len({look.mark for look in BANNER.values()}) == len(BANNER)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 
 import pytest
+from textual.widgets._toast import Toast
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.losing import GONE
@@ -44,8 +45,75 @@ def test_each_expression_begins_on_an_empty_line(shown):
 
 def test_what_is_typed_after_a_search_replaces_it(shown):
     async def script(screen):
-        await screen.press("slash", *"mean", "enter", "enter", *"relu", "enter")
-        assert [each["text"] for each in screen.hub.asked("agdbg/find")] == ["mean", "mean", "relu"]
+        await screen.press(
+            "slash",
+            *"mean",
+            "enter",
+            "slash",
+            "enter",
+            "slash",
+            *"relu",
+            "enter",
+            "slash",
+            *"exp",
+            "enter",
+            *"sub",
+            "enter",
+        )
+        assert [each["text"] for each in screen.hub.asked("agdbg/find")] == ["mean", "mean", "relu", "exp", "sub"]
+
+
+def test_a_search_closes_when_it_has_found_something(shown):
+    async def script(screen):
+        await screen.press("slash", *"mean", "enter")
+        assert not prompt(screen).has_class("-open") and screen.app.focused is screen.app.lanes
+        assert notes(screen) == ["mean: row 8 of 12; / Enter goes to the next match"]
+        await screen.press("slash", *"exp", "enter")
+        assert prompt(screen).has_class("-open") and prompt(screen).answered == "no match for exp"
+        await screen.press(*"relu", "down")
+        assert prompt(screen).answered == "row 3 of 12"
+
+
+def test_notes_do_not_lie_over_the_line_that_is_typed(shown):
+    async def script(screen):
+        screen.app.say("a note\nof two lines")
+        await screen.press("colon", *"boom", "enter")
+        await screen.until(lambda: prompt(screen).answered)
+        toast = screen.app.screen.query_one(Toast).region
+        assert toast.bottom <= prompt(screen).region.y, (toast, prompt(screen).region)
+        await screen.press("escape")
+        assert screen.app.screen.query_one(Toast).region.bottom == 23
+
+    drive(shown, script)
+
+
+def test_a_name_that_can_be_none_is_refused_at_once_and_not_kept(shown):
+    async def script(screen):
+        real = screen.hub.on_name
+        screen.hub.on_name = lambda name: {
+            **real(name),
+            **({"verified": False, "message": "no name"} if name == "foo(" else {}),
+        }
+        await screen.press("B", *"Mul*", "enter", "B", *"foo(", "enter")
+        await screen.until(lambda: prompt(screen).answered == "no name")
+        assert prompt(screen).line.value == "foo(" and screen.hub.names == ["Mul*"]
+        assert screen.app.session.breakpoints.names == ["Mul*"]
+
+    drive(shown, script)
+
+
+def test_a_line_that_can_have_no_breakpoint_is_refused(shown):
+    async def script(screen):
+        real = screen.hub.on_line
+        screen.hub.on_line = lambda path, line, **facts: {
+            **real(path, line, **facts),
+            "verified": False,
+            "message": "no file",
+        }
+        await screen.press("b")
+        await screen.until(lambda: notes(screen))
+        assert notes(screen) == ["no file"] and screen.hub.lines["/srv/train.py"] == []
+        assert screen.app.session.breakpoints.all == []
 
     drive(shown, script)
 

@@ -35,6 +35,8 @@ NAMES |= {
     "home": "Home",
     "plus": "+",
     "minus": "-",
+    "right_parenthesis": ")",
+    "left_parenthesis": "(",
     "equals_sign": "=",
     "pageup": "PgUp",
     "pagedown": "PgDn",

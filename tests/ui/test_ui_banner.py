@@ -56,11 +56,11 @@ def test_kinds_differ_without_colour():
     assert len({look.word for look in BANNER.values()}) == len(BANNER)
 
 
-def test_the_hint_is_at_the_right_or_on_its_own_line():
+def test_the_hint_is_at_the_right_and_never_alone():
     assert text("stop", "breakpoint 1", "", "E: more", 40) == ["■ stopped: breakpoint 1         E: more"]
     assert text("stop", "breakpoint 1, at AddBackward0", "", "E: more", 42) == [
-        "■ stopped: breakpoint 1, at AddBackward0",
-        "  E: more",
+        "■ stopped: breakpoint 1, at",
+        "  AddBackward0                    E: more",
     ]
 
 

@@ -17,12 +17,12 @@ def notes(screen):
 def test_what_is_kept_is_read_again(tmp_path):
     memory = Memory(tmp_path / "deep" / "ui.json")
     assert memory.load() == {}
-    memory.save({"theme": "textual-light", "share": 70})
-    assert memory.load() == {"theme": "textual-light", "share": 70}
+    memory.save({"theme": "textual-light", "dividers": {"wide.columns.graph": 70}})
+    assert memory.load() == {"theme": "textual-light", "dividers": {"wide.columns.graph": 70}}
     assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"share": "wide", "theme": 3, "other": 1}', "\x00"])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"dividers": "wide", "theme": 3, "other": 1}', "\x00"])
 def test_a_file_that_makes_no_sense_is_ignored(tmp_path, text):
     (tmp_path / "ui.json").write_text(text)
     assert Memory(tmp_path / "ui.json").load() == {}
@@ -30,7 +30,7 @@ def test_a_file_that_makes_no_sense_is_ignored(tmp_path, text):
 
 def test_a_place_that_cannot_be_written_to_is_no_trouble(tmp_path):
     (tmp_path / "file").write_text("")
-    Memory(tmp_path / "file" / "ui.json").save({"share": 50})
+    Memory(tmp_path / "file" / "ui.json").save({"pane": "source"})
 
 
 def test_the_screen_looks_as_the_last_time(shown, tmp_path):
@@ -44,33 +44,13 @@ def test_the_screen_looks_as_the_last_time(shown, tmp_path):
         assert screen.app.theme == "textual-light"
         assert "▸5" in screen.text
         assert screen.app.panes.boxes.display and not screen.app.lanes.display
-        assert screen.app.panes.workspace.share == 65
+        assert screen.app.panes.workspace.dividers.remembered() == {"narrow.rows.graph": 65}
 
     drive(shown, first, memory=memory)
     kept = json.loads((tmp_path / "ui.json").read_text())
-    assert kept == {"theme": "textual-light", "share": 65, "pane": "findings", "bottom": "findings", "graph": "boxes"}
+    assert kept.pop("dividers") == {"narrow.rows.graph": 65}
+    assert kept == {"theme": "textual-light", "pane": "findings", "bottom": "findings", "graph": "boxes"}
     drive(shown, second, memory=memory)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-def test_the_graph_grows_and_shrinks_within_bounds(shown, size):
-    async def script(screen):
-        lanes = screen.app.lanes
-
-        def room():
-            return lanes.size.height if size[0] < 110 else lanes.size.width
-
-        before = room()
-        await screen.press("plus", "plus")
-        assert room() > before
-        await screen.press(*["minus"] * 20)
-        assert 2 < room() < before
-        await screen.press("Z")
-        assert (lanes.size.width, lanes.size.height) >= (size[0] - 2, size[1] - 6)
-        await screen.press("Z")
-        assert 2 < room() < before
-
-    drive(shown, script, size=size)
 
 
 def test_a_pane_is_zoomed_and_another_one_can_be_gone_to(shown):

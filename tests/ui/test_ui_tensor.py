@@ -6,7 +6,8 @@ from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.heat import colour_of, greatest, shade_of
-from agdbg_ui.screens.tensor import TensorScreen, change_pieces, histogram, kept_words
+from agdbg_ui.screens.tensor import TensorScreen, _range, change_pieces, histogram, kept_words
+from agdbg_ui.text import width_of
 
 
 async def opened(screen, key="enter"):
@@ -23,8 +24,17 @@ async def opened(screen, key="enter"):
 def test_a_value_opens_as_a_heat_map_with_what_is_known_of_all(shown, key):
     async def script(screen):
         page = await opened(screen, key)
-        assert "self  float64 [32, 10]" in screen.text
-        for part in ("min -3", "max 3", "mean", "std", "norm", "all finite", "all of 32 x 10", "▀"):
+        assert "saved tensor self of SubBackward0 #6: float64 [32, 10]" in screen.text
+        for part in (
+            "min -3",
+            "max 3",
+            "mean",
+            "std",
+            "norm",
+            "all finite",
+            "heat map, blue below zero, orange above:  all of 32 x 10",
+            "▀",
+        ):
             assert part in screen.text
         assert (page.view.body["rowStep"], page.view.body["columnStep"]) == (1, 1)
         await screen.press("escape")
@@ -151,3 +161,30 @@ def test_signs_have_colours_of_their_own_and_magnitudes_shades():
         " ",
     ]
     assert histogram([0, 1, 8, 1000]) == " ▁▁█"
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_what_is_said_of_all_is_whole_at_every_width(shown, width):
+    def prepare(hub):
+        hub.tensor = np.sin(np.arange(4000.0) / 7).reshape(40, 100) * 3
+        hub.tensor[3, 4] = np.nan
+
+    async def script(screen):
+        page = await opened(screen)
+        said = "".join("".join(text for text, _ in line) for line in page.view._head).replace(" ", "")
+        for part in ("norm134.", "zeros1", "1NaN,0Inf,thefirstat[3,4](b)", "of40,", "of100"):
+            assert part in said, said
+        assert all(width_of(line) <= page.view.size.width for line in page.view._head)
+        assert page.view.body["values"]
+
+    drive(shown, script, size=(width, 24), prepare=prepare)
+
+
+def test_steps_are_told_as_ordinals():
+    assert [_range("rows", 0, 5, step) for step in (1, 2, 3, 11, 21)] == [
+        "rows 0 to 4",
+        "every 2nd of rows 0 to 8",
+        "every 3rd of rows 0 to 12",
+        "every 11th of rows 0 to 44",
+        "every 21st of rows 0 to 84",
+    ]

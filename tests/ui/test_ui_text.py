@@ -4,7 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agdbg_ui.text import cells, crop, fit, pad, safe, shorten, shorten_start, width_of, wrap, wrap_phrases
+from agdbg_ui.text import (
+    cells,
+    crop,
+    fair_share,
+    fit,
+    pad,
+    safe,
+    shorten,
+    shorten_name,
+    shorten_start,
+    width_of,
+    wrap,
+    wrap_phrases,
+)
 from agdbg_ui.themes import ALERT, FAINT, lifted
 
 WIDTHS = st.integers(0, 30)
@@ -15,6 +28,29 @@ def test_nothing_is_wider_than_asked(text, width):
     for made in (shorten(text, width), shorten_start(text, width), crop(safe(text), width)):
         assert cells(made) <= width
         assert made.isprintable()
+
+
+@given(st.text(alphabet="ab.漢"), WIDTHS)
+def test_names_are_cut_in_the_middle(name, width):
+    made = shorten_name(name, width)
+    assert cells(made) <= width and made.isprintable()
+    assert made == name if cells(name) <= width else width < 6 or (made[0] == name[0] and made[-1] == name[-1])
+
+
+def test_the_last_parts_of_a_name_stay_and_its_beginning():
+    name = "encoder.layers.0.attn.q_proj.weight"
+    assert shorten_name(name, 35) == name
+    assert shorten_name(name, 32) == "encoder.layers.0.….q_proj.weight"
+    assert shorten_name(name, 18) == "enc….q_proj.weight"
+    assert shorten_name(name, 12) == "enco….weight"
+    assert shorten_name("activation_checkpoint", 10) == "acti…point"
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.integers(0, 100))
+def test_what_is_shared_fairly_fits(lengths, room):
+    most = fair_share(lengths, room)
+    assert sum(min(each, most) for each in lengths) <= room or most == 0
+    assert most == max(lengths) or sum(min(each, most + 1) for each in lengths) > room
 
 
 @given(st.text(), WIDTHS)

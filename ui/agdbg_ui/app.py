@@ -12,12 +12,14 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.timer import Timer
 from textual.widgets import Input
+from textual.widgets._toast import ToastRack
 
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui import editor, messages
 from agdbg_ui.backend import Backend
 from agdbg_ui.console import ConsoleRunner
+from agdbg_ui.dividing import Axis
 from agdbg_ui.explaining import Explaining
 from agdbg_ui.finding import Findings
 from agdbg_ui.folding import Folding
@@ -27,7 +29,7 @@ from agdbg_ui.losing import GONE
 from agdbg_ui.memory import Memory
 from agdbg_ui.newest import Newest
 from agdbg_ui.palette import KeyCommands
-from agdbg_ui.palettes import ORDER, WORDS, after, register
+from agdbg_ui.palettes import NAMES, ORDER, SIXTEEN, WORDS, adapt, after, filters, has_sixteen, is_colourless, register
 from agdbg_ui.pane_app import OWN_TERMINAL, PaneApp
 from agdbg_ui.panes import Panes, Workspace
 from agdbg_ui.prompts import Prompts
@@ -84,6 +86,9 @@ class AgdbgApp(PaneApp):
         super().__init__()
         self._memory = memory
         register(self)
+        self.no_color = is_colourless()
+        self._filters = filters(self, self._filters)
+        self._kept_theme = ""
         self._connect, self._command, self._arguments, self._clock = connect, command, arguments, clock
         self.session: Session | None = None
         self.commander: ConsoleRunner | None = None
@@ -125,14 +130,19 @@ class AgdbgApp(PaneApp):
 
     def _remember(self) -> None:
         known = self._memory.load() if self._memory is not None else {}
-        if known.get("theme") in ORDER:
-            self.theme = known["theme"]
+        self._kept_theme = known.get("theme", "")
+        if has_sixteen(self):
+            self.theme = SIXTEEN.name
+        elif self._kept_theme in ORDER:
+            self.theme = self._kept_theme
+        self.theme_changed_signal.subscribe(self, lambda _: adapt(self, self._filters))
+        adapt(self, self._filters)
         self.panes.restore(known)
 
     def on_unmount(self) -> None:
         """Keep how the screen looks."""
         if self._memory is not None:
-            self._memory.save({"theme": self.theme, **self.panes.remembered()})
+            self._memory.save({"theme": self._kept_theme or self.theme, **self.panes.remembered()})
 
     @work
     async def _begin(self) -> None:
@@ -247,8 +257,15 @@ class AgdbgApp(PaneApp):
         if self.focused is None and len(self.screen_stack) == 1:
             self.panes.focus_last()
         self.panes.show_tabs()
+        self._raise_notes()
         if self._resizing is not None:
             self._resizing.ask()
+
+    def _raise_notes(self) -> None:
+        """Notes stand above the prompt and the line of keys."""
+        prompt = self.prompt.outer_size.height if self.prompt.has_class("-open") else 0
+        for rack in self.query(ToastRack):
+            rack.styles.margin = (0, 0, prompt + 1, 0)
 
     async def _tell_size(self) -> None:
         size = self.panes.terminal_size()
@@ -352,14 +369,21 @@ class AgdbgApp(PaneApp):
         if self.session is not None:
             self._try(Jumps(self, self.session).mark())
 
-    def action_grow(self, by: int) -> None:
-        """More or less room for the graph."""
-        self.panes.grow(by)
+    def action_resize(self, axis: Axis, by: int) -> None:
+        """More or less room for the pane with the focus."""
+        if problem := self.panes.resize(axis, by):
+            self.say(problem)
 
     def action_next_theme(self) -> None:
         """Other colours."""
-        self.theme = after(self.theme)
-        self.say(f"colours: {WORDS[self.theme]}")
+        self.action_colours(next(name for name, theme in NAMES.items() if theme == after(self.theme)))
+
+    def action_colours(self, name: str) -> None:
+        """Colours by their name."""
+        self.theme = self._kept_theme = NAMES[name]
+        adapt(self, self._filters)
+        without = "; NO_COLOR is set, so there are none" if self.no_color else ""
+        self.say(f"colours: {WORDS[self.theme]}{without}")
 
     def action_copy(self) -> None:
         """Put what the cursor is on onto the clipboard of the terminal, by OSC 52."""
@@ -387,6 +411,7 @@ class AgdbgApp(PaneApp):
     def action_zoom(self) -> None:
         """Let one pane have all the room."""
         self.panes.zoom()
+        self.say("this pane has all the room; Z gives the others theirs back" if self.panes.is_zoomed else "all panes")
 
     def action_prompt(self, kind: str) -> None:
         """Ask for a line of text."""

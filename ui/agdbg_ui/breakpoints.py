@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from agdbg.errors import InputError
 from agdbg_ui.backend import Backend
 
 Body = dict[str, Any]
@@ -87,15 +88,22 @@ class Breakpoints:
         Args:
             file: absolute path.
             line: counts from 1.
+
+        Raises:
+            InputError: the hub refuses it; it is not kept.
         """
         async with self._one_by_one:
             old = self._of(file)
             kept = [_again(each, "line") for each in old if each["line"] != line]
             added = len(kept) == len(old)
             wanted = sorted([*kept, {"line": line}] if added else kept, key=lambda each: int(each["line"]))
-            body = await self._backend.request("setBreakpoints", source={"path": file}, breakpoints=wanted)
             source = {"path": file}
+            body = await self._backend.request("setBreakpoints", source=source, breakpoints=wanted)
+            if added and (why := _refused(body, wanted.index({"line": line}))):
+                body = await self._backend.request("setBreakpoints", source=source, breakpoints=kept)
             self._changed(old, [{"source": source, **each} for each in body["breakpoints"]])
+            if added and why:
+                raise InputError(why)
             return added
 
     async def toggle_name(self, name: str) -> bool:
@@ -106,7 +114,11 @@ class Breakpoints:
             added = len(kept) == len(old)
             wanted = [*kept, {"name": name}] if added else kept
             body = await self._backend.request("setFunctionBreakpoints", breakpoints=wanted)
+            if added and (why := _refused(body, -1)):
+                body = await self._backend.request("setFunctionBreakpoints", breakpoints=kept)
             self._changed(old, body["breakpoints"])
+            if added and why:
+                raise InputError(why)
             return added
 
     def _changed(self, old: list[Body], new: list[Body]) -> None:
@@ -127,6 +139,12 @@ class Breakpoints:
 
     def _on_names(self) -> list[Body]:
         return [each for each in self._known.values() if "name" in each]
+
+
+def _refused(body: Body, at: int) -> str:
+    """Why one of those that were asked for can never stop the program; "" when it can."""
+    answer = body["breakpoints"][at]
+    return "" if answer.get("verified") else str(answer.get("message") or "")
 
 
 def _path(breakpoint: Body) -> str:

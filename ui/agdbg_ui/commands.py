@@ -5,10 +5,16 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Literal
 
-from agdbg_ui.keymap import KEYS, Key
+from agdbg_ui.keymap import DO, KEYS, Key
+from agdbg_ui.palettes import NAMES, WORDS
 
 #: What a line is: the action of a key, a command of the console, or Python.
 Kind = Literal["key", "console", "python"]
+#: Colours by name: words without a key.
+_COLOURS = [
+    Key("", "", f"colours('{name}')", "", 0, DO, f"colours: {WORDS[theme]}", f"colours {name}")
+    for name, theme in NAMES.items()
+]
 _WORD = re.compile(r"[A-Za-z?][\w?-]*")
 _ASSIGNS = re.compile(r"\s*=(?!=)")
 #: Shorter beginnings of a command's name are names in Python.
@@ -26,7 +32,7 @@ _NAMES_FOLLOW = frozenset({"break", "tbreak", "log", "catch", "watch"})
 
 def key_commands() -> dict[str, Key]:
     """The keys by the words that do the same."""
-    return {key.command: key for key in KEYS if key.command}
+    return {key.command: key for key in (*KEYS, *_COLOURS) if key.command}
 
 
 def meaning(line: str) -> tuple[Kind, str]:

@@ -1,5 +1,6 @@
 """The banner, and the page behind it: why the program stands still, or what went wrong in it."""
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from agdbg_ui.wording import banner, ended_banner, spaced, stop_kind
 NOTHING = "Nothing is known to have gone wrong."
 #: The exit status after an error that nobody caught.
 _UNCAUGHT = 1
+_NUMBER = re.compile(r"^\d+\. ")
 _RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 40
 
 
@@ -80,8 +82,10 @@ class Explaining:
             known = await self._session.ask.findings()
         except RequestFailed as error:
             return "" if self._diagnosis else str(error)
-        said = not self._diagnosis or len(known.get("findings") or ()) > 1
-        return str(known.get("rendered") or "").strip() if said else ""
+        rendered = str(known.get("rendered") or "").strip()
+        if not self._diagnosis:
+            return rendered
+        return without(rendered, self._diagnosis.partition("\n")[0]) if len(known.get("findings") or ()) > 1 else ""
 
     async def _diagnose(self, stop: Stop) -> None:
         info = await _found(self._session.ask.exception(stop.thread))
@@ -114,6 +118,12 @@ class Explaining:
             self._banner.show(*said[:2], said[2] or nothing)
         else:
             self._banner.clear()
+
+
+def without(rendered: str, headline: str) -> str:
+    """Rendered findings without the one of that headline, which was told already."""
+    blocks = rendered.split("\n\n")
+    return "\n\n".join(each for each in blocks if _NUMBER.sub("", each.partition("\n")[0]) != headline)
 
 
 async def _found(asked: Awaitable[dict[str, Any]]) -> dict[str, Any]:

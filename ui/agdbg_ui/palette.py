@@ -1,11 +1,12 @@
-"""The command palette: every key by what it does."""
+"""The command palette: every key by what it does, and colours by their names."""
 
 from collections.abc import AsyncIterator
 from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Provider
 
-from agdbg_ui.keymap import KEYS, Key
+from agdbg_ui.commands import key_commands
+from agdbg_ui.keymap import Key
 
 
 class KeyCommands(Provider):
@@ -27,8 +28,8 @@ class KeyCommands(Provider):
 
 
 def _offered() -> list[Key]:
-    return [key for key in KEYS if key.command and key.action != "command_palette"]
+    return [key for key in key_commands().values() if key.action != "command_palette"]
 
 
 def _words(key: Key) -> str:
-    return f"{key.command}  ({key.shown})"
+    return f"{key.command}  ({key.shown})" if key.shown else key.command

@@ -184,9 +184,7 @@ class PaneApp(App[TuiResult]):
         if session is None or not reference:
             self.say("not captured: a value is there while the program stands in the pass")
             return
-        kind = message.entry["value"].partition("  ")[0]
-        heading = f"{message.entry['name']}  {kind}  of node {message.node}"
-        self.push_screen(TensorScreen(heading, lambda wanted: session.ask.tensor(reference, wanted)))
+        self.push_screen(TensorScreen(message.heading, lambda wanted: session.ask.tensor(reference, wanted)))
 
     @on(SourcePane.BreakpointToggled)
     def _on_line_toggled(self, message: SourcePane.BreakpointToggled) -> None:

@@ -2,11 +2,13 @@
 
 from typing import Any, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.containers import Container
 from textual.message import Message
 from textual.widget import Widget
 
+from agdbg_ui.dividing import DIVIDERS, Axis, Dividers, Layout
 from agdbg_ui.widgets.boxes import Boxes
 from agdbg_ui.widgets.events import EventsPane
 from agdbg_ui.widgets.findings import FindingsPane
@@ -38,13 +40,24 @@ _HUGE_ORDER = (
 )
 
 
+_AXES: tuple[Axis, Axis] = ("columns", "rows")
+
+
 class Workspace(Container):
     """Holds the panes."""
 
     class LaidOut(Message):
         """The panes have other sizes now."""
 
-    share = 0
+    def __init__(self, *children: Widget, id: str) -> None:
+        super().__init__(*children, id=id)
+        self.dividers = Dividers()
+        self._held: tuple[Axis, str] | None = None
+
+    @property
+    def form(self) -> Layout:
+        """How the panes stand."""
+        return "huge" if self.has_class("-huge") else "wide" if self.screen.has_class("-wide") else "narrow"
 
     def on_resize(self) -> None:
         """Lay all panes out where there is room for them; tell."""
@@ -56,16 +69,51 @@ class Workspace(Container):
         self.post_message(self.LaidOut())
 
     def divide(self) -> None:
-        """Give the graph its share, in percent, where that is another than the usual and not all panes are seen."""
-        share = 0 if self.has_class("-huge") or self.has_class("-zoom") else self.share
-        is_wide = self.screen.has_class("-wide")
-        for rule, is_it in (("grid_columns", is_wide), ("grid_rows", not is_wide)):
-            if not share or not is_it:
-                self.styles.clear_rule(rule)
-            elif rule == "grid_columns":
-                self.styles.grid_columns = f"{share}fr {100 - share}fr"
-            else:
-                self.styles.grid_rows = f"{share}fr 1 {100 - share}fr"
+        """Put the dividers where they were moved to; one pane that has all the room has none."""
+        columns, rows = ("" if self.has_class("-zoom") else self.dividers.rule(self.form, axis) for axis in _AXES)
+        if columns:
+            self.styles.grid_columns = columns
+        else:
+            self.styles.clear_rule("grid_columns")
+        if rows:
+            self.styles.grid_rows = rows
+        else:
+            self.styles.clear_rule("grid_rows")
+
+    # ----- dragging -----
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the divider under the mouse."""
+        self._held = None if self.has_class("-zoom") else self._divider_at(event.screen_x, event.screen_y)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Move it."""
+        if self._held is None:
+            return
+        if not event.button:
+            self.on_mouse_up()
+            return
+        self.capture_mouse()
+        axis, name = self._held
+        start, size = (self.region.x, self.region.width) if axis == "columns" else (self.region.y, self.region.height)
+        here = event.screen_x if axis == "columns" else event.screen_y
+        if self.dividers.move(self.form, axis, name, round(100 * (here - start) / max(size, 1))):
+            self.divide()
+
+    def on_mouse_up(self) -> None:
+        """Let go of it."""
+        if self._held is not None:
+            self._held = None
+            self.release_mouse()
+
+    def _divider_at(self, x: int, y: int) -> tuple[Axis, str] | None:
+        for axis in _AXES:
+            for name, divider in DIVIDERS[self.form, axis].items():
+                begins = self.query_one(f"#{divider.behind}").region
+                on_it = x == begins.x if axis == "columns" else y == begins.y and begins.x <= x < begins.right
+                if on_it and (axis == "rows" or begins.y <= y < begins.bottom):
+                    return axis, name
+        return None
 
 
 class Panes:
@@ -181,11 +229,22 @@ class Panes:
         self.workspace.divide()
         self.focus(self._last)
 
-    def grow(self, by: int) -> None:
-        """Give the graph more room, or less, in percent."""
-        usual = 60 if self._app.screen.has_class("-wide") else 55
-        self.workspace.share = max(20, min((self.workspace.share or usual) + by, 85))
+    def resize(self, axis: Axis, by: int) -> str:
+        """Give the pane with the focus more room on an axis, or less, in percent; say why it stays as it is."""
+        if self.is_zoomed:
+            return "this pane has all the room; Z gives the others theirs back"
+        pane = "graph" if self._last == self._graph else self._last
+        moved = self.workspace.dividers.resize(self.workspace.form, axis, pane, by)
         self.workspace.divide()
+        if moved is None:
+            return f"panes are as {'wide' if axis == 'columns' else 'high'} as the screen here"
+        return (
+            ""
+            if moved
+            else "the panes beside it would have no room"
+            if by > 0
+            else "it has as little room as it can have"
+        )
 
     def text_at_cursor(self) -> str:
         """What the cursor of the pane with the focus is on: in the graph the place of the node."""
@@ -199,12 +258,16 @@ class Panes:
 
     def remembered(self) -> dict[str, Any]:
         """What is to be the same the next time."""
-        return {"share": self.workspace.share, "pane": self._seen, "bottom": self._bottom, "graph": self._graph}
+        return {
+            "dividers": self.workspace.dividers.remembered(),
+            "pane": self._seen,
+            "bottom": self._bottom,
+            "graph": self._graph,
+        }
 
     def restore(self, known: dict[str, Any]) -> None:
         """Look as the last time, as far as that makes sense."""
-        if 20 <= known.get("share", 0) <= 85:
-            self.workspace.share = known["share"]
+        self.workspace.dividers.restore(known.get("dividers", {}))
         for name, there in (("bottom", self.BOTTOM), ("pane", self.ALL), ("graph", self._graphs)):
             if known.get(name) in there:
                 self.show(known[name])

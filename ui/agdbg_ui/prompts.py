@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LABELS = {"find": "/", "console": ":", "break": "break on:", "set": "set"}
 HINTS = {
-    "find": "Enter next match   ↑ ↓ match before, after   Esc closes",
+    "find": "Enter goes to the next match   ↑ ↓ match before, after   Esc closes",
     "console": "a command or Python; help lists the commands   Tab completes   Esc closes",
     "break": "op, node or parameter, such as Mul* or 1.weight; Enter sets it, again removes it",
     "set": "Python that makes the new gradient; Esc closes",
@@ -40,6 +40,8 @@ class Prompts:
 
     def open(self, kind: str, text: str = "") -> None:
         """Ask for a line of a kind: find, console, break; `text` is there to begin with."""
+        if kind == "find":
+            text = text or self._widget.last("find")
         if kind == "break" and (row := self._app.lanes.selected) is not None:
             text = row["op"]
         self._widget.open(kind, LABELS[kind], text, HINTS[kind])
@@ -57,7 +59,7 @@ class Prompts:
         """Do what was asked for; a refusal is shown at the prompt, with the line to mend."""
         try:
             if kind == "find":
-                await self.find(text)
+                await self.find(text, closes=True)
             elif kind == "console":
                 await self._command(text)
             elif kind == "break":
@@ -80,8 +82,8 @@ class Prompts:
         else:
             self._app.say(f"{text}: {why}", "error")
 
-    async def find(self, text: str, backwards: bool = False) -> None:
-        """Go to the next match, or the one before."""
+    async def find(self, text: str, backwards: bool = False, closes: bool = False) -> None:
+        """Go to the next match, or the one before; the line closes when there is one and it `closes`."""
         session, lanes = self._app.session, self._app.lanes
         if session is None or not lanes.row_count:
             self._widget.answer("there is nothing to search yet")
@@ -91,7 +93,13 @@ class Prompts:
             self._widget.answer(f"no match for {text}", bad=True)
             return
         await self._app.go_to_row(row)
-        self._widget.answer(f"row {row + 1:,}" + ("" if lanes.is_folded else f" of {lanes.row_count:,}"))
+        said = f"row {row + 1:,}" + ("" if lanes.is_folded else f" of {lanes.row_count:,}")
+        if closes and self._widget.asks_for("find"):
+            self._widget.close()
+            self._app.action_pane("graph")
+            self._app.say(f"{text}: {said}; / Enter goes to the next match")
+        else:
+            self._widget.answer(said)
 
     async def _command(self, text: str) -> None:
         """What a line at the console is: the action of a key, a command, or Python."""

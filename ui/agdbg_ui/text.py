@@ -11,6 +11,8 @@ from agdbg.render.clean import ELLIPSIS, printable
 
 #: Characters looked at for one cell: more than any real text has (base and combining characters).
 _CHARACTERS_PER_CELL = 8
+#: Cells that the beginning of a name keeps when its middle is cut.
+_LEAST_HEAD = 3
 
 #: Text and the style it is shown in, in the words of Textual's styles ("bold $text-error"); "" is the pane's own.
 Piece = tuple[str, str]
@@ -60,6 +62,36 @@ def shorten_start(text: str, width: int) -> str:
     while cells(tail) >= width and tail:
         tail = tail[1:]
     return ELLIPSIS + tail
+
+
+def shorten_name(text: str, width: int) -> str:
+    """As `shorten`, for names with dots, as of parameters: the last two parts say most, then the first ones: the middle is cut."""
+    line = safe(text)
+    if cells(line) <= width:
+        return line
+    tails = [line[at:] for at, character in enumerate(line) if character == "." and at][-2:]
+    tail = next((each for each in tails if cells(each) <= width - 1 - _LEAST_HEAD), "")
+    if not tail:
+        tail = shorten_start(line, max(width * 2 // 3, 1))[1:]
+    head = crop(line, width - 1 - cells(tail))
+    return head + ELLIPSIS + tail if width > 0 else ""
+
+
+def pad_name(text: str, width: int) -> str:
+    """A name shortened in the middle or filled with blanks to exactly `width` cells."""
+    text = shorten_name(text, width)
+    return text + " " * (width - cells(text))
+
+
+def fair_share(lengths: Iterable[int], room: int) -> int:
+    """The most that each of some texts may take so that all fit: what is shorter leaves its rest to the others."""
+    left = sorted(lengths)
+    for at, length in enumerate(left):
+        share = max(room, 0) // (len(left) - at)
+        if length > share:
+            return share
+        room -= length
+    return left[-1] if left else 0
 
 
 def pad(text: str, width: int) -> str:

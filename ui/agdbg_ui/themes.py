@@ -20,6 +20,8 @@ MARKED = "on $accent 20%"
 CURSOR = "on $primary 45%"
 CURSOR_BLURRED = "on $foreground 10%"
 _GREY = re.compile(r"\$foreground (\d+)%")
+#: What stands for those backgrounds where there are no colours.
+UNCOLOURED = {HERE: "bold", MARKED: "underline", CURSOR: "reverse", CURSOR_BLURRED: "underline"}
 #: Percent that grey text gains on a coloured line.
 _GAIN = 30
 
@@ -54,7 +56,7 @@ SAVED: dict[str, Look] = {
 BANNER: dict[str, Look] = {
     "stop": Look("■", NOTICE, "stopped"),
     "error": Look("✗", ALERT, "error"),
-    "predicted": Look("!", NOTICE, "would fail"),
+    "predicted": Look("!", NOTICE, "will fail"),
     "ended": Look("□", "bold $text-primary", "ended"),
     "info": Look("i", "bold $text-success", "note"),
 }

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,6 +12,7 @@ from textual.widgets.option_list import Option
 
 from agdbg_ui.filters import Filter, Filters
 from agdbg_ui.screens.modal import Modal
+from agdbg_ui.screens.wrapping import beside
 from agdbg_ui.text import safe
 
 HINT = "Space switches on and off   Esc closes"
@@ -88,7 +90,7 @@ class FiltersScreen(Modal[None]):
     def _option(self, each: Filter) -> Option:
         return Option(self._line(each), id=each.id)
 
-    def _line(self, each: Filter) -> Text:
+    def _line(self, each: Filter) -> Table:
         mark = ON if each.id in self._filters.on else OFF
-        aside = f"\n    {safe(each.id)}: {safe(each.description)}" if each.description else f"\n    {safe(each.id)}"
-        return Text.assemble(f"{mark} {safe(each.label)}", (aside, "dim"))
+        aside = f"{safe(each.id)}: {safe(each.description)}" if each.description else safe(each.id)
+        return beside(mark, Text.assemble(safe(each.label), "\n", (aside, "dim")))

@@ -4,6 +4,7 @@ from rich.text import Text
 
 from agdbg_ui.keymap import groups
 from agdbg_ui.screens.page import Page
+from agdbg_ui.screens.wrapping import hanging
 from agdbg_ui.themes import NODE
 
 _KEY_CELLS = 9
@@ -13,24 +14,26 @@ class HelpScreen(Page):
     """The keys and the marks."""
 
     def __init__(self) -> None:
-        super().__init__("Keys", help_text())
+        super().__init__("Keys", help_text)
 
 
-def help_text() -> Text:
-    """The help as text."""
+def help_text(width: int) -> Text:
+    """The help as text in lines of at most `width` cells where words allow."""
     text = Text()
     for group, keys in groups().items():
         text.append(f"{group}\n", "bold underline")
         for key in keys:
-            text.append(f"  {key.shown:<{_KEY_CELLS}}", "bold")
-            text.append(f"{key.help}\n")
+            _row(text, key.shown, key.help, width)
         text.append("\n")
     text.append("Marks of nodes\n", "bold underline")
-    for look in NODE.values():
-        text.append(f"  {look.mark:<{_KEY_CELLS}}{look.word}\n")
-    for mark, meaning in (
-        ("[weight]", "a parameter that the node uses"),
-        ("↥ 12", "uses row 12; its lane has no room"),
-    ):
-        text.append(f"  {mark:<{_KEY_CELLS}}{meaning}\n")
+    marks = [(look.mark, look.word) for look in NODE.values()]
+    marks += [("[weight]", "a parameter that the node uses"), ("↥ 12", "uses row 12; its lane has no room")]
+    for mark, meaning in marks:
+        _row(text, mark, meaning, width)
     return text
+
+
+def _row(text: Text, mark: str, words: str, width: int) -> None:
+    """What stands at the left, and the words under one another at its right."""
+    text.append(f"  {mark:<{_KEY_CELLS}}", "bold")
+    text.append(hanging(words, _KEY_CELLS + 2, width) + "\n")

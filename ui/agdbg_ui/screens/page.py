@@ -1,5 +1,6 @@
 """A page of text over the main screen, as high as it needs, that scrolls."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
@@ -16,7 +17,7 @@ HINT = "↑ ↓ PgUp PgDn scroll   Esc closes"
 
 
 class Page(Modal[None]):
-    """Text under a heading.
+    """Text under a heading; text that is more than words is made for a width.
 
     | Key | Does |
     | --- | --- |
@@ -34,11 +35,11 @@ class Page(Modal[None]):
     Page > Vertical { width: 100%; max-width: 100; height: 100%; background: $surface; border: round $primary; }
     Page > Vertical > .heading { width: 100%; height: 1; padding: 0 1; text-style: bold; background: $panel; }
     Page > Vertical > .hint { width: 100%; height: 1; padding: 0 1; color: $text-muted; }
-    Page > Vertical > VerticalScroll { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
+    Page > Vertical > VerticalScroll { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     Page > Vertical > VerticalScroll > Static { height: auto; }
     """
 
-    def __init__(self, heading: str, text: str | Text) -> None:
+    def __init__(self, heading: str, text: str | Callable[[int], Text]) -> None:
         super().__init__()
         self._heading = safe(heading)
         self._text = text
@@ -66,4 +67,4 @@ class Page(Modal[None]):
     def _fill(self) -> None:
         text = self._text
         width = self.query_one(VerticalScroll).scrollable_content_region.width
-        self.query_one("#page-text", Static).update(Text(fitted(text, width)) if isinstance(text, str) else text)
+        self.query_one("#page-text", Static).update(Text(fitted(text, width)) if isinstance(text, str) else text(width))

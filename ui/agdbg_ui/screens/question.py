@@ -12,6 +12,7 @@ from textual.widgets import Label, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agdbg_ui.screens.modal import Modal
+from agdbg_ui.screens.wrapping import beside
 from agdbg_ui.text import safe
 
 STAY = "stay"
@@ -27,7 +28,7 @@ class Answer:
 
 
 class Question(Modal[str | None]):
-    """Asks; an answer is given by its key, or by the arrows and Enter. Escape gives None.
+    """Asks; an answer is given by its key, or by the arrows and Enter. Escape and q give None.
 
     Args:
         heading: the question.
@@ -35,7 +36,7 @@ class Question(Modal[str | None]):
         answers: what changes nothing is selected at the beginning, so that a key too many does no harm.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "No answer", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "No answer", show=False)]
 
     DEFAULT_CSS = """
     Question { align: center middle; }
@@ -58,7 +59,7 @@ class Question(Modal[str | None]):
             yield Label(self._heading, classes="heading", markup=False)
             if self._text:
                 yield Static(Text("\n".join(map(safe, self._text.split("\n")))), markup=False)
-            options = [Option(Text(f" {each.key}  {each.words}"), id=each.value) for each in self._answers]
+            options = [Option(beside(f" {each.key}", each.words), id=each.value) for each in self._answers]
             yield OptionList(*options, markup=False, compact=True)
 
     def on_mount(self) -> None:
@@ -87,7 +88,7 @@ def quit_question(script: str) -> Question:
         [
             Answer("k", "kill it; its recording stays", "kill"),
             Answer("l", "leave it running; agdbg can attach again", "leave"),
-            Answer("s", "stay here (Esc)", STAY),
+            Answer("s", "stay here (q, Esc)", STAY),
         ],
     )
 
@@ -97,5 +98,5 @@ def barrier_question(text: str) -> Question:
     return Question(
         "Step back all the same?",
         text,
-        [Answer("s", "stay here (Esc)", STAY), Answer("b", "step back; what was named is not restored", "force")],
+        [Answer("s", "stay here (q, Esc)", STAY), Answer("b", "step back; what was named is not restored", "force")],
     )

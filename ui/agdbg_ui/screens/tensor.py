@@ -17,16 +17,25 @@ from textual.widgets import Label
 from agdbg_ui.amounts import share, size
 from agdbg_ui.heat import HALF, colour_of, greatest, half_block, shade_of
 from agdbg_ui.newest import Newest
+from agdbg_ui.palettes import has_all_colours
 from agdbg_ui.screens.modal import Modal
-from agdbg_ui.text import Pieces, pad, safe
+from agdbg_ui.text import Pieces, cells, pad, safe, width_of, wrap_phrases
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE
 from agdbg_ui.widgets.painting import colour, paint
 
-HINT = "arrows move  Tab heat, numbers  [ ] { } slices  b NaN  d change  Esc closes"
+HINT = "Tab heat, numbers  arrows move  [ ] slice  { } its dimension  b NaN  d change  Esc closes"
 MODES = ("heat", "shades", "numbers")
 _BARS = " ▁▂▃▄▅▆▇█"
 _CELL = 11
+#: Lines about all elements, until they are known.
 _HEAD = 3
+#: Cells of the words before them, and from which width on there are such.
+_LABEL_CELLS, _WIDE = 8, 60
+_MODE_WORDS = {
+    "heat": "heat map, blue below zero, orange above",
+    "shades": "shades, darker is greater",
+    "numbers": "numbers",
+}
 #: Rows and columns in one answer at most.
 _SIDE = 200
 #: Cells that an element of a small matrix takes in a line at most.
@@ -37,7 +46,7 @@ Fetch = Callable[[dict[str, Any]], Awaitable[Body]]
 
 
 class TensorView(Widget, can_focus=True):
-    """The page: three lines about all elements, then the matrix."""
+    """The page: a few lines about all elements, then the matrix."""
 
     DEFAULT_CSS = "TensorView { height: 1fr; background: $surface; color: $foreground; }"
 
@@ -51,7 +60,10 @@ class TensorView(Widget, can_focus=True):
     @property
     def room(self) -> tuple[int, int]:
         """Rows and columns of the matrix that can be seen."""
-        height, width = max(self.size.height - _HEAD - (self.mode == "numbers"), 1), max(self.size.width, 1)
+        height, width = (
+            max(self.size.height - (len(self._head) or _HEAD) - (self.mode == "numbers"), 1),
+            max(self.size.width, 1),
+        )
         if self.mode == "numbers":
             return min(height, _SIDE), min(max((width - 7) // _CELL, 1), _SIDE)
         return min(height * (2 if self.mode == "heat" else 1), _SIDE), min(width, _SIDE)
@@ -61,49 +73,60 @@ class TensorView(Widget, can_focus=True):
         width = self.size.width
         if self.problem or not self.body:
             return paint(self, [(self.problem or "…", ALERT if self.problem else FAINT)] if y == 0 else [], width)
-        if y < _HEAD:
-            return paint(self, self._head(y), width)
+        if y < len(head := self._head):
+            return paint(self, head[y], width)
         draw = {"heat": self._heat, "shades": self._shades, "numbers": self._numbers}[self.mode]
-        return draw(y - _HEAD, width)
+        return draw(y - len(head), width)
 
     # ----- about all -----
 
-    def _head(self, y: int) -> Pieces:
-        body = self.body
-        if y == 0 and body.get("compared") is not None:
-            return change_pieces(body)
-        if y == 0:
-            told = "  ".join(f"{each['name']} {each['value']}" for each in body["stats"])
-            return [(told or "no finite elements", "")]
-        if y == 1:
-            bars = histogram(body["histogram"])
-            bad = (
-                f"  {body['nans']:,} NaN  {body['infs']:,} Inf  first at {body['firstBad']}"
-                if body["firstBad"]
-                else "  all finite"
-            )
-            ends = (f"{body['low']} ", f" {body['high']}") if bars else ("", "")
-            return [(ends[0], ASIDE), (bars, LABEL), (ends[1], ASIDE), (bad, NOTICE if body["firstBad"] else ASIDE)]
-        where = (
-            f"[{', '.join([*map(str, body['index']), ':', ':'][: len(body['shape'])])}]"
-            if len(body["shape"]) > 2
-            else ""
-        )
-        steps = (body["rowStep"], body["columnStep"])
-        sampled = f"each {steps[0]}th row, each {steps[1]}th column of" if steps != (1, 1) else "from"
-        columns = len(body["values"][0]) if body["values"] else 0
-        is_whole = (len(body["values"]), columns) == (body["height"], body["width"])
-        kept = kept_words(body["compared"]) if body.get("compared") is not None else ""
-        if is_whole:
-            whole = f"{where} all of {body['height']:,} x {body['width']:,}"
-            return [(f"{self._what}  ", LABEL), (whole + kept, ASIDE)]
-        place = f"row {body['row']:,}, column {body['column']:,} of" if steps == (1, 1) else sampled
-        return [(f"{self._what}  ", LABEL), (f"{where} {place} {body['height']:,} x {body['width']:,}{kept}", ASIDE)]
-
     @property
-    def _what(self) -> str:
-        compared = self.body.get("compared")
-        return f"change, {self.mode}" if compared is not None and compared["before"] is not None else self.mode
+    def _head(self) -> list[Pieces]:
+        """What is known of all elements, and which of them are shown: each under its word, wrapped where it must be."""
+        if not self.body:
+            return []
+        width = max(self.size.width, 1)
+        indent = _LABEL_CELLS if width >= _WIDE else 0
+        lines: list[Pieces] = []
+        for label, pieces in (("values", self._values()), ("spread", self._spread()), ("shown", self._shown())):
+            lines += _labelled(label, pieces, indent, width)
+        return lines
+
+    def _values(self) -> Pieces:
+        if self.body.get("compared") is not None:
+            return change_pieces(self.body)
+        told = "  ".join(f"{each['name']} {each['value']}" for each in self.body["stats"])
+        return [(told or "no finite elements", "")]
+
+    def _spread(self) -> Pieces:
+        """The histogram between its ends, and what is not finite."""
+        body, bars = self.body, histogram(self.body["histogram"])
+        bad = (
+            f"{body['nans']:,} NaN, {body['infs']:,} Inf, the first at {body['firstBad']} (b)"
+            if body["firstBad"]
+            else "all finite"
+        )
+        drawn: Pieces = [(f"{body['low']} ", ASIDE), (bars, LABEL), (f" {body['high']}  ", ASIDE)] if bars else []
+        return [*drawn, (bad, NOTICE if body["firstBad"] else ASIDE)]
+
+    def _shown(self) -> Pieces:
+        """Which elements the matrix below shows, and how."""
+        body = self.body
+        slices = [*map(str, body["index"]), ":", ":"][: len(body["shape"])]
+        part = f" of the slice [{', '.join(slices)}]" if len(body["shape"]) > 2 else ""
+        rows, columns = len(body["values"]), len(body["values"][0]) if body["values"] else 0
+        down, along = body["rowStep"], body["columnStep"]
+        if (rows, columns) == (body["height"], body["width"]):
+            which = f"all of {body['height']:,} x {body['width']:,}"
+        else:
+            which = (
+                f"{_range('rows', body['row'], rows, down)} of {body['height']:,}, "
+                f"{_range('columns', body['column'], columns, along)} of {body['width']:,}"
+            )
+        compared = body.get("compared")
+        kept = kept_words(compared) if compared is not None else ""
+        what = "change, " if compared is not None and compared["before"] is not None else ""
+        return [(f"{what}{_MODE_WORDS[self.mode]}:  ", LABEL), (f"{which}{part}{kept}", ASIDE)]
 
     # ----- the matrix -----
 
@@ -209,7 +232,9 @@ class TensorScreen(Modal[None]):
             yield Label(HINT, classes="hint", markup=False)
 
     def on_mount(self) -> None:
-        """Keys are for the page."""
+        """Keys are for the page; without colours for it there is no heat map."""
+        if not has_all_colours(self.app):
+            self._view.mode = "shades"
         self._view.focus()
 
     def on_resize(self) -> None:
@@ -244,7 +269,8 @@ class TensorScreen(Modal[None]):
 
     def action_mode(self) -> None:
         """Another way to see it."""
-        self._view.mode = MODES[(MODES.index(self._view.mode) + 1) % len(MODES)]
+        modes = MODES if has_all_colours(self.app) else MODES[1:]
+        self._view.mode = modes[(modes.index(self._view.mode) + 1) % len(modes)]
         self._fetching.ask()
 
     def action_compare(self) -> None:
@@ -315,3 +341,27 @@ def histogram(counts: list[int]) -> str:
     """Bars as high as the counts; what is there at all is seen."""
     most = max(counts, default=0)
     return "".join(_BARS[max(round(each / most * 8), 1) if each else 0] for each in counts)
+
+
+def _range(what: str, start: int, count: int, step: int) -> str:
+    """``rows 0 to 31``, or ``every 3rd row from 0 on``."""
+    if step == 1:
+        return f"{what} {start:,} to {start + max(count - 1, 0):,}"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(step % 10 if step % 100 not in (11, 12, 13) else 0, "th")
+    return f"every {step:,}{ending} of {what} {start:,} to {start + (count - 1) * step:,}"
+
+
+def _labelled(label: str, pieces: Pieces, indent: int, width: int) -> list[Pieces]:
+    """Pieces behind a word of `indent` cells; where one line has no room for them the later ones go on below."""
+    head = label.ljust(indent)[:indent]
+    lines: list[Pieces] = [[(head, FAINT)] if head else []]
+    for text, style in pieces:
+        room = max(width - width_of(lines[-1]), 0)
+        if cells(text.rstrip()) <= room:
+            lines[-1].append((text, style))
+            continue
+        first, *more = wrap_phrases(text.strip(), room, width - indent)
+        lines[-1].append((first, style))
+        lines += [[(" " * indent, ""), (line, style)] for line in more]
+        lines[-1].append((text[len(text.rstrip()) :], style))
+    return lines

@@ -3,10 +3,14 @@
 import re
 from textwrap import wrap
 
+from rich.table import Table
+from rich.text import Text
+
 from agdbg_ui.text import cells, safe, shorten
 
 #: A label and the blanks behind it, or a list's number, or just the indent: what follows is wrapped under its beginning.
 _LEAD = re.compile(r" *(?:[\w ]{1,12}?  +|\d+\. )?")
+_RULE = re.compile("\N{BOX DRAWINGS LIGHT HORIZONTAL}+")
 _CARETS = re.compile(r"\s*\^+\s*")
 
 
@@ -19,12 +23,26 @@ def fitted(text: str, width: int) -> str:
     )
 
 
+def beside(mark: str, words: str | Text) -> Table:
+    """A mark, and words at its right that are wrapped under one another."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_row(Text(mark), Text(words) if isinstance(words, str) else words)
+    return table
+
+
+def hanging(text: str, indent: int, width: int) -> str:
+    """Safe text that begins behind `indent` cells, with its further lines under its beginning."""
+    return f"\n{' ' * indent}".join(wrap(text, max(width - indent, 1), break_on_hyphens=False) or [""])
+
+
 def _fit(line: str, width: int, is_code: bool) -> str:
     if cells(line) <= width:
         return line
+    if _RULE.fullmatch(line):
+        return line[:width]
     if is_code or _CARETS.fullmatch(line):
         return shorten(line, width)
     lead = _LEAD.match(line)
     indent = min(lead.end() if lead else 0, width // 2)
-    rest = wrap(line[indent:], max(width - indent, 1), break_on_hyphens=False)
-    return line[:indent] + f"\n{' ' * indent}".join(rest)
+    return line[:indent] + hanging(line[indent:], indent, width)

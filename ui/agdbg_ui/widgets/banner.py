@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from agdbg.render.clean import ELLIPSIS
 from agdbg_ui.text import Piece, Pieces, cells, crop, fit, safe, shorten, width_of
 from agdbg_ui.themes import ASIDE, BANNER, TITLE, Look, banner_look
 from agdbg_ui.widgets.painting import paint
@@ -108,14 +109,26 @@ class Banner(Widget, can_focus=True):
 
 def banner_lines(look: Look, headline: str, detail: str, hint: str, width: int) -> list[Pieces]:
     """What a banner shows in `width` cells: one to three lines."""
+    told = f"{hint} " if hint else ""
+    lines = _told(look, headline, detail, width, 0)
+    if told and width - width_of(lines[-1]) - cells(told) < 2:
+        narrower = _told(look, headline, detail, width, cells(told) + 2)
+        lines = narrower if not _is_cut(narrower[-1]) or _is_cut(lines[-1]) else lines
+    return [fit(line, width) for line in (_with_hint(lines, (told, ASIDE), width) if told else lines)]
+
+
+def _told(look: Look, headline: str, detail: str, width: int, less: int) -> list[Pieces]:
+    """The headline, and the detail where there is room for it, in lines that leave `less` cells free."""
     lead: Piece = (f"{look.mark} {look.word}: ", look.style)
-    first, *more = _broken(safe(headline[: 8 * width]), width - cells(lead[0]), width - 2)
+    first, *more = _broken(safe(headline[: 8 * width]), width - cells(lead[0]) - less, width - 2 - less)
     lines: list[Pieces] = [[lead, (first, TITLE)], *([("  " + text, TITLE)] for text in more)]
     if detail and len(lines) < _LINES:
-        lines.append([("  " + shorten(detail, width - 2), "")])
-    if hint:
-        lines = _with_hint(lines, (f"{hint} ", ASIDE), width)
-    return [fit(line, width) for line in lines]
+        lines.append([("  " + shorten(detail, width - 2 - less), "")])
+    return lines
+
+
+def _is_cut(line: Pieces) -> bool:
+    return line[-1][0].endswith(ELLIPSIS)
 
 
 def _broken(text: str, first: int, other: int) -> list[str]:
@@ -132,12 +145,7 @@ def _broken(text: str, first: int, other: int) -> list[str]:
 
 
 def _with_hint(lines: list[Pieces], hint: Piece, width: int) -> list[Pieces]:
-    """The hint at the right of the last line, or on a line of its own where there is no room and fewer than three."""
-    room = width - width_of(lines[-1]) - cells(hint[0])
-    if room >= 2:
-        return [*lines[:-1], [*lines[-1], (" " * room, ""), hint]]
-    if len(lines) < _LINES:
-        return [*lines, [("  ", ""), hint]]
+    """The hint at the right of the last line, which is cut where it has no room for it."""
     last = fit(lines[-1], max(width - cells(hint[0]) - 2, 0))
     gap = " " * (width - width_of(last) - cells(hint[0]))
     return [*lines[:-1], [*last, (gap, ""), hint]]

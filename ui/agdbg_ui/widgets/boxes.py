@@ -13,7 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from agdbg_ui.canvas import Canvas
-from agdbg_ui.text import pad
+from agdbg_ui.text import pad_name
 from agdbg_ui.themes import ASIDE, CURSOR, HERE, LABEL, TITLE, node_look
 from agdbg_ui.widgets.painting import colour
 
@@ -167,7 +167,7 @@ class Boxes(ScrollView, can_focus=True):
             ]
         if line == 3:
             return [(x, edge[2] + edge[4] * room + edge[3], frame)]
-        words = pad(str(box["words"][line - 1]), room)
+        words = pad_name(str(box["words"][line - 1]), room)
         style = TITLE if line == 1 else LABEL if words.startswith("[") else ASIDE
         return [(x, edge[5], frame), (x + 1, words, (under, style)), (x + 1 + room, edge[5], frame)]
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_start, wrap_phrases
+from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_name, shorten_start, wrap_phrases
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE, TITLE
 from agdbg_ui.widgets.rows import Rows
 
@@ -181,4 +181,9 @@ def _evidence(evidence: Mapping[str, Any], width: int) -> Pieces:
     text = str(evidence["text"]).strip()
     if note := str(evidence.get("note") or "").replace("\n", "; "):
         text = f"{text}  ({note})" if text else note
-    return [*pieces, (shorten(text, room), ""), (" →", FAINT)]
+    return [*pieces, (shorten_name(text, room) if _is_name(text) else shorten(text, room), ""), (" →", FAINT)]
+
+
+def _is_name(text: str) -> bool:
+    """Whether it is one long name and no text."""
+    return "." in text and " " not in text

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from agdbg_ui.text import Pieces, cells, crop, pad, safe, shorten, shorten_start, wrap, wrap_phrases
+from agdbg_ui.text import Pieces, cells, crop, pad_name, safe, shorten, shorten_start, wrap, wrap_phrases
 from agdbg_ui.themes import ASIDE, FAINT, LABEL, TITLE, Look, node_look, saved_look
 from agdbg_ui.widgets.rows import Rows
 
@@ -18,9 +18,15 @@ _EMPTY = "no node is selected"
 #: Sections whose values go on below where one line has no room for them, and how many lines they get.
 _WRAPPED = (GRADIENTS_IN, "Gradients out", "Saved tensors")
 _WRAPPED_ROWS = 4
-_NAME_CELLS = 24
+_NAME_CELLS = 48
 _VALUE_ROWS = 12
+#: Cells around a name and its value: indent, mark, gap, and what Enter would do.
+_AROUND = 8
 _INDENT = "      "
+#: What an entry of those sections is called on a page of its own.
+_WORDS = dict(zip(_WRAPPED, ("gradient in", "gradient out", "saved tensor"), strict=True))
+#: Type and shape in the words for a value.
+_KIND = re.compile(r"[a-z]+\d* \[[\d, ]*\]")
 _NODE = re.compile(r"#(\d+)")
 
 _TOLD = (saved_look("modified"), saved_look("freed"))
@@ -72,9 +78,9 @@ class Inspector(Rows):
 
     @dataclass
     class ValueWanted(Message):
-        """A page of a value is wanted."""
+        """A page of a value is wanted; `heading` says what it is."""
 
-        node: int
+        heading: str
         entry: Entry
 
     @dataclass
@@ -188,14 +194,18 @@ class Inspector(Rows):
     def _entry(self, row: _Row, width: int) -> Pieces:
         assert row.entry is not None
         look = saved_look(row.entry.get("state", ""))
-        name, act = f"{pad(str(row.entry['name']), row.names)}  ", self._act(row)
+        name, act = f"{pad_name(str(row.entry['name']), row.names)}  ", self._act(row)
         value = shorten(row.text, self._room(row, width))
         pieces = [("  ", ""), (f"{look.mark} ", look.style), (name, ASIDE), (value, look.style)]
         return [*pieces, (act, LABEL)] if act else pieces
 
     def _name_width(self, entries: Sequence[Entry]) -> int:
+        """Cells for the names of a section: a third of the width, or what its values leave."""
         longest = max((cells(safe(str(entry["name"])[: 2 * _NAME_CELLS])) for entry in entries), default=0)
-        return min(longest, _NAME_CELLS, max(self.inner_width // 3, 4) if self.inner_width else _NAME_CELLS)
+        values = max((len(_value(entry)) for entry in entries), default=0)
+        if not self.inner_width:
+            return min(longest, _NAME_CELLS)
+        return min(longest, max(self.inner_width // 3, 4, self.inner_width - _AROUND - values))
 
     # ----- acting -----
 
@@ -236,7 +246,15 @@ class Inspector(Rows):
         """A page of the value."""
         row = self._row_of_cursor()
         if row is not None and row.entry is not None and row.section in _WRAPPED:
-            self.post_message(self.ValueWanted(int((self._body or {}).get("node", 0)), row.entry))
+            self.post_message(self.ValueWanted(self._heading(row.section, row.entry), row.entry))
+
+    def _heading(self, section: str, entry: Entry) -> str:
+        """``saved tensor other of MulBackward0 #7: float32 [2, 3], modified``."""
+        body = self._body or {}
+        found = _KIND.search(_value(entry))
+        state = saved_look(entry.get("state", ""))
+        kind = (f": {found[0]}" if found else "") + (f", {state.word}" if state in _TOLD else "")
+        return f"{_WORDS[section]} {entry['name']} of {body.get('op', '')} #{body.get('node', 0)}{kind}"
 
     def action_fold(self) -> None:
         """Fold the value of the entry, or else its section."""

@@ -7,7 +7,7 @@ from agdbg.protocol.vendor import Row
 from agdbg_ui.amounts import size
 from agdbg_ui.text import cells, safe, shorten
 
-MOST_NAME, MOST_OP, LEAST_OP = 18, 22, 12
+_MOST_FILE, MOST_OP, LEAST_OP = 18, 22, 12
 UNFOLDS = "▸ "
 """Stands before what is folded."""
 
@@ -62,7 +62,7 @@ class Columns:
         self._has_gradients |= row["gradient"] is not None or row["bad"]
         self._has_saved |= bool(row["saved"])
         if row["file"]:
-            self._names = max(self._names, min(cells(safe(self.name_of(row))), MOST_NAME))
+            self._names = max(self._names, min(cells(safe(self.name_of(row))), _MOST_FILE))
             self._digits = max(self._digits, len(str(row["line"])))
 
     def name_of(self, row: Row) -> str:
@@ -89,7 +89,9 @@ class Columns:
         rest = room - spark - shape
         least = min(self._modules, _LEAST_MODULE) + 1
         has_module = bool(self._modules) and rest >= least + min(self._own_badges, _LEAST_BADGES)
-        most = max(_MOST_BADGES, width // 3)
+        others = least * bool(self._modules) + _NORM * self._has_gradients + _SAVED * self._has_saved
+        free = rest - self._names - _WANTED_TEXT - others
+        most = max(_MOST_BADGES, width // 3, free)
         if has_module:
             badges = min(self._own_badges, most, rest - least)
             module = min(self._modules + 1, rest - badges)

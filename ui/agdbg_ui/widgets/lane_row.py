@@ -3,9 +3,9 @@
 import math
 import re
 
-from agdbg.protocol.vendor import Row
+from agdbg.protocol.vendor import Badge, Row
 from agdbg_ui.amounts import HEIGHTS
-from agdbg_ui.text import Piece, Pieces, cells, fit, pad, safe, shorten, shorten_start, width_of
+from agdbg_ui.text import Piece, Pieces, cells, fair_share, fit, pad, safe, shorten, shorten_name, width_of
 from agdbg_ui.themes import (
     ALERT,
     ARROW,
@@ -18,7 +18,7 @@ from agdbg_ui.themes import (
     TITLE,
     node_look,
 )
-from agdbg_ui.widgets.lane_columns import MOST_NAME, UNFOLDS, Columns, Shares, saved_words
+from agdbg_ui.widgets.lane_columns import UNFOLDS, Columns, Shares, saved_words
 
 NODE_IN_CELLS = "\N{BLACK CIRCLE}"
 """What stands for the node in `Row.cells`."""
@@ -29,6 +29,9 @@ _DIM = "$foreground 55%"
 _BADGES_SHOWN = 4
 #: States of a parameter that its badge shows by a mark.
 _MARKED = ("ran", "next", "failed")
+_MOST_NAME, _LEAST_NAME = 60, 3
+#: Cells that a name of several needs, or fewer of them are shown.
+_LEAST_NAME_OF_SEVERAL = 12
 _MOST_TEXT = 200
 #: Cells with which the source text says nothing any more.
 _LEAST_TEXT = 5
@@ -79,8 +82,8 @@ def _node(row: Row, next_node: int | None, columns: Columns, share: Shares) -> P
     """Op, module and parameters of one node."""
     return [
         *_op(row, columns.ops, next_node is not None),
-        *_cell(shorten_start(row["module"], max(share.module - 1, 0)), _DIM, share.module),
-        *_padded(badge_pieces(row, next_node, share.module > 0), share.badges),
+        *_cell(shorten_name(row["module"], max(share.module - 1, 0)), _DIM, share.module),
+        *_padded(badge_pieces(row, next_node, share.module > 0, share.badges), share.badges),
     ]
 
 
@@ -110,18 +113,42 @@ def _op(row: Row, width: int, is_next: bool) -> Pieces:
     return [(op[:at], style), (op[at:], _DIM), (" ", "")]
 
 
-def badge_pieces(row: Row, next_node: int | None, by_module: bool = False) -> Pieces:
-    """The parameters of a node, and the producers that no lane shows; `by_module`: beside the name of the module."""
-    badges = row["badges"]
+def badge_pieces(row: Row, next_node: int | None, by_module: bool = False, room: int = 1000) -> Pieces:
+    """The parameters of a node, and the producers that no lane shows.
+
+    Args:
+        row: what the hub says.
+        next_node: the node that runs next, when it is at this row.
+        by_module: they stand beside the name of the module.
+        room: cells for all; in little room there are fewer, with names that say something.
+    """
     own = f"{row['module']}." if by_module and row["module"] else ""
+    named = [(badge["text"].removeprefix(own), _state(badge, next_node)) for badge in row["badges"]]
+    shown = min(len(named), _BADGES_SHOWN)
+    while shown > 1 and _most_name(row, named[:shown], room) < _LEAST_NAME_OF_SEVERAL:
+        shown -= 1
+    most = max(_most_name(row, named[:shown], room), _LEAST_NAME)
     pieces: Pieces = []
-    for badge in badges[:_BADGES_SHOWN]:
-        state = "next" if badge["node"] == next_node else badge["state"]
-        pieces.append(_badge(badge["text"].removeprefix(own), state))
-        pieces.append((" ", ""))
-    if len(badges) > _BADGES_SHOWN:
-        pieces.append((f"+{len(badges) - _BADGES_SHOWN} ", ASIDE))
-    return pieces + _undrawn(row["undrawn"])
+    for name, state in named[:shown]:
+        pieces += [_badge(name, state, most), (" ", "")]
+    return pieces + _rest(row, shown)
+
+
+def _most_name(row: Row, named: list[tuple[str, str]], room: int) -> int:
+    """Cells for each name when these badges are shown; a great number where all fit."""
+    around = sum(3 + (state in _MARKED) for _, state in named)
+    lengths = [min(cells(safe(name)), _MOST_NAME) for name, _ in named]
+    free = room - around - width_of(_rest(row, len(named)))
+    return _MOST_NAME if sum(lengths) <= free else fair_share(lengths, free)
+
+
+def _state(badge: Badge, next_node: int | None) -> str:
+    return "next" if badge["node"] == next_node else badge["state"]
+
+
+def _rest(row: Row, shown: int) -> Pieces:
+    more = len(row["badges"]) - shown
+    return ([(f"+{more} ", ASIDE)] if more else []) + _undrawn(row["undrawn"])
 
 
 def _cell(text: str, style: str, width: int) -> Pieces:
@@ -162,9 +189,9 @@ def _padded(pieces: Pieces, width: int) -> Pieces:
     return [*pieces, (" " * (width - width_of(pieces)), "")]
 
 
-def _badge(text: str, state: str) -> Piece:
+def _badge(text: str, state: str, most: int) -> Piece:
     """A parameter; one whose gradient was accumulated, or is next, has the mark of that."""
-    name = shorten(text, MOST_NAME)
+    name = shorten_name(text, most)
     if state in _MARKED:
         look = node_look(state)
         return f"[{look.mark}{name}]", look.style

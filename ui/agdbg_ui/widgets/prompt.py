@@ -19,8 +19,9 @@ _ANSWER_CHARACTERS = 4000
 class Prompt(Vertical):
     """Asks for a line of text, shows answers above the line, and remembers lines by kind.
 
-    After Enter a line to evaluate is empty again, and one to search for is selected, so that typing replaces it; a
-    line that is entered once (a breakpoint, a gradient) is closed, and whoever finds fault with it opens it anew.
+    After Enter a line to evaluate is empty again, and one to search for is selected, so that typing replaces it when
+    nothing is found; a line that is entered once (a breakpoint, a gradient) is closed, and whoever finds fault with it
+    opens it anew.
 
     | Key | Does |
     | --- | --- |
@@ -110,6 +111,10 @@ class Prompt(Vertical):
         self.line.cursor_position = len(text)
         if kind != "console":
             self.line.select_all()
+
+    def last(self, kind: str) -> str:
+        """The line of a kind that was entered last."""
+        return (self._history.get(kind) or [""])[-1]
 
     def answer(self, text: str, bad: bool = False) -> None:
         """Show what came of it; "" shows nothing."""

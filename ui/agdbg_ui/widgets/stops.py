@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from agdbg_ui.filters import Filter
-from agdbg_ui.text import Pieces, cells, shorten, shorten_start
+from agdbg_ui.text import Pieces, cells, shorten, shorten_name, shorten_start
 from agdbg_ui.themes import ALERT, ASIDE, BREAKPOINT_MARK, BREAKPOINT_STYLE, FAINT, LABEL, NOTICE
 from agdbg_ui.widgets.rows import Rows
 
@@ -110,7 +110,7 @@ class StopsPane(Rows):
         if not item.sort:
             return [(item.text, LABEL), (f"  {item.more}", FAINT)]
         head: Pieces = [("  ", ""), (f"{item.mark} ", item.style)]
-        text = shorten(item.text, width - 4)
+        text = shorten_name(item.text, width - 4)
         room = width - 6 - cells(text)
         return [*head, (text, ""), (f"  {shorten(item.more, room)}" if item.more and room > 3 else "", ASIDE)]
 

@@ -9,7 +9,7 @@ from textual.message import Message
 
 from agdbg_ui.amounts import bar, duration, share
 from agdbg_ui.pages import Pages
-from agdbg_ui.text import Pieces, cells, pad, safe, shorten, shorten_start
+from agdbg_ui.text import Pieces, cells, pad, pad_name, safe, shorten, shorten_start
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, HERE, LABEL, TITLE
 from agdbg_ui.widgets.pass_profile import PassProfile
 from agdbg_ui.widgets.rows import Rows
@@ -217,7 +217,7 @@ def run_pieces(
     pieces: Pieces = [
         (f"{run['order'] + 1:>{digits}} ", FAINT),
         (_MARKS[run["outcome"]], ALERT if failed else ASIDE),
-        (pad(name, op), ALERT if failed else TITLE),
+        (pad_name(name, op), ALERT if failed else TITLE),
         (" ", ""),
     ]
     tail = f" {duration(run['durationNs']):>{_TIME_CELLS}}"

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from agdbg_ui.amounts import bar, duration, size
-from agdbg_ui.text import Pieces, cells, pad, safe, shorten
+from agdbg_ui.text import Pieces, cells, pad, shorten, shorten_name
 from agdbg_ui.themes import ASIDE, FAINT, LABEL, TITLE
 from agdbg_ui.widgets.rows import Rows
 
@@ -94,9 +94,11 @@ class TreeView(Rows):
         indent = "  " * min(branch["depth"], max(width // 8, 1))
         name = str(branch["path"]).rsplit(".", 1)[-1] or "model"
         words = f"[{name}]" if not is_module else name
-        head: Pieces = [(indent + fold, FAINT), (safe(words), TITLE if is_module else LABEL), ("  ", "")]
         tail = _module_tail(branch) if is_module else (size(branch["nbytes"]) if branch["nbytes"] else "")
-        room = width - sum(cells(text) for text, _ in head) - cells(tail)
+        room = width - cells(indent + fold) - 2 - cells(tail)
+        words = shorten_name(words, max(room, 8))
+        head: Pieces = [(indent + fold, FAINT), (words, TITLE if is_module else LABEL), ("  ", "")]
+        room -= cells(words)
         extra = max(min(room - 2, width // 3), 0)
         kind = shorten(str(branch["className"]), extra)
         head.append((kind, ASIDE))
