@@ -126,7 +126,7 @@ def test_a_search_opens_what_its_match_is_folded_in(shown):
         await screen.until(lambda: at(screen) == 4)
         assert screen.app.lanes.folds["opened"] == [3]
         assert "row 5" in screen.text and "row 5 of" not in screen.text
-        await screen.press("up")
+        await screen.press("slash", "up")
         await screen.until(lambda: at(screen) == 1)
         assert [each["start"] for each in screen.hub.asked("agdbg/find")] == [2, 3]
 
