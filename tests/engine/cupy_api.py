@@ -1,6 +1,10 @@
 """What CuPy has: the names in ``data/cupy_api.txt``, by namespace, with the parameters where they are known."""
 
+import ast
+import functools
 from pathlib import Path
+
+import numpy as np
 
 
 def _read():
@@ -41,3 +45,77 @@ def refusal(space, name, args=0, kwargs=()):
         if "*" not in parameters and args > len(parameters):
             return f"{space}.{name} takes at most {len(parameters)} arguments, not {args}"
     return f"{space}.{name} has no argument {', '.join(sorted(unknown))}" if unknown else None
+
+
+# ----- what code asks for -----
+
+_SPECIAL = {"functions_of": "cupyx.scipy.special"}
+"""Functions of the engine that give a namespace."""
+
+
+def asked(source):
+    """What ``source`` uses of NumPy, of SciPy by the array and of the array module that CuPy does not have: name and reason."""
+    tree = ast.parse(source)
+    called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    imported = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy"
+        for alias in node.names
+    }
+    inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        name = _name(node, imported)
+        if name is None or (id(node) in inside and not callable(_found(name))):
+            continue
+        space, _, last = name.rpartition(".")
+        if space == "cupyx.scipy":
+            continue
+        method_of = space.rpartition(".")
+        if last in UFUNC_METHODS and isinstance(_found(space), np.ufunc):
+            reason = f"{space}.{last} by way of NumPy" if space.startswith("numpy") else _method(method_of[2], last)
+        elif space.startswith("cupyx") or (callable(_found(name)) and not isinstance(_found(name), type)):
+            reason = _refused(space.replace("numpy", "cupy", 1), last, called.get(id(node)))
+        else:
+            continue
+        if reason:
+            yield name, reason
+
+
+def _method(ufunc, method):
+    allowed = UFUNC_METHODS[method]
+    return None if allowed is None or ufunc in allowed else f"cupy.{ufunc}.{method} does not exist"
+
+
+def _refused(space, name, call):
+    if space not in API:
+        return f"{space} does not exist"
+    keywords = [k.arg for k in call.keywords if k.arg] if call else []
+    plain = [] if call is None or any(isinstance(a, ast.Starred) for a in call.args) else call.args
+    return refusal(space, name, len(plain), keywords)
+
+
+def _name(node, imported):
+    """``numpy.linalg.det`` of ``np.linalg.det``, of a name imported from NumPy, of ``xp.linalg.det``."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        return imported.get(node.id) or {"np": "numpy", "xp": "cupy"}.get(node.id)
+    if isinstance(node, ast.Attribute):
+        inner = _name(node.value, imported)
+        return f"{inner}.{node.attr}" if inner else None
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func)
+        if called == "array_module":
+            return "cupy"
+        if called == "scipy_for" and isinstance(node.args[1], ast.Constant):
+            return f"cupyx.scipy.{node.args[1].value}"
+        return _SPECIAL.get(called)
+    return None
+
+
+@functools.cache
+def _found(name):
+    """The thing of NumPy's that goes by a name of NumPy's or CuPy's; ``None`` for none."""
+    found = np
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found if name.partition(".")[0] in ("numpy", "cupy") else None

@@ -1,7 +1,6 @@
 """The strict device itself: it refuses what would hide a fault, and allows what CuPy has. Other tests rest on this."""
 
 import contextlib
-import re
 from pathlib import Path
 
 import agdbg_tests_cupy_api as cupy_api
@@ -80,19 +79,43 @@ def test_views_share_memory_and_have_one_base():
     assert x.base is None
 
 
-NAMED = re.compile(r"\b(?:xp|array_module\(\w+(?:\._a)?\))\.([a-z]\w*(?:\.[a-z]\w*)*)")
+_HOST, _SHAPES, _DTYPES = (
+    "for NumPy's arrays only, behind a test",
+    "of shapes, not of arrays",
+    "of dtypes, not of arrays",
+)
+NOT_OF_CUPY = {
+    "numpy.broadcast_shapes": _SHAPES, "numpy.promote_types": _DTYPES, "numpy.geterr": "NumPy's own settings", "numpy.seterr": "NumPy's own settings",
+    "numpy.add.at": _HOST, "numpy.add.reduce": _HOST, "numpy.add.reduceat": _HOST, "numpy.vecdot": _HOST, "numpy.linalg.cholesky": _HOST,
+    "numpy.lib.array_utils.byte_bounds": _HOST, "numpy.lib.format.read_array_header_1_0": "files", "numpy.lib.format.read_magic": "files",
+    "numpy.lib.format.write_array": "files", "cupyx.scipy.special.airy": "refused on a device: ops/host_only.py",
+    "cupyx.scipy.special.eval_chebyu": "refused on a device: ops/host_only.py",
+}  # fmt: skip
+"""What the engine uses that CuPy lacks, or lacks with these parameters, and why no array of a device comes there."""
 
 
-def test_what_the_engine_asks_of_the_array_module_is_there():
-    """Functions that kernels call by the module of their arrays; those called by NumPy's name are checked when they run."""
+def test_the_engine_asks_for_nothing_that_cupy_lacks():
+    """Every function of NumPy that the engine's code names, of the array module, and of SciPy by way of the array."""
     engine = Path(__import__("agdbg_engine").__file__).parent
-    found = {name for path in engine.rglob("*.py") for name in NAMED.findall(path.read_text())}
-    assert len(found) > 10
-    spaces = cupy_api.API
-    for name in found - {"ogrid"}:
-        space, _, last = f"cupy.{name}".rpartition(".")
-        if last in cupy_api.UFUNC_METHODS:
-            assert spaces["cupy"][space.removeprefix("cupy.")][0] == "ufunc", name
-            assert space.removeprefix("cupy.") in (cupy_api.UFUNC_METHODS[last] or spaces["cupy"]), name
-        else:
-            assert last in spaces[space], name
+    found = [(path, *each) for path in engine.rglob("*.py") for each in cupy_api.asked(path.read_text())]
+    assert [f"{path.name}: {reason}" for path, name, reason in found if name not in NOT_OF_CUPY] == []
+    assert {name for _, name, _ in found} == set(NOT_OF_CUPY)  # nothing is excused that is gone
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("np.spacing(x)", "numpy.spacing"), ("spacing(x)", "numpy.spacing"), ("np.max(x, initial=0)", "numpy.max"),
+        ("np.multiply.reduce(x)", "numpy.multiply.reduce"), ("np.log(x, where=x > 0)", "numpy.log"), ("np.linalg.vector_norm(x)", "numpy.linalg.vector_norm"),
+        ("xp.multiply.at(x, 0, 1)", "cupy.multiply.at"), ("array_module(x._a).spacing(x)", "cupy.spacing"),
+        ("functions_of(x).eval_legendre(1, x)", "cupyx.scipy.special.eval_legendre"), ("scipy_for(x, 'linalg').schur(x)", "cupyx.scipy.linalg.schur"),
+        ("table = {'f': np.spacing}", "numpy.spacing"), ("np.cumsum(x, 0, None, None, 1)", "numpy.cumsum"),
+    ],
+)  # fmt: skip
+def test_a_function_that_only_numpy_has_does_not_slip_in(code, name):
+    source = f"import numpy as np\nfrom numpy import spacing\ndef f(x, xp):\n    {code}\n"
+    assert name in [each for each, _ in cupy_api.asked(source)]
+    fine = source.replace(
+        code, "np.linalg.det(np.add(x, np.pi, out=x)) + xp.add.at(x, 0, 1) + functions_of(x).gammaln(x)"
+    )
+    assert list(cupy_api.asked(fine)) == []
