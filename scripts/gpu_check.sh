@@ -1,29 +1,76 @@
 #!/usr/bin/env bash
-# What only a GPU can show, in one run of less than 8 minutes: installs the wheel beside the CuPy and NumPy that are there,
-# runs the tests of the GPU, then the benchmark, and writes one report.
+# What only a GPU can show, in one run of less than 8 minutes on a machine that may reach nothing: the package is installed beside the
+# CuPy and NumPy that are there, then come a first look, the benchmark and the tests, and all goes into one report.
 #
-#   scripts/gpu_check.sh [REPORT]      (default: gpu-report.txt)
+#   scripts/gpu_check.sh [--wheels DIR] [REPORT]      (default: gpu-report.txt)
 #
-# PYTHON names the interpreter (default: python3). The exit status is that of the tests.
+# DIR holds wheels that were carried along: agdbg's own (made by `pip wheel --no-deps -w DIR .`), and of what the machine lacks (pytest
+# and its parts, hypothesis). Nothing is downloaded. Without a wheel it is built here, by the setuptools that is there; where that is not
+# possible either, the source is used as it lies. Without pytest or hypothesis the tests are left out, and the report says so.
+#
+# PYTHON names the interpreter (default: python3), SECONDS_ALLOWED the limit (default: 460). The exit status is 0 if all that was run
+# was well.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+wheels=
+if [ "${1:-}" = --wheels ]; then
+    wheels=$(cd "${2:?--wheels needs a folder}" && pwd) || exit 2
+    shift 2
+fi
 report=${1:-gpu-report.txt}
 python=${PYTHON:-python3}
 site=$(mktemp -d)
 trap 'rm -rf "$site"' EXIT
+SECONDS=0
+failed=0
+
+left() { # seconds for a part that may take at most $1
+    local rest=$((${SECONDS_ALLOWED:-460} - SECONDS))
+    echo $((rest < 1 ? 1 : rest < $1 ? rest : $1))
+}
+
+install() { # into $site, nothing downloaded
+    "$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --target "$site" "$@"
+}
+
+get_package() {
+    if [ -n "$wheels" ]; then
+        install "$wheels"/*.whl || echo "some of $wheels could not be installed"
+        [ -d "$site/agdbg_engine" ] && return
+    fi
+    mkdir "$site/.built" && "$python" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w "$site/.built" . &&
+        install "$site"/.built/*.whl && return
+    echo "no wheel can be built here: the source is used as it lies"
+    site_path=$PWD/engine:$PWD:$PWD/ui
+}
+
+has() { PYTHONPATH="$path" "$python" -c "import $1" 2> /dev/null; }
+
+part() { # a title, seconds, a command
+    local title=$1 most=$2 limit status
+    shift 2
+    limit=$(left "$most")
+    echo
+    echo "## $title"
+    PYTHONPATH="$path" PYTHONUNBUFFERED=1 timeout "$limit" "$@" 2>&1
+    status=$?
+    [ $status = 124 ] && echo "stopped after $limit s"
+    [ $status = 0 ] || failed=1
+    echo "($title: exit status $status, $SECONDS s since the beginning)"
+}
 
 {
     echo "# agdbg on a GPU, $(date -u +%Y-%m-%d)"
-    "$python" - <<'PY'
+    "$python" - << 'PY'
 import importlib.util
 import platform
 
 print("python", platform.python_version())
-for name in ("numpy", "scipy", "cupy", "torch"):
+for name in ("numpy", "scipy", "cupy", "torch", "pytest", "hypothesis", "xdist", "setuptools"):
     if importlib.util.find_spec(name) is None:
         print(name, "is not installed")
         continue
-    print(name, __import__(name).__version__)
+    print(name, getattr(__import__(name), "__version__", ""))
 try:
     import cupy
 
@@ -32,19 +79,24 @@ try:
 except Exception as error:
     print("no usable GPU:", type(error).__name__, error)
 PY
-    echo
-    echo "## Tests"
-    "$python" -m pip install --quiet --no-deps --target "$site" . || exit 1
-    for package in hypothesis expecttest pytest; do
-        "$python" -c "import $package" 2> /dev/null || "$python" -m pip install --quiet --target "$site" "$package" || echo "$package cannot be had"
-    done
-    PYTHONPATH="$site" timeout 330 "$python" -m pytest tests/gpu -q --no-header -p no:cacheprovider
-    status=$?
-    echo
-    echo "## Benchmark"
-    PYTHONPATH="$site" timeout 120 "$python" benchmarks/gpu.py
-    exit $status
+    site_path=$site
+    get_package
+    path=$site_path${PYTHONPATH:+:$PYTHONPATH}
+    part "First look" 90 "$python" scripts/gpu_smoke.py
+    part "Benchmark" 90 "$python" benchmarks/gpu.py
+    if has pytest && has hypothesis; then
+        workers=()
+        has xdist && workers=(-n 8) # CuPy compiles a kernel at its first use: most of the time goes into that
+        for what in "not suite" suite; do
+            part "Tests: $what" 400 "$python" -m pytest tests/gpu -k "$what" -q --no-header --tb=short -p no:cacheprovider -W default \
+                -o faulthandler_timeout=0 "${workers[@]}"
+        done
+    else
+        echo
+        echo "The tests are left out: pytest and hypothesis are needed; carry their wheels along with --wheels."
+    fi
+    exit $failed
 } > "$report" 2>&1
 status=$?
-tail -n 40 "$report"
+tail -n 60 "$report"
 exit $status

@@ -3,6 +3,7 @@
 The tests of devices, which elsewhere run on the strict device, run once more on CuPy, every file in a process of its own.
 """
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -48,6 +49,9 @@ NUMBERS = np.array([0.5, -0.5, 1.0, -1.0, 3.0, -3.0, 2.5, -7.25, 0.0])
 def test_suite(file):
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=line", file]
     command += ["-k", SUITES[file]] if SUITES[file] else []
+    command += ["-W", "default"]  # CuPy has warnings of its own
+    if "op_db" in file and importlib.util.find_spec("xdist"):  # most of its time goes into compiling kernels
+        command += ["-n", "6"]
     environment = {**os.environ, "AGDBG_TEST_DEVICE": "cuda"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False)
     print(done.stdout[-4000:])
