@@ -213,6 +213,7 @@ class Walk:
     def _run_on(self) -> None:
         """Run to the next breakpoint or to the end, looking at the settings now and then."""
         self._guarded(self._plan)  # breakpoints may have been set at the stop
+        self.judged = self.bp.position  # the thread leaves this place
         bp, thread, stops = self.bp, self.driver.thread, self.driver.stops
         if stops.every and self.journal is None:
             self.journal = Journal(bp)
