@@ -48,9 +48,9 @@ def _measured(array: "np.ndarray[Any, Any]") -> tuple[str, float | None]:
         return f"{array.dtype} {list(array.shape)}  {preview(array)}", None if alone is None else told_norm(alone)
     with np.errstate(all="ignore"):
         wide = array.astype(np.float64, copy=False)
-        norm = float(np.sqrt((wide * wide).sum()))
+        norm, mean = float(np.sqrt((wide * wide).sum())), wide.mean()
     bad = 0 if array.dtype.kind != "f" else int(array.size - np.isfinite(array).sum())
-    return summary_text(array, array.min(), array.max(), wide.mean(), norm, bad), told_norm(norm)
+    return summary_text(array, array.min(), array.max(), mean, norm, bad), told_norm(norm)
 
 
 def summary_text(array: Any, low: Any, high: Any, mean: Any, norm: float, bad: int) -> str:

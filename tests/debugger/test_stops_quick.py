@@ -16,6 +16,7 @@ import agdbg_engine as ag
 from agdbg.agent import evaluate
 from agdbg.agent.control import EventStop, FilterStop, FunctionStop, Settings, SourceStop
 from agdbg.agent.early import early
+from agdbg.agent.values import value_of
 from agdbg.engines import native, native_early, native_finite, native_quick, native_sieve, native_stops
 from agdbg.engines.native_walk import Walk
 from agdbg_engine.journal import Journal
@@ -145,7 +146,7 @@ instructions = st.lists(st.tuples(st.sampled_from(OPS), st.integers(0, 9), st.in
 moves = st.lists(st.sampled_from(["continue", "back", "next", "reverse", "in", "out"]), max_size=6)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(wanted(), moves, st.tuples(shapes, shapes), instructions)
 def test_the_same_stops_and_the_same_gradients(wanted, moves, values, instructions):
     plain = program(values, instructions)
@@ -217,6 +218,12 @@ def test_what_the_program_calls_len_comes_first():
 def test_an_endless_call_is_broken_off(monkeypatch):
     monkeypatch.setattr(evaluate, "LIMIT_S", 0.0)
     assert outcome("endless()", endless=eval("lambda: [0 for _ in iter(int, 1)]")) == "failed"
+
+
+def test_values_that_are_not_finite_are_shown_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "2 not finite" in value_of(np.array([np.inf, -np.inf, 1.0], "f"))["summary"]
 
 
 # ----- whether all elements are finite -----
