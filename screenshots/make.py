@@ -42,6 +42,7 @@ def _forget_the_terminal() -> None:
     for name in [*os.environ]:
         if name.startswith("TEXTUAL") or name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
             del os.environ[name]
+    os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")  # plain terminals get other colours
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
 
 
