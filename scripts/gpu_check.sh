@@ -70,7 +70,10 @@ for name in ("numpy", "scipy", "cupy", "torch", "pytest", "hypothesis", "xdist",
     if importlib.util.find_spec(name) is None:
         print(name, "is not installed")
         continue
-    print(name, getattr(__import__(name), "__version__", ""))
+    try:
+        print(name, getattr(__import__(name), "__version__", ""))
+    except Exception as error:  # a broken installation is worth a line, not the run
+        print(name, "cannot be imported:", type(error).__name__, error)
 try:
     import cupy
 
