@@ -192,12 +192,31 @@ def _separate_view(op: str, tensor: Tensor, argument: Any, level: int) -> Tensor
     return made
 
 
+_INSIDE = {
+    "cdist_raw": "_cdist_forward",
+    "pdist_raw": "_pdist_forward",
+    "ctc_loss_raw": "_ctc_loss",
+    "zeta": "special_zeta",
+    "multilabel_margin_loss": "multilabel_margin_loss_forward",
+    "unique2_raw": "_unique2",
+}
+"""PyTorch's names of ops without a tangent, where they are not those of the table."""
+_UNKNOWN = {"bincount", "floor_divide", "heaviside", "histogram", "linalg_ldl_factor_ex", "linalg_ldl_solve"}
+"""Ops of which PyTorch's formulas know nothing; it says less of these."""
+
+
 def refuse(op: str, *tensors: Any) -> None:
     """Raise PyTorch's error for an ``op`` that cannot compute tangents, if some of ``tensors`` has one."""
-    if events.special & events.FORWARD and levels_of(tensors):
-        raise NotImplementedError(
-            f"Trying to use forward AD with {op} that does not support it because it has not been implemented yet."
-        )
+    if not (events.special & events.FORWARD and levels_of(tensors)):
+        return
+    name = _INSIDE.get(op) or op.removesuffix("_raw")
+    if name.startswith("ldl_"):
+        name = f"linalg_{name}"
+    if name in _UNKNOWN:
+        raise NotImplementedError(f"Trying to use forward AD with aten::{name} that does not support it.")
+    raise NotImplementedError(
+        f"Trying to use forward AD with {name} that does not support it because it has not been implemented yet."
+    )
 
 
 # ----- switching it off -----

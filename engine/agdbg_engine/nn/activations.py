@@ -6,9 +6,10 @@ import inspect
 from typing import Any
 
 from ..creation import full
-from ..tensor import Parameter, Tensor
+from ..tensor import Tensor
 from . import functional as F
 from .module import Module
+from .parameter import drawn
 
 _REQUIRED = inspect.Parameter.empty
 SILENT = "-"
@@ -97,7 +98,7 @@ class PReLU(Module):
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype, device=device))
+        self.weight = drawn(full((num_parameters,), float(init), dtype=dtype, device=device))
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)

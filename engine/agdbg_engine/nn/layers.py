@@ -10,6 +10,7 @@ from ..tensor import Parameter, Tensor
 from . import functional as F
 from . import init
 from .module import Module
+from .parameter import drawn
 
 __all__ = [
     "Bilinear",
@@ -32,8 +33,8 @@ class Linear(Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         bound = 1 / math.sqrt(in_features) if in_features > 0 else 0.0
-        self.weight = Parameter((rand(out_features, in_features, device=device, dtype=dtype) * 2 - 1) * bound)
-        made = Parameter((rand(out_features, device=device, dtype=dtype) * 2 - 1) * bound) if bias else None
+        self.weight = drawn((rand(out_features, in_features, device=device, dtype=dtype) * 2 - 1) * bound)
+        made = drawn((rand(out_features, device=device, dtype=dtype) * 2 - 1) * bound) if bias else None
         self.register_parameter("bias", made)
 
     def reset_parameters(self) -> None:
@@ -101,7 +102,7 @@ class Embedding(Module):
             sparse,
         )
         if _weight is None:
-            self.weight = Parameter(randn(num_embeddings, embedding_dim, device=device, dtype=dtype), not _freeze)
+            self.weight = drawn(randn(num_embeddings, embedding_dim, device=device, dtype=dtype), not _freeze)
             self._clear_padding()
         else:
             if tuple(_weight.shape) != (num_embeddings, embedding_dim):
@@ -211,7 +212,7 @@ class EmbeddingBag(Module):
         )
         self.mode, self.include_last_offset = mode, include_last_offset
         if _weight is None:
-            self.weight = Parameter(randn(num_embeddings, embedding_dim, device=device, dtype=dtype))
+            self.weight = drawn(randn(num_embeddings, embedding_dim, device=device, dtype=dtype))
             if padding_idx is not None:
                 init.zeros_(self.weight.detach()[padding_idx])
         else:

@@ -13,6 +13,7 @@ from ..tensor import Parameter, Tensor, wrap
 from . import functional as F
 from . import init
 from .module import Module
+from .parameter import drawn, written
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LayerNorm",
@@ -25,7 +26,7 @@ Sizes = int | list[int] | tuple[int, ...]
 def _affine(module: Module, shape: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
     """Give ``module`` a weight of ones and a bias of zeros, those that it wants."""
     for name, wanted, make in (("weight", weight, ones), ("bias", bias, zeros)):
-        module.register_parameter(name, Parameter(make(shape, dtype=dtype, device=device)) if wanted else None)
+        module.register_parameter(name, drawn(make(shape, dtype=dtype, device=device)) if wanted else None)
 
 
 class _Normalising(Module):
@@ -73,7 +74,7 @@ class RMSNorm(_Normalising):
         super().__init__()
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
-        made = Parameter(ones(self.normalized_shape, dtype=dtype, device=device)) if elementwise_affine else None
+        made = drawn(ones(self.normalized_shape, dtype=dtype, device=device)) if elementwise_affine else None
         self.register_parameter("weight", made)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -145,7 +146,7 @@ class _Tracking(_Normalising):
             count = wrap(np.zeros((), np.int64))
             made = (zeros(shape, dtype=dtype, device=device), ones(shape, dtype=dtype, device=device), count)
         for name, buffer in zip(("running_mean", "running_var", "num_batches_tracked"), made, strict=True):
-            self.register_buffer(name, buffer)
+            self.register_buffer(name, None if buffer is None else written(buffer))
 
     def reset_running_stats(self) -> None:
         """Forget the running statistics."""

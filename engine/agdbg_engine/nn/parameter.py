@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..storage import InferenceStorage
 from ..tensor import Parameter, Tensor, wrap
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "drawn", "written"]
+
+
+def written(tensor: Tensor) -> Tensor:
+    """``tensor``, written once: PyTorch's modules allocate memory and then write into it, so they begin at version 1."""
+    storage = tensor._shared_storage()
+    if not isinstance(storage, InferenceStorage):
+        storage.version += 1
+    return tensor
+
+
+def drawn(values: Tensor, requires_grad: bool = True) -> Parameter:
+    """A parameter of a new module, :func:`written` once."""
+    made = Parameter(values, requires_grad)
+    written(made)
+    return made
 
 
 class _BufferKind(type):

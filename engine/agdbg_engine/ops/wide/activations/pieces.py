@@ -140,7 +140,7 @@ backward("hardtanh", "HardtanhBackwardBackward0", NOTHING, "min_val, max_val")
 activation("hardsigmoid(self)", "HardsigmoidBackward0", "hardsigmoid_backward(g, self)")
 backward("hardsigmoid", "HardsigmoidBackwardBackward0", NOTHING)
 activation("hardswish(self)", "HardswishBackward0", "hardswish_backward(g, self)")
-backward("hardswish", "HardswishBackwardBackward0", "keep(g * grad_output / 3, (self >= -3) & (self < 3))")
+backward("hardswish", "HardswishBackwardBackward0", "keep(g * grad_output / 3, (self > -3) & (self < 3))")
 activation(
     "threshold(self, threshold, value)", "ThresholdBackward0", "threshold_by_backward(g, self, threshold)", kinds=""
 )
@@ -151,7 +151,7 @@ activation(
 )  # fmt: skip
 op(
     "prelu_kernel(self, weight)", "PreluKernelBackward0", self="prelu_kernel_backward(g, self, weight)",
-    weight="drop(g * self, self > 0)", jvp="where(self > 0, self_t, self_t * weight) + drop(weight_t * self, self > 0)",
+    weight="drop(g * self, self > 0)", jvp="where(self >= 0, self_t, self_t * weight) + drop(weight_t * self, self > 0)",
     elementwise=True, kinds="f",
 )  # fmt: skip
 op(

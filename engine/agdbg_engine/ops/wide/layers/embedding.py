@@ -96,8 +96,10 @@ def rows_of(
 @public("torch")
 def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     """Scale the rows at ``indices`` whose norm is over ``max_norm`` down to it, in place."""
+    from ....forward_ad import _set_fwd_grad_enabled
+
     rows = np.unique(indices._a)
-    with no_grad():
+    with no_grad(), _set_fwd_grad_enabled(False):  # a tangent stays what it was
         sizes = OPS["vector_norm_raw"](wrap(self._a[rows]), float(norm_type), 1, True)._a
         scale = np.where(sizes > max_norm, max_norm / (sizes + 1e-7), 1).astype(self.dtype)
         self[wrap(rows)] = wrap(self._a[rows] * scale)

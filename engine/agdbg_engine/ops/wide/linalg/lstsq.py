@@ -53,7 +53,7 @@ def _rank(a: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     return (s > _cut(s, atol, rtol, a.shape[-2:])[..., None]).sum(-1, dtype=np.int64)
 
 
-RANK = op("matrix_rank_raw(self, atol, rtol, hermitian)", "NotDifferentiable", self=None, value=_rank)
+RANK = op("matrix_rank_raw(self, atol, rtol, hermitian)", "NotDifferentiable", self=None, jvp="None", value=_rank)
 PINV = op("pinv_raw(self, atol, rtol, hermitian)", "LinalgPinvBackward0", self="pinv_grad(g, result, self)",
    jvp="pinv_tangent(self_t, result, self)", holomorphic=False, value=_pinv)  # fmt: skip
 
