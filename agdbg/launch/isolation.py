@@ -18,7 +18,7 @@ class Isolation:
     """Keeps both sides' modules apart where their names clash; mostly there is nothing to do.
 
     Args:
-        directory: the script's ``sys.path[0]``; None when it has none (``python -P``).
+        directory: the script's ``sys.path[0]``, empty for the current directory; None when it has none (``python -P``).
         own_path: the ``sys.path`` that agdbg itself imports from.
     """
 
@@ -68,7 +68,10 @@ class Isolation:
         if self._directory is None or name.partition(".")[0] not in sys.stdlib_module_names:
             return False
         file = getattr(sys.modules[name], "__file__", None)
-        return isinstance(file, str) and file.startswith(os.path.join(self._directory, ""))
+        try:
+            return isinstance(file, str) and file.startswith(os.path.join(os.path.abspath(self._directory), ""))
+        except OSError:  # it is the current directory, which was removed
+            return False
 
 
 def _loaded_after_startup() -> set[str]:
