@@ -17,8 +17,10 @@ from .creation import zeros_like
 from .function import Function
 from .grad_mode import (
     enable_grad,
+    enforce_grad_layout_policy,
     inference_mode,
     is_grad_enabled,
+    is_multithreading_enabled,
     no_grad,
     set_grad_enabled,
     set_multithreading_enabled,
@@ -26,15 +28,16 @@ from .grad_mode import (
 from .gradient_edge import GradientEdge
 from .node import Node, edge, nowhere
 from .overrides import overridable
+from .saved.raw import SavedTensor
 from .seeds import Root, as_tuple, gradients_for, seeds
 from .sites import caller, user_stacklevel
 from .tensor import Tensor, wrap
 from .variable import Variable
 
 __all__ = [
-    "Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad", "function", "grad",
-    "grad_mode", "graph", "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
-    "set_multithreading_enabled", "variable",
+    "Function", "SavedTensor", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
+    "enforce_grad_layout_policy", "forward_ad", "function", "grad", "grad_mode", "graph", "inference_mode", "is_grad_enabled",
+    "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]  # fmt: skip
 
 Roots = Root | Sequence[Root]
@@ -278,7 +281,7 @@ def _edge(t: Any) -> tuple[Node, int]:
             raise IndexError(f"{t.node.name()} has no output {t.output_nr}")
         return t.node, t.output_nr
     if not isinstance(t, Tensor):
-        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.class_name(t)}")
     node = edge(t) or nowhere(t)
     if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")

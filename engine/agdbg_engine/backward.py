@@ -417,6 +417,7 @@ class BackwardPass:
         if g is None:
             return
         if self.create_graph:
+            node.variable._check_still_leaf()
             node.variable._accumulate_recorded(g)
         elif self.tensors:
             node.variable._accumulate_dual(g)

@@ -107,7 +107,8 @@ def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
 
 def kept_modified(t: Tensor, storage: Storage, expected: int, what: str) -> Exception:
     """``t``, kept for backward by something else than a node, was written to after version ``expected``; ``what`` it is."""
-    origin = "" if t._fn is None else _output_of(t._fn)
+    fn = t.grad_fn  # asked for anew: that of a view whose base was written to is another now, or refused
+    origin = "" if fn is None else _output_of(fn)
     return make(
         RuntimeError,
         Details("inplace-modified", storage=storage, expected=expected, current=storage.version),
@@ -137,8 +138,13 @@ _LATE_HINT = (
 
 
 def _describe(array: Any) -> str:
-    kind = "CPUBoolType" if array.dtype == bool else f"torch.{scalar_type(array.dtype)}Tensor"
-    return f"{kind} [{', '.join(map(str, array.shape))}]"
+    return f"{type_text(array.dtype)} [{', '.join(map(str, array.shape))}]"
+
+
+def type_text(dtype: Any, place: str = "") -> str:
+    """How PyTorch's errors call tensors of ``dtype``; ``place`` is that of their device, with a dot, if it is not the CPU."""
+    name = scalar_type(dtype)
+    return f"CPU{name}Type" if dtype.kind in "bc" and not place else f"torch.{place}{name}Tensor"
 
 
 def _origin(node: Node, index: int, value: Any) -> str:

@@ -45,6 +45,8 @@ class _Mode(threading.local):
     """How many nested levels of forward mode are open."""
     transform: Any = None
     """The innermost function transform that runs (``inside.Inside``)."""
+    grad_layout = True
+    """Whether a leaf's first gradient is to be laid out like the leaf."""
     custom: Any = None
     """The custom Function (its node) whose forward runs: that nothing is recorded in it cuts no gradient path."""
     random_refused = False
@@ -167,6 +169,35 @@ class set_multithreading_enabled(_Decorator):
         return type(self)(self.mode)
 
 
+class enforce_grad_layout_policy(_Decorator):
+    """Say whether the first gradient of a leaf must be laid out like it; as a plain call it stays, as a context it is put back.
+
+    With ``False`` a gradient that nobody else holds is kept as it came, without a copy; where one is made, it is laid out like
+    the leaf all the same. It is the thread's that runs the pass.
+    """
+
+    def __init__(self, enable: bool = True) -> None:
+        check_bool("set_grad_layout_enforcement_enabled", "enabled", 1, enable)
+        self.mode = enable
+        self.before = mode.grad_layout
+        mode.grad_layout = enable
+
+    def __call__(self, function: F) -> F:
+        """Decorate ``function``: the policy is that of its calls, not of here."""
+        mode.grad_layout = self.before
+        return super().__call__(function)
+
+    def __enter__(self) -> None:
+        """Nothing: the policy is set already."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        mode.grad_layout = self.before
+
+    def clone(self) -> enforce_grad_layout_policy:
+        """A context of the same policy."""
+        return type(self)(self.mode)
+
+
 class _Threads(threading.local):
     allowed = True
 
@@ -180,7 +211,10 @@ def is_multithreading_enabled() -> bool:
 
 
 class _Context(_Decorator):
-    """A context that can be entered again, usable as ``@no_grad()`` and ``@no_grad`` alike."""
+    """A context usable as ``@no_grad()`` and ``@no_grad`` alike.
+
+    As in PyTorch the object remembers one mode to put back: entered while it is open, it leaves its own mode behind in the end.
+    """
 
     enabled: bool
 
@@ -188,14 +222,14 @@ class _Context(_Decorator):
         return super().__new__(cls) if function is None else cls()(function)
 
     def __init__(self) -> None:
-        self.before: list[bool] = []
+        self.before = False
 
     def __enter__(self) -> None:
-        self.before.append(is_grad_enabled())
+        self.before = is_grad_enabled()
         _switch(self.enabled)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        _switch(self.before.pop())
+        _switch(self.before)
 
     def clone(self) -> Self:
         """Another context of this kind."""

@@ -72,7 +72,7 @@ class GradSlot:
     def grad_dtype(self: Any, value: Any) -> None:
         self._check_leaf("set")
         if value is not None and not isinstance(value, np.dtype):
-            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {class_name(value)}")
         grad = self._grad
         if value is not None and grad is not None and grad._a.dtype != value:
             raise RuntimeError(

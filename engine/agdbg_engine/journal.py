@@ -341,8 +341,11 @@ def slots_of(node: Node) -> Iterator[tuple[Node, str, Any]]:
         yield node, "s_" + name, getattr(node, "s_" + name)
     for name in node.spent:
         yield node, name, getattr(node, name)
-    if node.user_code:  # a custom Function has a storage for each output, and notes by itself that it was freed
+    if (
+        node.user_code
+    ):  # a custom Function has a storage for each output, and notes by itself that it was freed, or read once
         yield node, "_freed", node._freed
+        yield node, "_cleared", node._cleared
     elif any(node.outputs_saved):
         yield node, "o_storage", node.o_storage
 

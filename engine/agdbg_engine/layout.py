@@ -6,6 +6,7 @@ from typing import Any
 
 from . import errors
 from .device import array_module
+from .grad_mode import mode
 
 
 def follows(g: Any, leaf: Any) -> bool:
@@ -19,6 +20,13 @@ def follows(g: Any, leaf: Any) -> bool:
         for n, a, b in zip(leaf.shape, g.strides, leaf.strides, strict=True)
         if n > 1
     )
+
+
+def may_stay(g: Any, leaf: Any) -> bool:
+    """Whether buffer ``g``, which nobody else holds, can be the gradient of the buffer ``leaf`` as it is."""
+    if mode.grad_layout:
+        return follows(g, leaf)
+    return bool(g.shape == leaf.shape and dense(g))
 
 
 def copied(g: Any, leaf: Any) -> Any:

@@ -70,6 +70,13 @@ class Node:
     spent: ClassVar[tuple[str, ...]] = ()
     """Slots of such numbers, and of index tensors, that a backward call frees like saved tensors."""
 
+    def __init__(self) -> None:
+        if type(self) is Node:
+            raise TypeError(
+                "Can't instantiate abstract class Node with abstract methods _input_metadata, _register_hook_dict, _sequence_nr, "
+                "metadata, name, next_functions, register_hook, register_prehook"
+            )
+
     seq: int
     code: CodeType
     lasti: int
@@ -172,9 +179,9 @@ class Node:
 
             return saved_attribute(self, name[len("_saved_") :])
         if name.startswith("_raw_saved_"):
-            from .saved.raw import RawSaved
+            from .saved.raw import SavedTensor
 
-            return RawSaved(self, name[len("_raw_saved_") :])
+            return SavedTensor.of(self, name[len("_raw_saved_") :])
         raise AttributeError(f"'{self.op_name}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:

@@ -149,6 +149,7 @@ def _reduced(ufunc: Any, x: Any, axis: Any = 0, keepdims: bool = False) -> Any:
 
 def _by_numpy(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Computed by NumPy on the buffers, results as tensors; refused where a tensor requires grad."""
+    from .ops.overlapping import check_partial
     from .tensor import check_inplace
 
     out = kwargs.get("out", ())
@@ -160,6 +161,7 @@ def _by_numpy(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str
     written: list[Any] = [t for t in out if isinstance(t, NumpyInterop)]
     for t in written:
         check_inplace(t, inputs)
+        check_partial(t, inputs)
     if out:
         kwargs = {**kwargs, "out": tuple(_array(t) for t in out)}
     if "where" in kwargs:

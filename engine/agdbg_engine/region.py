@@ -26,7 +26,7 @@ class Region:
     the namespace to compute in: :mod:`.ops.kernels` for buffers, :mod:`.ops.graph` for tensors (recorded).
     """
 
-    __slots__ = ("of_complex", "order", "shape", "size", "split", "steps", "to_complex")
+    __slots__ = ("of_complex", "order", "repeating", "shape", "size", "split", "steps", "to_complex")
 
     def __init__(self, view: ViewMeta) -> None:
         base, chain = view.base._a, view.chain()
@@ -40,6 +40,18 @@ class Region:
         self.steps = [*view.turned_back(), *(v.step for v in chain)]
         self.order = None if base.flags.c_contiguous else sorted(range(base.ndim), key=lambda d: -base.strides[d])
         """The dimensions of a base that is not row-major, from the widest step in memory to the narrowest."""
+        self.repeating = self.order is not None and _surely_repeats(base)
+        """Whether the base shows one place of memory as several elements: what was written to one of them shows in others."""
+
+    def check_base(self) -> None:
+        """Refuse to tell the gradients of written elements from those of others where they share memory, as PyTorch does.
+
+        It sees only expanded bases, and gives a wrong gradient for others that overlap themselves (``unfold()``).
+        """
+        from .tensor import overlap
+
+        if self.repeating:
+            raise overlap("more than one element of the written-to tensor refers")
 
     def new(self, dtype: Any) -> Any:
         """A NumPy buffer for a gradient of the base, laid out like it, so that it can be viewed in the same way."""
@@ -114,3 +126,13 @@ def _repeats(part: Any) -> bool:
             return bool(part.size)
         reach += step * (n - 1)
     return False
+
+
+def _surely_repeats(base: Any) -> bool:
+    """Whether a buffer shows one place of memory as several elements."""
+    if not _repeats(base):
+        return False
+    places = np.zeros(base.shape, np.int64)
+    for along, step in zip(np.indices(base.shape, sparse=True), base.strides, strict=True):
+        places += along * step
+    return bool(np.unique(places).size < base.size)

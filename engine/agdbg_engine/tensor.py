@@ -97,12 +97,16 @@ class Tensor(
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._set_requires_grad(value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` of a leaf in place; floating and complex dtypes only."""
         if not isinstance(requires_grad, bool):
             raise TypeError(
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                f"{type(requires_grad).__name__}"
+                f"{errors.class_name(requires_grad)}"
             )
         if events.special & events.TRANSFORM:
             inside.refuse("requires_grad_()")
@@ -206,13 +210,15 @@ class Tensor(
 
     def _accumulate(self, g: Any, owned: bool) -> None:
         """Add buffer ``g`` to ``grad``; the buffer itself is kept if nobody else holds it."""
+        if self._fn is not None:
+            self._check_still_leaf()
         if not self._rg:
             return
         with _accumulating:
             grad = self._grad
             if grad is None:
                 a = self._a
-                kept = owned and (g.strides == a.strides or layout.follows(g, a))
+                kept = owned and (g.strides == a.strides or layout.may_stay(g, a))
                 self._grad = wrap(g if kept else layout.copied(g, a))
                 return
             _check_counted(grad)
@@ -221,6 +227,17 @@ class Tensor(
                 _before_write(grad, "AccumulateGrad")
             grad._a[...] += g
         grad._bump("AccumulateGrad", None, *caller())
+
+    def _check_still_leaf(self) -> None:
+        """Refuse to accumulate into what an op has made its result while a graph that ends in it as a leaf was alive."""
+        if self._fn is not None:
+            raise errors.make(
+                RuntimeError,
+                errors.Details("other", self._fn, storage=self._storage),
+                "leaf variable has been moved into the graph interior",
+                f"it is the result of {self._fn.op_name} now, since it was written to while it did not require grad",
+                "fix: run backward() before the write, or write to a clone()",
+            )
 
     def _accumulate_recorded(self, g: Tensor) -> None:
         """Add ``g`` to ``grad`` as a recorded op; never ``g`` itself, which others may hold."""
@@ -241,9 +258,9 @@ class Tensor(
                 self._grad.add_(g)
 
     def _as_grad(self, g: Tensor) -> Tensor:
-        """``g`` as a recorded op of its own, laid out like this tensor."""
+        """``g`` as a recorded op of its own, laid out like this tensor (which may have changed its shape in place since)."""
         new = g.clone()
-        if not layout.follows(new._a, self._a):
+        if new._a.shape == self._a.shape and not layout.follows(new._a, self._a):
             new._a = layout.copied(new._a, self._a)
         return new
 
@@ -319,7 +336,7 @@ class Tensor(
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {errors.class_name(value)}")
         if self.requires_grad and not is_differentiable(value._a.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         pin(self, value._a)
@@ -429,8 +446,6 @@ def check_inplace(t: Tensor, args: tuple[Any, ...], repeating: bool = False) -> 
         _check_recorded(t)
     if not repeating:
         check_memory(t._a)
-    if any(isinstance(x, Tensor) and x._storage is not None and _overlaps_partly(t, x) for x in args):
-        raise overlap("some elements of the input tensor and the written-to tensor refer")
 
 
 _CONJUGATE = (
@@ -479,18 +494,6 @@ def overlap(what: str) -> Exception:
         f"unsupported operation: {what} to a single memory location. Please clone() the tensor before performing the "
         "operation.",
     )
-
-
-def _overlaps_partly(t: Tensor, x: Tensor) -> bool:
-    """Whether two dense tensors of one storage share some of their memory but not all of it, element by element."""
-    a, b = t._a, x._a
-    if x._storage is not t._storage or not (_dense(a) and _dense(b)) or not np.may_share_memory(a, b):
-        return False
-    return not (a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.strides == b.strides)
-
-
-def _dense(a: Any) -> bool:
-    return isinstance(a, np.ndarray) and (a.flags.c_contiguous or a.flags.f_contiguous)
 
 
 def _check_recorded(t: Tensor) -> None:

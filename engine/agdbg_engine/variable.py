@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .errors import class_name
 from .final_callbacks import ExecutionEngine
 from .tensor import Tensor, set_up, warn_volatile
 
@@ -25,7 +26,7 @@ class Variable(metaclass=_EveryTensor):
         if volatile is not None:
             warn_volatile("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         if data is not None and not isinstance(data, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {class_name(data)}")
         made: Tensor = object.__new__(Tensor)
         set_up(made, np.empty(0, np.float32) if data is None else data._a)
         if data is not None:

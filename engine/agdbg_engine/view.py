@@ -262,20 +262,24 @@ class CopySlices(NodeN):
 
         self._check_freed()
         region = self.region
+        region.check_base()
         if isinstance(g, np.ndarray):
             whole = region.new(g.dtype)
             part = region.inside(whole)
             if part is not None:
                 whole[...] = g
                 inner = self.inner.grads([part.copy()] if self.inner.multi else part.copy())
+                if self.next[0] is None:
+                    return (None, *_without(inner, self.at))
                 part[...] = 0 if inner[self.at] is None else inner[self.at]
                 return (whole, *_without(inner, self.at))
         written = region.positions(g)
         flat = region.flat(k, g).copy()
         taken = region.taken(k, flat[written])
         inner = self.inner.grads([taken] if self.inner.multi else taken)
-        if self.next[0] is not None:
-            check_memory(written)
+        if self.next[0] is None:
+            return (None, *_without(inner, self.at))
+        check_memory(written)
         flat[written] = 0 if inner[self.at] is None else region.laid(k, inner[self.at])
         return (region.whole(k, flat), *_without(inner, self.at))
 
@@ -285,12 +289,14 @@ class CopySlices(NodeN):
 
         self._check_freed()
         region = self.region
+        region.check_base()
         written = (region.positions(g._a),)
         flat = region.flat(o, g)
         taken = region.taken(o, o.index(flat, written))  # type: ignore[attr-defined]  # rows
         inner = self.inner.grads_graph([taken] if self.inner.multi else taken)
-        if self.next[0] is not None:
-            check_memory(written[0])
+        if self.next[0] is None:
+            return (None, *_without(inner, self.at))
+        check_memory(written[0])
         replacement = 0.0 if inner[self.at] is None else region.laid(o, inner[self.at])
         flat = o.index_put(flat, written, replacement)  # type: ignore[attr-defined]  # filled in from the table
         return (region.whole(o, flat), *_without(inner, self.at))

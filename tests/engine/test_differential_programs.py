@@ -20,7 +20,6 @@ DIFFERENT = {
     "views/a_saved_result_is_written_through_the_same_view": NAMED_BY_WRITER,
     "saved/identity_hooks_and_a_write_to_an_input": CHECKED,
     "saved/identity_hooks_and_a_tripled_result": CHECKED,
-    "saved/numbers_saved": "a node shows its engine name of a saved shape beside PyTorch's",
     "function/an_inference_tensor_of_another_dtype_is_used": "what is saved is the converted copy, a normal tensor",
     "modes/inside_inference": "a refused write changes nothing, and an inference tensor that requires grad is recorded by every op",
     "modes/a_refused_write_to_an_inference_tensor": "PyTorch refuses after it has written; here the data is unchanged",

@@ -26,7 +26,7 @@ def sink():
 
 
 def test_an_error_without_details_is_told(sink):
-    with pytest.raises(NotImplementedError, match="gelu"):
+    with pytest.raises(NotImplementedError, match="GeluKernelImpl"):
         ag.nn.functional.gelu(ag.tensor([1, 2]))
     assert sink.failed == [("NotImplementedError", __file__)]
     assert sink.errors == []
@@ -45,12 +45,12 @@ def test_a_sink_that_fails_there_changes_nothing():
 
     events.install(events.guarded(Bad()))
     try:
-        with pytest.raises(NotImplementedError, match="gelu"):
+        with pytest.raises(NotImplementedError, match="GeluKernelImpl"):
             ag.nn.functional.gelu(ag.tensor([1, 2]))
     finally:
         events.remove()
 
 
 def test_without_a_sink_the_error_is_the_same():
-    with pytest.raises(NotImplementedError, match="\"gelu\" not implemented for 'Long'"):
+    with pytest.raises(NotImplementedError, match="\"GeluKernelImpl\" not implemented for 'Long'"):
         ag.nn.functional.gelu(ag.tensor([1, 2]))

@@ -7,6 +7,7 @@ if that reaches something that is still alive: an outer level's input or a tenso
 
 from __future__ import annotations
 
+import weakref
 from types import TracebackType
 from typing import Any
 
@@ -57,6 +58,8 @@ class Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         recorded = self._outer and x.requires_grad and not x.is_inference()
         inner = _alias(x) if recorded else _bare(counted(x), tangents_of(x))._set_requires_grad(True)
+        if inner._fn is not None and inner._fn.next_nodes() == (None,):
+            _orphans.add(inner._fn)
         self._inside.add(inner)
         self._pairs.append((x, inner))
         return inner
@@ -78,6 +81,10 @@ class Level:
             if t is inner:
                 return outer
         return _pruned(t, recorded)
+
+
+_orphans: weakref.WeakSet[Node] = weakref.WeakSet()
+"""The nodes of inputs that require grad but have no history: what is computed from them does so too, as outside of a transform."""
 
 
 class _Input(ViewMeta):
@@ -127,12 +134,14 @@ def _bare(t: Tensor, tangents: dict[int, Tensor]) -> Tensor:
 
 
 def _alive(node: Node | None) -> bool:
-    """Whether a leaf that still requires grad can be reached from ``node``."""
+    """Whether a leaf that still requires grad, or an orphan, can be reached from ``node``."""
     stack, seen = [node], {node}
     while stack:
         n = stack.pop()
         if n is None:
             continue
+        if n in _orphans:
+            return True
         if n.leaf:
             if n.variable._rg:
                 return True

@@ -47,6 +47,9 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     boxed_grads_call: ClassVar[bool] = False
     """Whether ``backward`` gets its gradients as one list, from which it may take them away."""
 
+    clear_saved_tensors_on_access: ClassVar[bool] = False
+    """Whether ``ctx.saved_tensors`` may be read only once, and keeps nothing alive from then on."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke "
@@ -94,6 +97,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         tensors = [x for x in inputs if isinstance(x, Tensor)]
         ctx = cls._backward_cls.__new__(cls._backward_cls)
         ctx.set_up()
+        if cls.clear_saved_tensors_on_access is not False:
+            ctx.read_once(cls.clear_saved_tensors_on_access)
         executable = _connect(ctx, inputs, tensors)
         before = mode.grad, mode.custom, mode.forward
         watched = None if events.sink is None else versions_before(tensors)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import errors, events
 from ..dtype import is_differentiable
+from ..errors import class_name
 from ..sites import caller
 from ..tangents import below, check_tangent, forward_grad, levels_of, set_tangent, set_through_view, tangent_of
 from ..tensor import Tensor
@@ -66,7 +67,7 @@ class Forward:
         found = returned if isinstance(returned, tuple) else (returned,)
         for i, x in enumerate(found):
             if x is not None and not isinstance(x, Tensor):
-                raise _error(f"expected Variable or None (got {type(x).__name__}) for grad output {i}.")
+                raise _error(f"expected Variable or None (got {class_name(x)}) for grad output {i}.")
         if len(found) != count:
             raise _error(
                 f"Function's jvp returned an invalid number of forward gradients (expected {count} but got {len(found)})"

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import errors
 from ..device import device, device_of, zeros_on
+from ..errors import class_name
 from ..tensor import Tensor, wrap
 from ..validate import InputMetadata, validate_outputs
 from .ctx import separate
@@ -70,7 +71,7 @@ def _of_tensors(node: BackwardCFunction, answers: tuple[Any, ...]) -> list[Tenso
     for i, (answer, want) in enumerate(zip(answers, node._wants, strict=True)):
         if want is not None:
             if answer is not None and not isinstance(answer, Tensor):
-                raise _refused(node, f"expected Variable or None (got {type(answer).__name__})", i)
+                raise _refused(node, f"expected Variable or None (got {class_name(answer)})", i)
             found.append(answer)
         elif answer is not None:
             raise _refused(

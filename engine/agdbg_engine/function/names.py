@@ -22,10 +22,10 @@ UNKNOWN: Any = object()
 """The number of outputs while that is not known."""
 
 _SHARED = frozenset(
-    ("apply", "apply_jvp", "dirty_tensors", "mark_dirty", "mark_non_differentiable", "materialize_grads", "metadata", "name",
-     "needs_input_grad", "next_functions", "non_differentiable", "register_hook", "register_prehook", "requires_grad",
-     "save_for_backward", "save_for_forward", "saved_for_forward", "saved_tensors", "saved_variables", "set_materialize_grads",
-     "tag", "to_save")
+    ("apply", "apply_jvp", "dirty_tensors", "mark_dirty", "mark_non_differentiable", "materialize_grads",
+     "maybe_clear_saved_tensors", "metadata", "name", "needs_input_grad", "next_functions", "non_differentiable", "register_hook",
+     "register_prehook", "requires_grad", "save_for_backward", "save_for_forward", "saved_for_forward", "saved_tensors",
+     "saved_variables", "set_materialize_grads", "tag", "to_save")
 )  # fmt: skip
 """Names of the context that PyTorch has as well: they mean the same for everybody."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .. import errors, events
@@ -9,7 +10,7 @@ from ..current import current
 from ..hooks.watch import Watch, facts
 from ..node import Node, NodeN, next_seq
 from ..saved import Freed, unpacked
-from ..saved.raw import RawSaved
+from ..saved.raw import SavedTensor
 from ..sites import caller
 from ..tensor import wrap
 from ..validate import InputMetadata
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
     from ..backward import BackwardPass
 
 
+_READ_ONCE = (
+    "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either "
+    "access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+)
+
+
 class BackwardCFunction(NodeN, FunctionCtx, Slots):
     """A call of a custom Function. Subclasses are made, one for each Function; their instances take any attribute."""
 
     __slots__ = (
-        "_freed", "_kept", "_likes", "_own", "_versions", "_wants", "dirty_tensors", "materialize_grads", "n_outputs",
-        "needs_input_grad", "non_differentiable", "saved_for_forward", "to_save",
+        "_cleared", "_freed", "_kept", "_likes", "_once", "_own", "_versions", "_wants", "dirty_tensors", "materialize_grads",
+        "n_outputs", "needs_input_grad", "non_differentiable", "saved_for_forward", "to_save",
     )  # fmt: skip
     multi = True
     user_code = complete = True
@@ -53,10 +60,15 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     _own: tuple[bool, ...]
     """For everything saved whether it is an output."""
     _freed: Freed | None
+    _once: bool
+    """Whether what was saved is dropped as soon as it was read."""
+    _cleared: bool
+    """Whether that has happened."""
 
     def set_up(self) -> None:
         """Fill the slots of a new node."""
         self.hooks = self.nrs = self._freed = None
+        self._once = self._cleared = False
         self.to_save = self.saved_for_forward = self.dirty_tensors = self.non_differentiable = None
         self.next = self.needs_input_grad = self._wants = self._likes = self._own = ()
         self.materialize_grads = True
@@ -81,9 +93,26 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
         """What was saved, in ``jvp`` for that: raises PyTorch's errors for what was freed or modified since."""
         if self.saved_for_forward is not None:
             return tuple(self.saved_for_forward)
+        if self._cleared:
+            raise errors.make(RuntimeError, errors.Details("other", self), _READ_ONCE)
         if self._freed is not None:
             raise errors.backward_twice(self, self._freed)
-        return tuple([None if value is None else self._unpacked(i, value) for i, value in enumerate(self._kept)])
+        found = tuple([None if value is None else self._unpacked(i, value) for i, value in enumerate(self._kept)])
+        if self._once:
+            self._cleared = True
+            self.maybe_clear_saved_tensors()
+        return found
+
+    def read_once(self, wanted: Any) -> None:
+        """Let what is saved be dropped as soon as it was read, if ``wanted``: :class:`RuntimeError` unless that is a bool."""
+        if not isinstance(wanted, bool):
+            raise RuntimeError(f"clear_saved_tensors_on_access must be a bool, got {errors.class_name(wanted)}")
+        self._once = wanted
+
+    def maybe_clear_saved_tensors(self) -> None:
+        """Drop what was saved if it may be read only once and was: reading it does so by itself."""
+        if self._cleared:
+            self._kept = [None] * len(self._kept)
 
     def _unpacked(self, i: int, value: Any) -> Any:
         storage = value._storage
@@ -94,14 +123,15 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         """The old name of :attr:`saved_tensors`."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     @property
-    def _raw_saved_tensors(self) -> tuple[RawSaved, ...]:
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
         """What was saved, as objects on which hooks can be set."""
         if self._freed is not None:
             raise errors.backward_twice(self, self._freed)
-        return tuple(RawSaved(self, slot) for slot in self.slots)
+        return () if self._cleared else tuple(SavedTensor.of(self, slot) for slot in self.slots)
 
     def release(self, freed: Freed) -> None:
         self._freed = freed

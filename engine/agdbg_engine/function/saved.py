@@ -102,7 +102,7 @@ def to_save(node: BackwardCFunction, needed: bool) -> tuple[Any, ...]:
     for i, t in enumerate(wanted):
         if t is not None and not isinstance(t, Tensor):
             raise TypeError(
-                f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+                f"save_for_backward can only save variables, but argument {i} is of type {errors.class_name(t)}"
             )
     return wanted
 

@@ -100,7 +100,7 @@ def _by_rows(func: Function, inputs: Tensors, create_graph: bool, strict: bool, 
         if vectorize:
             blocks = together([r for mine in rows for r in mine], outputs, xs)
         else:
-            blocks = tuple(together(mine, (out,), xs)[0] for mine, out in zip(rows, outputs, strict=True))
+            blocks = tuple(_stacked(mine, out, xs) for mine, out in zip(rows, outputs, strict=True))
         found = finished(blocks, create_graph)
         return unpacked(tuple(unpacked(block, is_tuple) for block in found), several)
 
@@ -116,6 +116,11 @@ def _rows(i: int, out: Tensor, xs: tuple[Tensor, ...], create_graph: bool, stric
                 _check_row(g, i, k, create_graph)
         rows.append([zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True)])
     return rows
+
+
+def _stacked(rows: list[list[Tensor]], out: Tensor, xs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The Jacobian of ``out`` by input, of its ``rows``: views of a tensor each, so that they can be written in place."""
+    return tuple(stack([row[k] for row in rows]).view(out.shape + x.shape) for k, x in enumerate(xs))
 
 
 def together(rows: list[list[Tensor]], outs: Sequence[Tensor], xs: Sequence[Tensor]) -> tuple[tuple[Tensor, ...], ...]:

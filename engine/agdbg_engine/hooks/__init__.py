@@ -102,8 +102,12 @@ def move_to(new: Node, t: Tensor, nr: int = 0) -> None:
         return
     meta.backward_hooks = None
     if meta.retains_grad:
-        old = None if t._fn is None or t._fn.hooks is None else t._fn.hooks.retain.pop(t._nr, None)
-        node_hooks(new).retain[nr] = old or weakref.ref(t)  # none: detached in place since, which it outlives
+        if t._fn is None:  # detached in place since, which it outlives
+            kept: weakref.ref[Tensor] | None = weakref.ref(t)
+        else:  # none: it stayed behind when the shape was changed in place
+            kept = None if t._fn.hooks is None else t._fn.hooks.retain.pop(t._nr, None)
+        if kept is not None:
+            node_hooks(new).retain[nr] = kept
 
 
 class RemovableHandle:

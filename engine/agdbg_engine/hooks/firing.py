@@ -6,7 +6,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import events
-from ..dtype import scalar_type
+from ..errors import class_name, type_text
 from ..grad_mode import mode
 from ..hooks import Hook, Hooks, LeafHooks, NodeHooks, Quiet
 from .watch import Watch, facts
@@ -100,7 +100,7 @@ def _replaced(bp: BackwardPass, answer: Any, tensors: Gradients, gs: Gradients, 
     if answer is None:
         return gs
     if not isinstance(answer, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
+        raise TypeError(f"expected tuple, but hook returned '{class_name(answer)}'")
     if len(answer) != len(tensors):
         raise RuntimeError(
             f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, but expected {len(tensors)})"
@@ -117,7 +117,7 @@ def _checked(answer: Any, before: Any, hook: Hook) -> Any:
     if before is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if not isinstance(answer, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(answer).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{class_name(answer)}'")
     if answer.dtype != before.dtype or answer.device.type != before.device.type:
         raise RuntimeError(
             f"hook '{_name(hook)}' has changed the type of value (was {_type(before)} got {_type(answer)})"
@@ -128,7 +128,7 @@ def _checked(answer: Any, before: Any, hook: Hook) -> Any:
 
 
 def _type(t: Any) -> str:
-    return f"torch.{'' if t.device.type == 'cpu' else t.device.type + '.'}{scalar_type(t.dtype)}Tensor"
+    return type_text(t.dtype, "" if t.device.type == "cpu" else t.device.type + ".")
 
 
 def _name(hook: Hook) -> str:

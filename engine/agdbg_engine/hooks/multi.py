@@ -60,7 +60,7 @@ class _Place:
 
     def __init__(self, t: Tensor) -> None:
         node = t.grad_fn
-        if node is None and not t.requires_grad:
+        if node is None and t._rg is not True:  # nor is it a leaf: a view made without recording has no gradient either
             raise AssertionError("Expected gradient function to be set")
         self._leaf = weakref.ref(t) if node is None else None
         self._node = None if node is None else weakref.ref(node)

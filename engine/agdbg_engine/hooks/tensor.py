@@ -38,6 +38,10 @@ class TensorHooks:
         _meta(self).backward_hooks = hooks
         _tell_accumulator(self)
 
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
+
     @property
     def _post_accumulate_grad_hooks(self) -> Hooks | None:
         """The hooks that fire after accumulation, by number; ``None`` before the first."""

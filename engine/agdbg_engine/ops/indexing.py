@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import events, overrides
+from .. import errors, events, overrides
 from ..backends import on_host
 from ..device import array_module, beside, same_place
 from ..dtype import scalar_type
@@ -172,7 +172,7 @@ def _index_tensors(op: str, x: Tensor, indices: Any, values: Any) -> tuple[Tenso
         )
     for i, index in enumerate(indices):
         if not isinstance(index, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}")
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.class_name(index)}")
     if not isinstance(values, Tensor):
         raise TypeError(f"{op}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
     if len(indices) > x.ndim:

@@ -21,28 +21,36 @@ from ..tensor import Tensor, check_inplace, repeats, wrap
 from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write
 from .mixed_devices import same_device
+from .overlapping import check_operands
 
 
 def inplace(
-    t: Tensor, name: str, function: Callable[..., Tensor], args: tuple[Any, ...], apart: bool = False
+    t: Tensor,
+    name: str,
+    function: Callable[..., Tensor],
+    args: tuple[Any, ...],
+    apart: bool = False,
+    keywords: tuple[Any, ...] = (),
 ) -> Tensor:
     """``t.name(*args)``: refused before any byte changes where PyTorch refuses it.
 
     The op runs on a twin of ``t`` that has its history; where the op saved its input, the twin keeps the old values.
     ``apart``: the twin has memory of its own, since the function is made of ops any of which may save it or a view of it.
+    ``keywords``: operands that ``function`` knows already.
     """
     if overrides.seen and mode.overriding:  # whoever overrides was asked before
         with overrides.DisableTorchFunctionSubclass():
-            return inplace(t, name, function, args, apart)
+            return inplace(t, name, function, args, apart, keywords)
     if several.active and several.away(t._a):
         with several.home((t,)):
-            return inplace(t, name, function, args, apart)
+            return inplace(t, name, function, args, apart, keywords)
     if name == "abs_" and t._a.dtype.kind == "c":
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     if events.special & events.TRANSFORM:
         check_captured(t, name, args)
     repeating = _may_repeat(t, name, args)
     check_inplace(t, args, repeating)
+    check_operands(t, name, (*args, *keywords) if keywords else args)
     if events.special & events.STRICT:
         refuse(t, name)
     twin = _twin(t)
@@ -187,6 +195,7 @@ def method(name: str, function: Callable[..., Tensor], composed: bool = False) -
                 lambda t, *a: function(t, *a, **kwargs),
                 args,
                 composed and _wanted(self, *args, *kwargs.values()),
+                tuple(kwargs.values()),
             )
         return inplace(self, name, function, args, composed and _wanted(self, *args))
 

@@ -16,7 +16,7 @@ from ..saved.strict import refuse
 from ..sites import caller
 from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace, wrap
-from ..view import Step, set_history
+from ..view import Step
 
 
 def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any, ...]) -> Tensor:
@@ -44,7 +44,7 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
     code, lasti = caller()
     t._bump(name, result._fn, code, lasti)
     if result._fn is not None:
-        set_history(t, result._fn)
+        t._fn, t._nr, t._rg = result._fn, 0, True  # hooks and retain_grad() stay with the value before, as in PyTorch
         if events.sink is not None:
             events.sink.history_rebased(t, node_before, result._fn, name, code, lasti)
     _follow(t, result, old)

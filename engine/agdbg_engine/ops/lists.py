@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import events
+from .. import errors, events
 from ..dtype import result_type
 from ..grad_mode import mode
 from ..node import Buffers, Node1, NodeN, edge, next_seq, nowhere
@@ -146,7 +146,7 @@ def _same_dtype(op: str, tensors: Any) -> list[Tensor]:
     ts = list(tensors)
     for i, t in enumerate(ts):
         if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.class_name(t)}")
     if len({type(t._a) for t in ts}) > 1:
         raise mixed(*dict.fromkeys(t.device for t in ts))
     if len({t._a.dtype for t in ts}) < 2:

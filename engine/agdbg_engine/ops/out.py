@@ -16,6 +16,7 @@ from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
 from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace, overlap
+from .overlapping import check_partial
 
 NAMES = frozenset(
     [
@@ -209,6 +210,7 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) 
         )
     if out._a.shape == result._a.shape or name == "index_select":
         check_inplace(out, tuple(operands))
+        check_partial(out, operands)
         if events.special & events.STRICT:
             refuse(out, f"{name}.out")
 

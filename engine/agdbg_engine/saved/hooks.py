@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from .. import errors, events
 from ..device import device, may_pin
 from ..dtype import is_differentiable
+from ..errors import class_name
 from ..grad_mode import mode
 from ..meta import AutogradMeta
 from ..node import Node, edge
@@ -101,8 +102,7 @@ class Hooked(Packed):
             fit.state.run = run
         if not isinstance(data, Tensor):
             raise TypeError(
-                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(data).__name__}"
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {class_name(data)}"
             )
         self._check_memory(data, node, slot)
         if events.sink is not None:

@@ -1,7 +1,7 @@
 """What is to happen before memory is written: copies where saved tensors may be written to, refusal where they may not.
 
 Under :func:`allow_mutation_on_saved_tensors` a slot keeps a handle. The tensor behind it is the saved one until its memory is
-about to be written, through whichever tensor or view, and a copy of it from then on.
+about to be written, through whichever tensor, view or ``data``, and a copy of it from then on.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import weakref
 from collections.abc import Iterator
 
 from .. import events
+from ..device import owner
 from ..several import copied
 from ..sites import caller
-from ..storage import Storage
 from ..tensor import Tensor, wrap
 from . import strict
 from .hooks import Pair, pop, push
@@ -24,8 +24,8 @@ OUTSIDE = "Trying to backward outside of the 'allow_mutation_on_saved_tensors' c
 
 def before_write(t: Tensor, op: str) -> None:
     """``op`` is about to write to the memory of ``t``: called where a rare mode is in use (``events.special``)."""
-    if _open is not None and t._storage is not None:
-        _open.save(t, t._storage)
+    if _open is not None:
+        _open.save(t)
     if events.special & events.STRICT:
         strict.refuse(t, op)
 
@@ -46,7 +46,8 @@ class MutationContext:
         self.original: weakref.WeakKeyDictionary[Handle, Tensor] = weakref.WeakKeyDictionary()
         self.cloned: weakref.WeakKeyDictionary[Handle, Tensor] = weakref.WeakKeyDictionary()
         self._known: weakref.WeakValueDictionary[tuple[int, int], Handle] = weakref.WeakValueDictionary()
-        self._by_storage: weakref.WeakKeyDictionary[Storage, weakref.WeakSet[Handle]] = weakref.WeakKeyDictionary()
+        self._by_memory: dict[int, weakref.WeakSet[Handle]] = {}
+        """By the identity of the buffer that owns it: what ``data`` gives has the memory, but no storage to be known by."""
 
     def pack(self, t: Tensor) -> Handle:
         """A handle for ``t``: the same one for the same tensor in the same version."""
@@ -56,7 +57,8 @@ class MutationContext:
             handle = Handle(key)
             self.original[handle] = t
             self._known[key] = handle
-            self._by_storage.setdefault(t._shared_storage(), weakref.WeakSet()).add(handle)
+            self._forget_released()
+            self._by_memory.setdefault(id(owner(t._a)), weakref.WeakSet()).add(handle)
         return handle
 
     def unpack(self, handle: Handle) -> Tensor:
@@ -68,9 +70,14 @@ class MutationContext:
             raise AssertionError(OUTSIDE)
         return found
 
-    def save(self, t: Tensor, storage: Storage) -> None:
+    def _forget_released(self) -> None:
+        """Drop the entries whose handles nobody keeps any more, once they are most."""
+        if len(self._by_memory) > 64 + 2 * len(self.original):
+            self._by_memory = {key: handles for key, handles in self._by_memory.items() if handles}
+
+    def save(self, t: Tensor) -> None:
         """Copy what was saved of the memory of ``t``, which is about to be written."""
-        handles = [h for h in self._by_storage.pop(storage, ()) if h in self.original]
+        handles = [h for h in self._by_memory.pop(id(owner(t._a)), ()) if h in self.original]
         for handle in handles:
             self._known.pop(handle.key, None)
             self.cloned[handle] = wrap(copied(self.original.pop(handle)._a))
@@ -79,7 +86,7 @@ class MutationContext:
 
     def clear(self) -> None:
         """Forget everything: what was saved cannot be unpacked any more."""
-        for kept in (self.original, self.cloned, self._known, self._by_storage):
+        for kept in (self.original, self.cloned, self._known, self._by_memory):
             kept.clear()
 
 
@@ -91,7 +98,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[MutationContext]:
     """Inside, tensors that ops save may be written to: they are copied before the first write to their memory.
 
     Forward and backward must both run inside; unpacking outside raises :class:`AssertionError`. Cannot be nested
-    (:class:`RuntimeError`). Writes that have no version, as those through ``.data`` or NumPy, are not seen.
+    (:class:`RuntimeError`). Writes by NumPy are not seen.
     """
     global _open
     if _open is not None:

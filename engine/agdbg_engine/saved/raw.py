@@ -27,18 +27,30 @@ _NONE = "Calling register_hooks on a saved tensor with value None is forbidden"
 _UNFIT = "register_hooks(): incompatible function arguments. The following argument types are supported:"
 
 
+_FORBIDDEN = "Trying to create a SavedTensor object from Python is forbidden."
+
+
 def _forget(t: Tensor) -> None:
     """Keep nothing of ``t``."""
 
 
-class RawSaved:
-    """What a slot of a node holds (PyTorch's ``SavedTensor``); raises :class:`AttributeError` where there is no such slot."""
+class SavedTensor:
+    """What a slot of a node holds, an object that only ``node._raw_saved_<name>`` gives."""
 
-    def __init__(self, node: Node, slot: str) -> None:
+    _node: Node
+    _slot: str
+
+    def __init__(self) -> None:
+        raise RuntimeError(_FORBIDDEN)
+
+    @classmethod
+    def of(cls, node: Node, slot: str) -> SavedTensor:
+        """That of ``slot`` of ``node``; raises :class:`AttributeError` where there is no such slot."""
         if slot not in node.slots:
             raise AttributeError(f"'{node.op_name}' object has no attribute '_raw_saved_{slot}'")
-        self._node = node
-        self._slot = slot
+        made = object.__new__(cls)
+        made._node, made._slot = node, slot
+        return made
 
     @property
     def _held(self) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .... import errors
 from ....tensor import Tensor
 from ... import _generated as g
 from ...complexes import matrix_adjoint
@@ -108,7 +109,7 @@ def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
     given = tensors[0] if len(tensors) == 1 else tensors
     for i, t in enumerate(given):
         if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.class_name(t)}")
     return tuple(function(t) for t in given)
 
 
@@ -196,7 +197,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     given = list(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else list(tensors)
     for i, t in enumerate(given):
         if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.class_name(t)}")
     shape = _broadcast([t.shape for t in given])
     return tuple(t if t.shape == shape else expand(t, *shape) for t in given)
 

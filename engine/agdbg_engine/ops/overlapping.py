@@ -1,0 +1,75 @@
+"""Operands that share memory with what an in-place op writes: refused where PyTorch refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor, overlap
+
+_APART = frozenset(
+    (
+        "index_add_",
+        "index_copy_",
+        "index_fill_",
+        "index_put_",
+        "index_reduce_",
+        "put_",
+        "scatter_",
+        "scatter_add_",
+        "scatter_reduce_",
+    )
+)
+"""Ops whose operands may not even be all of the memory that is written: what one element is given another may still read."""
+
+_READ_FIRST = frozenset(("fill_", "index_fill_", "masked_fill_"))
+"""Ops whose last operand is one element, read before anything is written."""
+
+
+def check_operands(t: Tensor, name: str, args: tuple[Any, ...]) -> None:
+    """Refuse ``t.name(*args)`` where an operand shares memory with ``t`` in a way that the op cannot do with."""
+    if name in _READ_FIRST or (name == "index_put_" and _by_one_mask(args)):
+        args = args[:-1] if name in _READ_FIRST else args[:1]
+    apart = name in _APART
+    for x in args:
+        if isinstance(x, Tensor):
+            known = apart or (
+                x._storage is not None and x._storage is t._storage
+            )  # the others are many, and this is quick
+            if known and _shares(t._a, x._a, wholly=apart):
+                raise _refused()
+        elif apart and isinstance(x, tuple) and any(_index_shares(t._a, k) for k in x):
+            raise _refused()
+
+
+def check_partial(t: Tensor, operands: Iterable[Any]) -> None:
+    """Refuse to write ``t`` where an operand shares some of its memory but is not all of it, element by element."""
+    check_operands(t, "", tuple(operands))
+
+
+def _by_one_mask(args: tuple[Any, ...]) -> bool:
+    """Whether ``index_put_`` with ``args`` is what ``masked_fill_`` does: one element for all that one mask picks."""
+    key, values = args[:2]
+    masks = [k for k in key if not isinstance(k, slice)]
+    return len(masks) == 1 and masks[0].dtype.kind == "b" and isinstance(values, Tensor) and values._a.size == 1
+
+
+def _refused() -> Exception:
+    return overlap("some elements of the input tensor and the written-to tensor refer")
+
+
+def _shares(a: Any, b: Any, wholly: bool) -> bool:
+    """Whether dense buffer ``b`` shares memory with dense ``a``; ``wholly``: also where the two are the same elements."""
+    if not (_dense(a) and _dense(b)) or not np.may_share_memory(a, b):
+        return False
+    return wholly or not (a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.strides == b.strides)
+
+
+def _index_shares(a: Any, key: Any) -> bool:
+    return isinstance(key, np.ndarray) and key.dtype.kind != "b" and _shares(a, key, wholly=True)
+
+
+def _dense(a: Any) -> bool:
+    return isinstance(a, np.ndarray) and (a.flags.c_contiguous or a.flags.f_contiguous)
