@@ -377,9 +377,12 @@ class BackwardPass:
     def _asked_for(self, node: Node, grads: tuple[Any, ...]) -> list[Any]:
         """The gradients of ``node`` that PyTorch computes: of most nodes not those that lead nowhere in this pass."""
         wanted, captured = self._wanted, self._captured
-        if wanted is None or node.complete:
+        if wanted is None or node.user_code:
             return list(grads)
-        return [g if n in wanted or n in captured else None for n, g in zip(node.next_nodes(), grads, strict=True)]
+        needed = [n in wanted or n in captured for n in node.next_nodes()]
+        if node.complete and any(needed):
+            return list(grads)
+        return [g if use else None for use, g in zip(needed, grads, strict=True)]
 
     def _capture(self, node: Node, gs: list[Any]) -> None:
         for c in self._captured.get(node, ()):

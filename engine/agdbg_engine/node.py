@@ -63,7 +63,7 @@ class Node:
     user_code: ClassVar[bool] = False
     """Whether running it calls a function of the user (a custom Function), which wants to be called with no gradients, too."""
     complete: ClassVar[bool] = False
-    """Whether it gives a gradient for every input, wanted or not, as hooks see: not even PyTorch can ask for fewer."""
+    """Whether it gives a gradient for every input if any is wanted, as hooks see: not even PyTorch can ask for fewer."""
     op_name: ClassVar[str] = "Node"
     blanks: ClassVar[tuple[int, ...]] = ()
     """Where among the inputs a number stands that PyTorch makes a tensor of: an edge to nothing."""

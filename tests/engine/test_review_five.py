@@ -379,6 +379,18 @@ def gradients_of_a_base_that_wants_none(t):
     return out
 
 
+@program
+def gradients_of_a_list_that_nobody_wants(t):
+    out = []
+    for join in (t.stack, t.cat):
+        a, b = (x * 1 for x in pair(t))
+        y = join([a, b])
+        y.grad_fn.register_hook(lambda found, _: out.append([None if g is None else g.tolist() for g in found]))
+        for wanted in (y, a, b):
+            y.sum().backward(inputs=[wanted], retain_graph=True)
+    return out
+
+
 # ----- saved tensors that may be read once -----
 
 
@@ -469,6 +481,29 @@ def what_was_read_once_is_let_go(t):
 
     F.apply(t.ones(2, requires_grad=True)).sum().backward(retain_graph=True)
     return gone
+
+
+def test_going_back_over_a_node_that_read_once():
+    import agdbg_engine as ag
+    from agdbg_engine.backward import BackwardPass
+    from agdbg_engine.journal import Journal
+    from agdbg_engine.node import edge
+    from agdbg_engine.sites import caller
+
+    a, b = pair(ag)
+    loss = (once(ag).apply(a, b) * 3).sum()
+    bp = BackwardPass("backward", False, False, *caller())
+    bp.start([(edge(loss), 0, ag.ones(())._a)])
+    journal = Journal(bp)
+    while bp.position < len(bp.order):
+        journal.step()
+    while len(journal):
+        journal.undo()
+    assert a.grad is None
+    while bp.position < len(bp.order):
+        journal.step()
+    bp.finish(None)
+    assert (a.grad.tolist(), b.grad.tolist()) == ([12, 15], [6, 9])
 
 
 def test_the_old_name_of_saved_tensors():
