@@ -132,7 +132,7 @@ def _surely_repeats(base: Any) -> bool:
     """Whether a buffer shows one place of memory as several elements."""
     if not _repeats(base):
         return False
-    places = np.zeros(base.shape, np.int64)
-    for along, step in zip(np.indices(base.shape, sparse=True), base.strides, strict=True):
-        places += along * step
+    places = np.zeros((), np.int64)
+    for n, step in zip(base.shape, base.strides, strict=True):
+        places = places[..., None] + np.arange(n) * step
     return bool(np.unique(places).size < base.size)
