@@ -1,6 +1,7 @@
 """The workloads of :mod:`workloads` for HIPS/autograd and MyGrad, whose programs look different.
 
-``PEERS[name]`` gives, for each library that is installed, the same :class:`~workloads.Workload` as for torch.
+``PEERS[name]`` gives, for each library that is installed, the same :class:`~workloads.Workload` as for torch,
+``CHAINS[name]`` a chain of any length.
 """
 
 from __future__ import annotations
@@ -125,11 +126,43 @@ def _descend(name: str, parameters: list[Any], gradients: list[Any]) -> None:
             p -= np.float32(0.1) * g
 
 
+def hips_chain(n: int) -> Workload:
+    """A chain of ``n`` products on HIPS/autograd."""
+    from autograd.core import make_vjp
+    from autograd.extend import vspace
+
+    def forward() -> Any:
+        return make_vjp(lambda x: product(x, n), np.ones(2, "f"))
+
+    def backward(traced: Any) -> None:
+        vjp, value = traced
+        vjp(vspace(value).ones())
+
+    return Workload(forward, backward)
+
+
+def mygrad_chain(n: int) -> Workload:
+    """A chain of ``n`` products on MyGrad."""
+    import mygrad as mg
+
+    x = mg.tensor(np.ones(2, "f"))
+    return Workload(lambda: product(x, n).sum(), lambda root: root.backward())
+
+
+def product(x: Any, n: int) -> Any:
+    """``x`` times itself, ``n`` times in a row."""
+    y = x
+    for _ in range(n):
+        y = y * x
+    return y
+
+
 PEERS: dict[str, Callable[[str], Workload]] = {"autograd": hips, "mygrad": mygrad}
+CHAINS: dict[str, Callable[[int], Workload]] = {"autograd": hips_chain, "mygrad": mygrad_chain}
 
 
-def installed() -> dict[str, Callable[[str], Workload]]:
-    """Those of :data:`PEERS` that can be imported."""
+def installed(table: dict[str, Callable[[Any], Workload]]) -> dict[str, Callable[[Any], Workload]]:
+    """Those of the libraries of a table that can be imported."""
     import importlib.util
 
-    return {name: make for name, make in PEERS.items() if importlib.util.find_spec(name) is not None}
+    return {name: make for name, make in table.items() if importlib.util.find_spec(name) is not None}
