@@ -1,0 +1,166 @@
+"""docs/differences.md is true: every row of it that has an anchor is run on both sides."""
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+import agdbg_engine as ag
+
+PAGE = (Path(__file__).parents[2] / "docs" / "differences.md").read_text("utf-8")
+
+
+def identity_hooks(T):
+    x = T.tensor(1.0, requires_grad=True)
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y = (2 * x).exp()
+    with T.no_grad():
+        y.mul_(3)
+    y.backward()
+    return round(x.grad.item(), 1)
+
+
+def overlapping_base(T):
+    x = T.ones(2, requires_grad=True)
+    e = T.zeros(3).unfold(0, 2, 1).detach()
+    e[0] = x
+    e.sum().backward()
+    return x.grad.tolist()  # the truth is [1, 2]
+
+
+def saved_again(T):
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    with T.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x * 1
+        first = y * y
+        y.data.mul_(2)
+        second = y * y
+        (first + second).sum().backward()
+    return x.grad.tolist()  # 2 y of the first and 2 (2 y) of the second
+
+
+def dual_squared(T):
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(T.tensor([3.0]), T.ones(1))
+        d.mul_(d)
+        return fw.unpack_dual(d).tangent.tolist()
+
+
+def sequence_numbers(T):
+    import threading
+
+    x, numbers = T.ones(1, requires_grad=True), []
+
+    def build():
+        numbers.append((x * 2).grad_fn._sequence_nr())
+
+    for _ in range(2):
+        thread = threading.Thread(target=build)
+        thread.start()
+        thread.join()
+    return numbers[0] < numbers[1]
+
+
+def index_tensors(T):
+    x, i = T.arange(4.0).requires_grad_(), T.tensor([0, 1])
+    y = x[i]
+    i.add_(1)
+    y.sum().backward()
+    return x.grad.tolist()
+
+
+def conj(T):
+    return T.ones(2, dtype=T.complex64).conj().is_conj()
+
+
+def mixed_dtypes(T):
+    made = T.ones(2, requires_grad=True) * T.ones(2, dtype=T.float64)
+    return [node.name() for node, _ in made.grad_fn.next_functions if node is not None]
+
+
+def shape(T):
+    return type(T.ones(2).shape).__name__
+
+
+def expanded_copy(T):
+    e = T.ones(1).expand(3)
+    return e.copy_(e).tolist()
+
+
+def bfloat16(T):
+    return str(T.bfloat16)
+
+
+def fill_integers(T):
+    return T.zeros(2, dtype=T.int64).fill_(T.tensor(1.0, requires_grad=True)).grad_fn is not None
+
+
+def deepcopy(T):
+    x = T.ones(1)
+    x.add_(1)
+    return copy.deepcopy(x)._version
+
+
+def keyword_only(T):
+    class Times(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, *, k=1):
+            return x * k
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    return Times.apply(T.ones(1, requires_grad=True), k=2).tolist()
+
+
+def inference_twice(T):
+    mode = T.inference_mode()
+    with mode, mode:
+        pass
+    stays = T.is_inference_mode_enabled()
+    if stays:  # for the tests that follow
+        mode.__exit__(None, None, None)
+    return stays
+
+
+#: By anchor of the page: a program, what PyTorch gives, what the engine gives; an exception stands for its class.
+ROWS = {
+    "identity-hooks": (identity_hooks, 44.3, RuntimeError),
+    "overlapping-base": (overlapping_base, [1.0, 1.0], RuntimeError),
+    "saved-again": (saved_again, [4.0, 8.0], [6.0, 12.0]),
+    "dual-squared": (dual_squared, [12.0], [6.0]),
+    "sequence-numbers": (sequence_numbers, False, True),
+    "index-tensors": (index_tensors, RuntimeError, [1.0, 1.0, 0.0, 0.0]),
+    "conj": (conj, True, False),
+    "mixed-dtypes": (mixed_dtypes, ["torch::autograd::AccumulateGrad"], ["ToCopyBackward0"]),
+    "shape": (shape, "Size", "tuple"),
+    "expanded-copy": (expanded_copy, [1.0, 1.0, 1.0], RuntimeError),
+    "bfloat16": (bfloat16, "torch.bfloat16", AttributeError),
+    "fill-integers": (fill_integers, True, False),
+    "deepcopy": (deepcopy, 1, 0),
+    "keyword-only": (keyword_only, TypeError, [2.0]),
+    "inference-twice": (inference_twice, True, False),
+}
+
+
+def given(program, lib):
+    try:
+        return program(lib)
+    except Exception as error:
+        return type(error)
+
+
+def test_every_row_of_the_page_is_here():
+    assert set(re.findall(r'<a id="([^"]+)">', PAGE)) == set(ROWS)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row(row):
+    program, theirs, ours = ROWS[row]
+    assert given(program, ag) == ours
+    assert given(program, torch) == theirs
