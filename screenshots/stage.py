@@ -90,12 +90,10 @@ class Screen:
 
 
 class Stage:
-    """A temporary directory with a copy of the examples, in which programs run and leave their recordings."""
+    """A temporary directory in which programs run and leave their recordings."""
 
     def __init__(self, directory: str) -> None:
         self._real = os.path.realpath(directory)
-        shutil.copytree(ROOT / "examples", self._real, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(ROOT / "screenshots" / "programs", self._real, dirs_exist_ok=True)
 
     def launch(self, program: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
         """The request that runs a program, stopped before its first node, as ``agdbg run`` does."""
@@ -138,6 +136,8 @@ def _trace(program: str) -> str:
 
 @asynccontextmanager
 async def new_stage() -> AsyncIterator[Stage]:
-    """A stage that is gone afterwards."""
+    """A stage with a copy of the examples, which is gone afterwards."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
+        for programs in (ROOT / "examples", ROOT / "screenshots" / "programs"):
+            shutil.copytree(programs, directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         yield Stage(directory)
