@@ -69,6 +69,8 @@ def outcome(program, t):
         warnings.simplefilter("ignore")
         try:
             return facts(program(t))
+        except NameError:  # of the program itself: it would fail alike on both
+            raise
         except Exception as error:
             return raised(error)
 

@@ -1,4 +1,4 @@
-"""Findings of a review of the ops: dtypes of results and gradients, refusals, second gradients, names of arguments."""
+"""Details of ops as in PyTorch: dtypes of results and gradients, refusals, second gradients, names of arguments."""
 
 from __future__ import annotations
 
