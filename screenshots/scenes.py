@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from stage import Screen, Stage
 
@@ -39,6 +40,34 @@ async def find_inplace_write(stage: Stage) -> str:
         await screen.sees("stopped before SumBackward0", "will fail: `y`")
         await screen.press("up", "up", "1")
         await screen.sees("ExpBackward0  #", "modified: written by")
+        return await screen.picture()
+
+
+async def step_back_from_nan(stage: Stage) -> str:
+    """A node has made a NaN and was taken back: what came in is a zero, and so is what it had saved."""
+    async with _at_nan(stage) as screen:
+        await screen.press("p")
+        await screen.sees("stopped before SqrtBackward0")
+        return await screen.picture()
+
+
+async def look_into_tensor(stage: Stage) -> str:
+    """The gradient with the NaN on a page of its own, as numbers."""
+    async with _at_nan(stage) as screen:
+        await screen.press("1", "down", "space")
+        await screen.sees("gradient in 0 of SumBackward1")
+        await screen.press("tab", "tab")
+        await screen.sees("numbers:")
+        return await screen.picture()
+
+
+async def fold_the_loop(stage: Stage) -> str:
+    """The iterations of the training loop before the pass that will fail, as one row."""
+    async with stage.screen(WIDE, stage.launch("digits_backward_twice.py")) as screen:
+        await _go_on(screen, "will fail: `class_loss.backward()`")
+        await screen.sees("second call")
+        await screen.press("left_curly_bracket")
+        await screen.sees("encoder (Sequential), …  450 nodes")
         return await screen.picture()
 
 
@@ -85,6 +114,24 @@ async def open_a_recording(stage: Stage) -> str:
         return await screen.picture()
 
 
+@asynccontextmanager
+async def _at_nan(stage: Stage) -> AsyncIterator[Screen]:
+    """The training script of the tour, without its first mistakes, where a NaN was made."""
+    program = "tutorial/train.py"
+    calls = "class_loss.backward()\n        optimizer.step()\n        pair_loss.backward()"
+    stage.edit(program, calls, "(class_loss + pair_loss).backward()")
+    async with stage.screen(WIDE, stage.launch(program)) as screen:
+        await screen.sees("stopped before AddBackward0")
+        await screen.press("colon")
+        await screen.type("catch nan")
+        await screen.press("enter")
+        await screen.sees("errors: nan")
+        await screen.press("escape")
+        await screen.press("c")
+        await screen.sees("stopped before SumBackward1", "made NaN")
+        yield screen
+
+
 async def _step(screen: Screen, to: int) -> None:
     """Step node by node until the program stands before one of the first pass."""
     await screen.sees(" 1 of ")
@@ -105,6 +152,9 @@ SCENES: dict[str, Callable[[Stage], Awaitable[str]]] = {
     "stop-before-backward-twice": stop_before_backward_twice,
     "explain-backward-twice": explain_backward_twice,
     "find-inplace-write": find_inplace_write,
+    "step-back-from-nan": step_back_from_nan,
+    "look-into-tensor": look_into_tensor,
+    "fold-the-loop": fold_the_loop,
     "fit-80x24": fit_80x24,
     "look-at-boxes": look_at_boxes,
     "answer-the-program": answer_the_program,

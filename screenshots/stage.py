@@ -100,6 +100,14 @@ class Stage:
         place = {"program": f"{SHOWN}/{program}", "cwd": SHOWN, "trace": _trace(program), "env": _ENVIRONMENT}
         return "launch", {**place, "stopOnEntry": True, **arguments}
 
+    def edit(self, program: str, old: str, new: str) -> None:
+        """Change a program that has not run yet, as a person would; ``old`` stands in it once."""
+        file = Path(self._real) / program
+        before, found, after = file.read_text(encoding="utf-8").partition(old)
+        if not found or old in after:
+            raise ValueError(f"{program} does not have this once: {old}")
+        file.write_text(before + new + after, encoding="utf-8")
+
     def open(self, program: str) -> tuple[str, dict[str, Any]]:
         """The request that shows the recording of a program that ran here, as ``agdbg open`` does."""
         return "attach", {"trace": _trace(program)}

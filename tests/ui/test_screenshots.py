@@ -1,13 +1,15 @@
 """The committed screenshots say what the app says now; and what counts as saying something else."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-SCREENSHOTS = Path(__file__).resolve().parents[2] / "screenshots"
+ROOT = Path(__file__).resolve().parents[2]
+SCREENSHOTS = ROOT / "screenshots"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,19 @@ def test_every_picture_is_told_of():
     pictures = sorted(path.name for path in SCREENSHOTS.glob("*.svg"))
     assert pictures
     assert [name for name in pictures if f"({name})" not in page] == []
+
+
+def test_every_picture_is_on_a_page():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"screenshots/([\w-]+\.svg)\)", page.read_text("utf-8"))}
+    assert {path.name for path in SCREENSHOTS.glob("*.svg")} - shown == set()
+
+
+def test_what_the_readme_says_to_a_picture_is_short():
+    page = re.sub(r"^```.*?^```$", "", (ROOT / "README.md").read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    told = [part for part in re.split(r"^(?=#)", page, flags=re.MULTILINE) if "](screenshots/" in part]
+    assert len(told) > 5
+    assert [part.splitlines()[0] for part in told if len(part.split()) >= 200] == []
 
 
 def test_an_unknown_picture_is_refused():
