@@ -49,10 +49,7 @@ def fused(inputs: str, outputs: str, body: str) -> Callable[[F], F]:
     """
 
     def decorate(reference: F) -> F:
-        name = reference.__name__
-        if name in FUSED:
-            raise ValueError(f"there is a fused formula {name} already: C has one space of names")
-        formula = FUSED[name] = Fused(name, inputs, outputs, body, reference)
+        formula = _declared(Fused(reference.__name__, inputs, outputs, body, reference))
 
         @functools.wraps(reference)
         def call(first: Any, *rest: Any) -> Any:
@@ -69,10 +66,14 @@ def fused(inputs: str, outputs: str, body: str) -> Callable[[F], F]:
 
 def update(name: str, inputs: str, outputs: str, body: str, reference: Callable[..., None]) -> Fused:
     """Declare a formula that changes arrays in place: the step of an optimiser."""
-    if name in FUSED:
-        raise ValueError(f"there is a fused formula {name} already: C has one space of names")
-    made = FUSED[name] = Fused(name, inputs, outputs, body, reference, True)
-    return made
+    return _declared(Fused(name, inputs, outputs, body, reference, updates=True))
+
+
+def _declared(formula: Fused) -> Fused:
+    if formula.name in FUSED:
+        raise ValueError(f"there is a fused formula {formula.name} already: C has one space of names")
+    FUSED[formula.name] = formula
+    return formula
 
 
 def updated(formula: Fused, numbers: tuple[Any, ...], *arrays: Any) -> bool:

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-_SPARSE = "all tensors are dense here"
-_ONE = "programs run in one process here"
-
 REASONS: dict[str, str] = {
     "bfloat16 BFloat16Tensor": "NumPy has no such dtype, so that the engine has none: use float32, which has its range, or "
     "float16, which has its size",

@@ -124,6 +124,8 @@ ROWWISE: dict[str, Rowwise] = {}
 
 def rowwise(name: str, inputs: str, sums: tuple[str, ...], result: str, by_row: str = "") -> Rowwise:
     """Declare a formula."""
+    if name in ROWWISE:
+        raise ValueError(f"there is a formula along rows {name} already: C has one space of names")
     made = ROWWISE[name] = Rowwise(name, inputs, by_row, sums, result)
     return made
 

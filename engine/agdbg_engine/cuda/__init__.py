@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream", "device", "device_count",
-    "device_of", "empty_cache", "get_device_name", "get_rng_state", "is_available", "is_bf16_supported",
-    "is_initialized", "manual_seed",
-    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
-    "memory_stats", "memory_summary", "reset_peak_memory_stats", "set_device", "set_rng_state", "stream", "synchronize",
+    "device_of", "empty_cache", "get_device_name", "get_rng_state", "is_available", "is_bf16_supported", "is_initialized",
+    "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
+    "memory_reserved", "memory_stats", "memory_summary", "reset_peak_memory_stats", "set_device", "set_rng_state", "stream",
+    "synchronize",
 ]  # fmt: skip
 
 # ----- devices -----
@@ -46,12 +46,13 @@ get_device_name = _devices.get_device_name
 Stream, Event, stream = _devices.Stream, _devices.Event, _devices.stream
 current_stream, default_stream = _devices.current_stream, _devices.default_stream
 
-# ----- random numbers -----
-
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Never, since there is no such dtype here."""
     return False
+
+
+# ----- random numbers -----
 
 
 def manual_seed(seed: int) -> None:

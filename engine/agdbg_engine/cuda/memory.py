@@ -70,10 +70,7 @@ class Memory:
     def __init__(self, backend: Backend, peaks: Peaks) -> None:
         self._backend = backend
         self._peaks = peaks
-        self._devices = Devices(backend)
-
-    def _index(self, device: Any) -> int:
-        return self._devices.index(device)
+        self._index = Devices(backend).index
 
     def _use(self, device: Any) -> MemoryUse:
         return self._backend.memory(self._index(device))
