@@ -123,16 +123,12 @@ def value(expression: Expression, frame: Frame, names: Names, trusted: Collectio
     """
     code, bound = expression.code, names(expression.names)
     here = None if bound.keys() >= expression.names else frame()
-    if here is None:  # nothing of the program is read
-        known, local = {}, bound
-    else:
-        known, own = here.f_globals, here.f_locals
-        if expression.has_functions:
-            known, local = {**known, **own, **bound}, None
-        else:  # no need to copy the names of a module
-            local = bound if own is known else {**own, **bound}
-    if expression.has_functions and local is not None:
-        known, local = {**known, **local}, None
+    known, own = ({}, {}) if here is None else (here.f_globals, here.f_locals)  # None: nothing of the program is read
+    local: dict[str, Any] | None
+    if expression.has_functions:
+        known, local = {**known, **own, **bound}, None
+    else:  # no need to copy the names of a module
+        local = bound if own is known else {**own, **bound}
     if not expression.calls:  # no need to watch the clock
         return eval(code, known, local)
     return limited(lambda: eval(code, known, local), trusted)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -39,10 +39,10 @@ class Language:
 
     plain: frozenset[str]
     fields: Mapping[str, frozenset[str]]
-    lists: frozenset[str] = field(default_factory=frozenset)
-    tensors: frozenset[str] = field(default_factory=frozenset)
-    of_tensors: frozenset[str] = field(default_factory=frozenset)
-    methods: frozenset[str] = field(default_factory=frozenset)
+    lists: frozenset[str] = frozenset()
+    tensors: frozenset[str] = frozenset()
+    of_tensors: frozenset[str] = frozenset()
+    methods: frozenset[str] = frozenset()
 
     def reads(self, expression: str) -> frozenset[str]:
         """The names that it reads, with what it reads off them, as ``node``, ``node.op`` and ``.norm``.

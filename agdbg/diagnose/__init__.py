@@ -135,6 +135,6 @@ def _came_true(predicted: ErrorFact, raised: ErrorFact) -> bool:
 def _all(case: Case, diagnoses: tuple[Diagnosis, ...] = DIAGNOSES) -> list[Finding]:
     found = []
     for done, diagnosis in enumerate(diagnoses):
-        report(f"{diagnosis.__module__.rpartition('.')[2].replace('_', ' ')}", done, len(diagnoses))
+        report(diagnosis.__module__.rpartition(".")[2].replace("_", " "), done, len(diagnoses))
         found += diagnosis(case)
     return [each.finding for each in sorted(found, key=lambda each: each.row)]

@@ -13,9 +13,10 @@ MAX_PERIOD = 256
 """Longest block that is looked for. Cost is this times the length, in NumPy."""
 
 _SHORT = 1 << 12
+"""Of sequences up to this length :func:`likely_periods` are all."""
 
 _LIKELY, _LONGEST = 12, 1 << 14
-
+"""How many they are of a longer one, and the longest of them."""
 
 Keys = npt.NDArray[np.int64]
 

@@ -34,14 +34,13 @@ class _Profile:
         held: the bytes that saved tensors held while it ran; of sizes that are known.
         after: the bytes that they held behind the last run.
         storages, unknown: how many were held at some time of the pass, and how many of them have no known size.
-        hooks: the nanoseconds of its hooks.
+        took, hooks: the nanoseconds of the run, and those of its hooks.
         gradient: the norm of what arrived, NaN where that was not recorded.
         layers: the gradients that arrived at parameters.
         calls, hooks_ns: the calls of hooks in the pass, also those of no node, and how long they took.
         is_timed: whether that was recorded.
     """
 
-    ran: Rows
     held: Numbers
     after: int
     storages: int
@@ -110,19 +109,18 @@ class Profiles:
         saved = self._bytes(facts, told, records[ran, 1])
         end = int(ran.max()) + 1 if len(ran) else told.row
         alive = saved.held_between(told.row, max(end, told.row + 1))
-        told_hooks = self._fired(told.id)
-        spent = _spent(records[told_hooks])
+        fired = self._fired(told.id)
+        spent = _spent(records[fired])
         return _Profile(
-            ran=ran,
             held=saved.held_at(ran),
             after=int(saved.held_at(np.array([end]))[0]),
             storages=int(alive.sum()),
             unknown=int((alive & (saved.nbytes < 0)).sum()),
             took=records[ran, 5].astype(np.int64),
-            hooks=_by_run(records, ran, told_hooks, spent),
+            hooks=_by_run(records, ran, fired, spent),
             gradient=self._gradients(told.id, records[ran, 1]),
             layers=self._layers(facts, told.id),
-            calls=len(told_hooks),
+            calls=len(fired),
             hooks_ns=int(spent.sum()),
             is_timed=bool(len(spent) and (spent > 0).all()),
         )
