@@ -51,7 +51,7 @@ def test_a_run_fits_and_shows_what_there_is_room_for(width):
         lines = seen(app.pane)
         assert all(cells(line) <= width for line in lines)
         assert "pass 1" in lines[0]
-        assert "Op0" in lines[2] and "[wei" in lines[6]
+        assert "Op0" in lines[2] and "[w" in lines[6] and "ht]" in lines[6]
         assert "µs" in lines[2]
         if width >= 80:
             assert "|g| 0.25" in lines[3] and "2 hooks 17%" in lines[4]

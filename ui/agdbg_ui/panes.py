@@ -238,13 +238,9 @@ class Panes:
         self.workspace.divide()
         if moved is None:
             return f"panes are as {'wide' if axis == 'columns' else 'high'} as the screen here"
-        return (
-            ""
-            if moved
-            else "the panes beside it would have no room"
-            if by > 0
-            else "it has as little room as it can have"
-        )
+        if moved:
+            return ""
+        return "the panes beside it would have no room" if by > 0 else "it has as little room as it can have"
 
     def text_at_cursor(self) -> str:
         """What the cursor of the pane with the focus is on: in the graph the place of the node."""

@@ -423,8 +423,6 @@ class Session:
         self._over("the hub is gone")
         self.works.clear()
         self._post(Progressed())
-        self._stops.clear()
-        self._settle()
         self._ended.set()
         self._ready.set()
         self._set(life="lost", stop=None, stopped=(), why=left_alone(self.view, str(error)))

@@ -14,14 +14,14 @@ TITLE = "bold"
 LABEL = "$text-primary"
 ALERT = "bold $text-error"
 NOTICE = "bold $text-warning"
-#: The line the program stands at, and the line of the cursor in a pane that has the focus, or has not.
+#: The line the program stands at, a marked node, and the line of the cursor in a pane that has the focus, or has not.
 HERE = "on $warning 25%"
 MARKED = "on $accent 20%"
 CURSOR = "on $primary 45%"
 CURSOR_BLURRED = "on $foreground 10%"
-_GREY = re.compile(r"\$foreground (\d+)%")
-#: What stands for those backgrounds where there are no colours.
+#: What stands for these backgrounds where there are no colours.
 UNCOLOURED = {HERE: "bold", MARKED: "underline", CURSOR: "reverse", CURSOR_BLURRED: "underline"}
+_GREY = re.compile(r"\$foreground (\d+)%")
 #: Percent that grey text gains on a coloured line.
 _GAIN = 30
 

@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Label
 
-from agdbg_ui.amounts import share, size
+from agdbg_ui.amounts import HEIGHTS, share, size
 from agdbg_ui.heat import HALF, colour_of, greatest, half_block, shade_of
 from agdbg_ui.newest import Newest
 from agdbg_ui.palettes import has_all_colours
@@ -25,7 +25,7 @@ from agdbg_ui.widgets.painting import colour, paint
 
 HINT = "Tab heat, numbers  arrows move  [ ] slice  { } its dimension  b NaN  d change  Esc closes"
 MODES = ("heat", "shades", "numbers")
-_BARS = " ▁▂▃▄▅▆▇█"
+_BARS = f" {HEIGHTS}"
 _CELL = 11
 #: Lines about all elements, until they are known.
 _HEAD = 3
@@ -60,10 +60,8 @@ class TensorView(Widget, can_focus=True):
     @property
     def room(self) -> tuple[int, int]:
         """Rows and columns of the matrix that can be seen."""
-        height, width = (
-            max(self.size.height - (len(self._head) or _HEAD) - (self.mode == "numbers"), 1),
-            max(self.size.width, 1),
-        )
+        above = (len(self._head) or _HEAD) + (self.mode == "numbers")
+        height, width = max(self.size.height - above, 1), max(self.size.width, 1)
         if self.mode == "numbers":
             return min(height, _SIDE), min(max((width - 7) // _CELL, 1), _SIDE)
         return min(height * (2 if self.mode == "heat" else 1), _SIDE), min(width, _SIDE)

@@ -7,17 +7,16 @@ from agdbg.protocol.vendor import Row
 from agdbg_ui.amounts import size
 from agdbg_ui.text import cells, safe, shorten
 
-_MOST_FILE, MOST_OP, LEAST_OP = 18, 22, 12
+#: Stands before what is folded.
 UNFOLDS = "▸ "
-"""Stands before what is folded."""
-
+_MOST_FILE, _MOST_OP, _LEAST_OP = 18, 22, 12
 _MOST_BADGES, _LEAST_BADGES = 24, 12
 _LEAST_NAME = 6
 #: Cells of the source text for which file names are shortened and other columns are left out.
 _WANTED_TEXT = 20
 _MOST_SHAPE, _MOST_TYPED, _TYPED_FROM = 16, 24, 150
 _MOST_MODULE, _LEAST_MODULE = 28, 9
-#: A size with its word, and a norm as the timeline has it.
+#: The widest of a size with its word, and a norm as the timeline has it.
 _SAVED, _NORM = len("saves 1023.9 KiB "), len("|g| 1.23e-05 ")
 #: The height of the gradient's norm and the blank behind it.
 _SPARK = 2
@@ -43,7 +42,7 @@ class Columns:
     """
 
     def __init__(self) -> None:
-        self.lanes, self.ops, self.badges = 1, LEAST_OP, 0
+        self.lanes, self.ops, self.badges = 1, _LEAST_OP, 0
         self._own_badges = 0
         self._names = self._digits = 0
         self._shapes = self._typed = self._modules = 0
@@ -54,7 +53,7 @@ class Columns:
         """Make room for a row; its badges take so many cells, beside the name of its module so many."""
         self.lanes = max(self.lanes, len(row["cells"]))
         title = len(row["op"]) + (len(UNFOLDS) if row["count"] > 1 else 0)
-        self.ops = max(self.ops, min(title, MOST_OP))
+        self.ops = max(self.ops, min(title, _MOST_OP))
         self.badges, self._own_badges = max(self.badges, badges), max(self._own_badges, own)
         self._shapes = max(self._shapes, min(cells(dims(row["shape"])), _MOST_SHAPE))
         self._typed = max(self._typed, min(cells(safe(row["shape"])), _MOST_TYPED))

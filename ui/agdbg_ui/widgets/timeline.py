@@ -187,8 +187,9 @@ class TimelinePane(Rows):
     def action_layers(self) -> None:
         """The layers in place of the runs, or the runs again."""
         self.by_layer = not self.by_layer
-        cursor, self._run_cursor = (0, self.cursor) if self.by_layer else (self._run_cursor, self._run_cursor)
-        self.set_reactive(Rows.cursor, cursor)
+        if self.by_layer:
+            self._run_cursor = self.cursor
+        self.set_reactive(Rows.cursor, 0 if self.by_layer else self._run_cursor)
         self.rows_changed()
         self.show_row(self.cursor)
         self._want()
