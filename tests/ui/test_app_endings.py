@@ -259,7 +259,7 @@ def test_a_program_that_waits_for_input_is_told_until_something_is_typed(shown):
         screen.hub.awaits_input = True
         screen.app._tick()
         await screen.until(lambda: "waits for input" in screen.title)
-        assert banner(screen).headline == "the program waits for input: i types into it"
+        await screen.until(lambda: banner(screen).headline == "the program waits for input: i types into it")
         await screen.press("i", "x", "enter")
         await screen.until(lambda: screen.hub.asked("agdbg/input"))
         await screen.until(lambda: "waits for input" not in screen.title)
@@ -267,7 +267,7 @@ def test_a_program_that_waits_for_input_is_told_until_something_is_typed(shown):
         await screen.until(lambda: "waits for input" in screen.title)
         screen.hub.stop(6)
         await screen.until(lambda: "stopped" in screen.title)
-        assert "waits for input" not in screen.text
+        await screen.until(lambda: "waits for input" not in screen.text)
 
     drive(shown, script)
 
@@ -277,12 +277,12 @@ def test_a_pause_that_leads_to_nothing_says_what_it_waits_for(shown):
         screen.hub.do_pause = lambda threadId: {}
         await screen.press("z")
         await screen.until(lambda: "to stop at its next node" in screen.title)
-        assert "z has asked for a stop" in banner(screen).headline
+        await screen.until(lambda: "z has asked for a stop" in banner(screen).headline)
         await screen.press("z")
         assert any("asked to stop already" in each for each in toasts(screen))
         screen.hub.stop(6)
         await screen.until(lambda: "stopped before" in screen.title)
-        assert "z has asked" not in screen.text
+        await screen.until(lambda: "z has asked" not in screen.text)
 
     drive(shown, script)
 

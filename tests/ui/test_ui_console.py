@@ -11,6 +11,7 @@ from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.commands import common, completions, key_commands, meaning
 from agdbg_ui.keymap import KEYS
 from agdbg_ui.palette import KeyCommands
+from agdbg_ui.palettes import NAMES, WORDS
 from agdbg_ui.widgets.prompt import Prompt
 
 
@@ -54,7 +55,7 @@ def test_a_line_is_a_key_a_command_or_python(line, kind, what):
 def test_every_key_that_acts_is_a_command_of_its_own():
     acting = [key for key in KEYS if key.action]
     assert [key.keys for key in acting if not key.command] == []
-    assert len(key_commands()) == len(acting)
+    assert len(key_commands()) == len(acting) + len(NAMES)
     assert [meaning(key.command) for key in acting] == [("key", key.action) for key in acting]
 
 
@@ -220,6 +221,7 @@ def test_the_palette_offers_all(shown):
     async def script(screen):
         provider = KeyCommands(screen.app.screen)
         offered = [hit.help async for hit in provider.discover()]
-        assert offered == [key.help for key in KEYS if key.command and key.action != "command_palette"]
+        keys = [key.help for key in KEYS if key.command and key.action != "command_palette"]
+        assert offered == [*keys, *(f"colours: {WORDS[theme]}" for theme in NAMES.values())]
 
     drive(shown, script)
