@@ -4,7 +4,7 @@ A node is the producer when what came in was finite and what went out is not. On
 trained, all that follows is a consequence, and no story of its own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.given import given_bad
 from agdbg.diagnose.measured import PassValues
 from agdbg.diagnose.spoiled import escaped, spoiled_at
+from agdbg.diagnose.turning import Maker
+from agdbg.diagnose.turning import makers as makers_in_forward
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Summarized
 from agdbg.record.deep_facts import SummaryFact
@@ -33,6 +35,8 @@ class Story:
         others: more nodes that made bad values on their own.
         leaves: the places of the leaves whose gradient is bad.
         reach: the nodes of the pass.
+        became: the node that made NaN of the infinities that the producer made in forward; None for none.
+        meant: the node that put in, on purpose, the infinities that the producer made NaN of; None for none.
     """
 
     call: PassFact
@@ -42,6 +46,8 @@ class Story:
     others: tuple[NodeFact, ...]
     leaves: tuple[int, ...]
     reach: Mask
+    became: NodeFact | None = None
+    meant: NodeFact | None = None
 
 
 def stories(case: Case) -> list[Story]:
@@ -79,9 +85,8 @@ def _story(case: Case, call: PassFact) -> Story | None:
     if (roots & measured.bad_output).any():
         reach = walk.below(roots)
         feeding = walk.below(roots & measured.bad_output, measured.bad_output)
-        makers = np.flatnonzero(feeding & measured.made_bad)
         leaves = escaped(case, call, values, values.bad)
-        return _told(case, call, makers[np.argsort(walk.born[makers])], True, leaves, reach)
+        return _made_in_forward(case, call, makers_in_forward(case, roots, feeding), leaves, reach)
     if not values.bad.any():
         return None
     reach = walk.below(roots)
@@ -92,6 +97,20 @@ def _story(case: Case, call: PassFact) -> Story | None:
         came = given_bad(case, values)
         return _given(case, call, [place for place in came if _does_harm(case, place, values, leaves)], leaves, reach)
     return _told(case, call, np.array(order, np.intp), False, leaves, reach)
+
+
+def _made_in_forward(
+    case: Case, call: PassFact, makers: list[Maker], leaves: tuple[int, ...], reach: Mask
+) -> Story | None:
+    told = _told(case, call, np.array([each.place for each in makers], np.intp), True, leaves, reach)
+    if told is None:
+        return None
+    became, meant = (_node(case, each) for each in (makers[0].became, makers[0].meant))
+    return replace(told, became=became, meant=meant)
+
+
+def _node(case: Case, place: int) -> NodeFact | None:
+    return case.facts.node(int(case.walk.ids[place])) if place >= 0 else None
 
 
 def _given(case: Case, call: PassFact, places: list[int], leaves: tuple[int, ...], reach: Mask) -> Story | None:

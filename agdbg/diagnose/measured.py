@@ -74,6 +74,11 @@ class Measured:
         return self._mask(self.bad & (self.what == Summarized.OUTPUT))
 
     @cached_property
+    def nan_output(self) -> Mask:
+        """The places with a NaN in an output."""
+        return self._mask((self.nans != 0) & (self.what == Summarized.OUTPUT))
+
+    @cached_property
     def output_known(self) -> Mask:
         """The places whose outputs were measured."""
         return self._mask(self.what == Summarized.OUTPUT)

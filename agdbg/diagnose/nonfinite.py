@@ -103,7 +103,7 @@ def _has_nan(case: Case, story: Story) -> bool:
     measured = case.measured
     at = measured.of_pass(story.call.id)
     in_leaf = np.isin(measured.place[at], story.leaves) & (measured.nans[at] > 0)
-    return bool(story.seen.nans or in_leaf.any())
+    return bool(story.seen.nans or in_leaf.any() or story.became is not None)
 
 
 def _cause(case: Case, story: Story, choice: NodeFact | None, kind: str) -> str:
@@ -120,6 +120,10 @@ def _cause(case: Case, story: Story, choice: NodeFact | None, kind: str) -> str:
         )
         if _is_leaf(story):
             start = f"{capital(leaf_words(case, case.walk.place(node.id)) or 'a leaf')} itself holds {what} when it is first used"
+        if story.became is not None:
+            start += f", which became NaN at {made_by(story.became)}{lines.at(story.became.site)}"
+        if story.meant is not None:
+            start += f" out of the infinities of {made_by(story.meant)}{lines.at(story.meant.site)}"
         return f"{start}, and what {call} starts from has it too{hit}."
     if choice is not None and _hidden(case, story):
         chosen = f"{made_by(choice)}{lines.at(choice.site)}"
@@ -179,7 +183,8 @@ def _hidden(case: Case, story: Story) -> bool:
 
 def _from_outside(story: Story) -> bool:
     """Whether the op cannot make a NaN of its own, so that it came in with a tensor that has no history."""
-    return bool(story.seen.nans) and not story.seen.infs and only_passes_on(story.producer.op.name)
+    finite = story.meant is None
+    return finite and bool(story.seen.nans) and not story.seen.infs and only_passes_on(story.producer.op.name)
 
 
 def _certainty(case: Case, story: Story, choice: NodeFact | None) -> Certainty:
@@ -195,6 +200,12 @@ def _certainty(case: Case, story: Story, choice: NodeFact | None) -> Certainty:
 def _evidence(case: Case, story: Story, choice: NodeFact | None, expected: Overflow | None) -> tuple[Evidence, ...]:
     node, call = story.producer, story.call
     found: list[tuple[int, Evidence]] = [(node.row, Evidence("produced", node.site, _produced(case, story)))]
+    if story.meant is not None:
+        note = f"{op_words(story.meant)} puts in infinities, which are no fault by themselves"
+        found.append((story.meant.row, Evidence("masked", story.meant.site, note)))
+    if story.became is not None:
+        note = f"{op_words(story.became)} made NaN of its infinities: 0 * inf, inf - inf and inf / inf are NaN"
+        found.append((story.became.row, Evidence("became NaN", story.became.site, note)))
     for other in story.others[:OTHERS]:
         found.append((other.row, Evidence("produced", other.site, f"{op_words(other)} made some of its own")))
     if choice is not None and not story.forward:
@@ -222,7 +233,8 @@ def _produced(case: Case, story: Story) -> str:
     if _is_leaf(story):
         return f"its first use: {where}"
     if story.forward:
-        came = f"what came in on the graph was finite{_in_layer(case, node)}"
+        came = "no NaN came in on the graph" if story.meant is not None else "what came in on the graph was finite"
+        came += _in_layer(case, node)
         why = f"\n{known.forward}" if known is not None and known.forward else ""
         shape = case.facts.shape(node.id, seen.index)
         if seen.infs and shape is not None and shape.dtype == "float16":
@@ -259,6 +271,8 @@ def _fix(case: Case, story: Story, choice: NodeFact | None) -> str:
         return "Look at what wrote to it last: an initialisation, empty(), a file that was loaded, a step with a bad gradient."
     if choice is not None and _hidden(case, story):
         return rewrite(case, node, choice)
+    if story.meant is not None and known is not None and known.keep:
+        return f"{capital(known.keep)}, or put zeros with where() in place of what goes in there, and mask the result."
     if story.forward and _from_outside(story):
         return (
             "Look at the data that goes in there, with isnan(): this op gives NaN only where NaN or infinity goes in, and what "

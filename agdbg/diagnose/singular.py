@@ -155,7 +155,7 @@ _SINGULAR: Final[tuple[tuple[tuple[str, ...], Singular], ...]] = (
             "of a row that is -inf throughout, as where all is masked, it is NaN",
             "",
             "0.0",
-            "leave one element unmasked",
+            "leave one element of each row unmasked",
         ),
     ),
     (("NllLoss", "MseLoss"), Singular("the mean over no elements is NaN", "", "", "")),

@@ -243,3 +243,37 @@ def test_the_index_is_flat_where_no_shape_was_recorded(linted):
         "x = ag.tensor([[4.], [0.]], requires_grad=True)\nx.sqrt().sum().backward()", frozenset(["values"])
     ).only("inf")
     assert "the first at element 1" in found.evidence[0].note
+
+
+def test_a_mask_of_infinities_is_no_fault_and_a_row_that_is_masked_throughout_is(linted, lines_of):
+    found = linted("""
+s = ag.ones(2, 3, requires_grad=True)
+mask = ag.tensor([[False, True, True], [True, True, True]])
+filled = s.masked_fill(mask, float("-inf"))
+p = filled.softmax(-1)
+p.sum().backward()
+""").only("nan")
+    assert (lines_of(found, "masked"), lines_of(found, "produced"), lines_of(found, "needed")) == ([4], [5], [6])
+    assert "-inf throughout" in found.evidence[1].note
+    assert found.fix.startswith("Leave one element of each row unmasked")
+    assert found.certainty == "certain"
+
+
+def test_a_mask_that_is_added_is_meant_as_well(linted, lines_of):
+    found = linted("""
+s = ag.ones(2, 3, requires_grad=True)
+p = (s + ag.full((3,), float("-inf"))).softmax(-1)
+p.sum().backward()
+""").only("nan")
+    assert "SoftmaxBackward0" in found.evidence[1].note and lines_of(found, "produced") == [3]
+
+
+def test_zero_times_infinity_is_a_nan_of_the_infinity(linted, lines_of):
+    found = linted("""
+h = ag.tensor([-1., 2.], requires_grad=True)
+y = ag.log(h.clamp(min=0))
+((h > 0).float() * y).sum().backward()
+""").only("nan")
+    assert (lines_of(found, "produced"), lines_of(found, "became NaN")) == ([3], [4])
+    assert "which became NaN at" in found.cause
+    assert "clamp(min=eps)" in found.fix
