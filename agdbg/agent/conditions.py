@@ -116,6 +116,14 @@ def _expression(message: str, start: int) -> tuple[Part, int]:
     raise error
 
 
+@cache
+def read_by(condition: str, log: str) -> frozenset[str]:
+    """The names that a condition and a log message read; either may be empty."""
+    codes = [compiled(condition)] if condition else []
+    codes += [part.code for part in parts(log) if part.code is not None]
+    return frozenset().union(*(code.names for code in codes))
+
+
 def value(expression: Expression, frame: Frame, names: Names, trusted: Collection[str] = ()) -> Any:
     """The value of an expression in what ``frame`` gives, for a limited time; what the stop binds comes first.
 

@@ -28,6 +28,9 @@ class Spot(Protocol):
     def names(self, wanted: Collection[str]) -> dict[str, Any]:
         """The values of those of the names that mean something here, as ``node`` or ``grads_in``."""
 
+    def lacks(self, wanted: Collection[str]) -> bool:
+        """Whether one of the names means something in backward only, and this is not there."""
+
     def frame(self) -> FrameType | None:
         """The innermost frame of the program."""
 
@@ -88,7 +91,7 @@ class Hits:
 
     def _judged(self, rule: Rule, spot: Spot, tell: Tell) -> str | None:
         """What to say of a stop, which may be nothing; ``None`` when there is none."""
-        if rule.id in self._spent:
+        if rule.id in self._spent or (rule.log and spot.lacks(conditions.read_by("", rule.log))):
             return None
         is_true, note, writes = self._holds(rule, spot)
         self._tell_of_evaluation(rule, note, writes, tell)
@@ -112,6 +115,8 @@ class Hits:
         except BaseException as error:
             if conditions.is_interrupt(error):
                 raise
+            if spot.lacks(conditions.read_by(rule.condition, "")):  # it asks for gradients where there are none
+                return False, "", []
             told = conditions.failure(error)
             return True, f"the condition {rule.condition!r} failed: {told}", []
         return is_true, "", writes

@@ -173,6 +173,8 @@ class NativeSink(HandSink, HookSink, ModuleSink):
             return watched
 
         def error(error: BaseException, code: CodeType, lasti: int) -> None:
+            if driver.thread.suppressed:  # somebody's expression failed, not the program
+                return
             record_error(error, code, lasti)
             if self._foreseeing is None:
                 driver.raised(error, details_of(error))

@@ -58,6 +58,12 @@ class NativeSpot:
                 found[name] = _ON_THE_WAY[name](self)
         return found
 
+    def lacks(self, wanted: Collection[str]) -> bool:
+        """Whether one of the names is that of gradients, and no pass runs: nothing can be true of them then."""
+        if self._walk is not None or _OF_GRADIENTS.isdisjoint(wanted):
+            return False
+        return not all(name in _ON_THE_WAY and self._program_knows(name) for name in _OF_GRADIENTS & set(wanted))
+
     @property
     def trusted(self) -> frozenset[str]:
         """The files of the engine."""
@@ -157,6 +163,10 @@ _ON_THE_WAY: dict[str, Callable[[NativeSpot], Any]] = {
     "grads": NativeSpot._gradients_in,
     "grad": NativeSpot._gradient,
 }
+
+
+_OF_GRADIENTS = frozenset({"grads_in", "grads_out", *_ON_THE_WAY})
+"""What means something in backward only."""
 
 
 class NodeView:

@@ -96,7 +96,7 @@ def test_info(console_stage):
     assert ": stopped; trace: " in console.do("info program")
     with pytest.raises(CommandError, match="write info with one of breakpoints, threads, hooks"):
         console.do("info")
-    with pytest.raises(CommandError, match=r"info knows nothing of .pases., did you mean passes\?"):
+    with pytest.raises(CommandError, match=r"it knows nothing of .pases., did you mean passes\?"):
         console.do("info pases")
 
 
@@ -159,3 +159,18 @@ def test_graph_and_export(console_stage):
         console.do("export")
     with pytest.raises(CommandError, match="graph takes the number of a node"):
         console.do("graph x")
+
+
+def test_an_expression_that_fails_is_no_error_of_the_program(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("start")
+    with pytest.raises(CommandError, match="leaf Variable that requires grad"):
+        console.do("print x.mul_(2)")
+    console.do("continue")
+    assert console.do("explain").startswith("nothing to explain")
+
+
+def test_a_condition_on_gradients_does_not_stop_in_forward(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("break Mul* if grads_in[0].sum() > 0")
+    assert "before MulBackward0" in console.do("continue")

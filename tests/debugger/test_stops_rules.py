@@ -164,6 +164,9 @@ class Place:
         self.asked.append(wanted)
         return {name: value for name, value in self.all.items() if name in wanted}
 
+    def lacks(self, wanted):
+        return "grads_in" in wanted and "grads_in" not in self.all
+
     def frame(self):
         return None
 
@@ -200,6 +203,17 @@ def test_a_failing_condition_is_told_once_and_stops_every_time():
     assert told == [
         {"broken": {"breakpoint": 1, "text": "the condition 'nope' failed: NameError: name 'nope' is not defined"}}
     ]
+
+
+def test_what_reads_gradients_counts_only_where_there_are_some():
+    rules = [
+        FunctionStop(1, "a", condition="grads_in[0] > 1", hits="2"),
+        FunctionStop(2, "a", log="{grads_in[0]}"),
+        FunctionStop(3, "a", condition="n > 0", log="{grads_in}"),
+    ]
+    found, told = judged(rules, Place(n=1), Place(n=1, grads_in=[2]), Place(n=1, grads_in=[3]))
+    assert found == [[], [], [1]]
+    assert [each["log"]["text"] for each in told][::2] == ["2", "3"]
 
 
 def test_a_temporary_log_message_is_told_once():
