@@ -1,9 +1,10 @@
 """Arrays in a few words: never a big one whole."""
 
-import math
 from typing import Any, TypedDict
 
 import numpy as np
+
+from agdbg.norm import Norm, told
 
 PREVIEW = 100
 """Characters of a preview at most."""
@@ -18,7 +19,7 @@ class Value(TypedDict):
     dtype: str
     size: int
     finite: bool
-    norm: float | None
+    norm: Norm | None
 
 
 def value_of(array: Any) -> Value:
@@ -36,12 +37,12 @@ def value_of(array: Any) -> Value:
     }
 
 
-def told_norm(norm: float) -> float | None:
-    """A norm in the digits that are shown; None where it is not finite."""
-    return float(f"{norm:.4g}") if math.isfinite(norm) else None
+def told_norm(norm: float) -> Norm:
+    """A norm in the digits that are shown."""
+    return told(float(f"{norm:.4g}"))
 
 
-def _measured(array: "np.ndarray[Any, Any]") -> tuple[str, float | None]:
+def _measured(array: "np.ndarray[Any, Any]") -> tuple[str, Norm | None]:
     """The line about an array, and its norm where it has one."""
     if array.size <= 1 or array.dtype.kind not in "fiub":
         alone = abs(float(array.item())) if array.size and array.dtype.kind in "fiub" else None

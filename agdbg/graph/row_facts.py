@@ -5,7 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from agdbg.events import NOTHING, Kind, Summarized
+from agdbg.norm import Norm, told
 from agdbg.record.deep import STORAGE_OF_SHAPE
+from agdbg.record.deep_norms import norms_of, together
 from agdbg.record.growing import Growing, Numbers, Words
 from agdbg.record.live import LiveFacts
 
@@ -17,13 +19,13 @@ class RowFacts(NamedTuple):
     """Of a node: ``shape`` is that of its first output, empty when it was not recorded.
 
     ``saved`` are the bytes of the memory that its saved tensors lie in, each memory once; None when one is not known.
-    ``gradient`` is the norm of what arrived in the last pass for which that was recorded, over elements that are finite;
-    ``bad``: in what arrived then, or in the outputs, was a NaN or an infinity.
+    ``gradient`` is the norm of what arrived in the last pass for which that was recorded;
+    ``bad``: in what arrived or went out then, or in the outputs, was a NaN or an infinity.
     """
 
     shape: str
     saved: int | None
-    gradient: float | None
+    gradient: Norm | None
     bad: bool
 
 
@@ -76,8 +78,8 @@ def _summed(growing: Growing, owners: Numbers, storages: Words, count: int) -> l
     return totals
 
 
-def _gradients(growing: Growing, ids: Words) -> tuple[list[float | None], list[bool]]:
-    norms: list[float | None] = [None] * len(ids)
+def _gradients(growing: Growing, ids: Words) -> tuple[list[Norm | None], list[bool]]:
+    norms: list[Norm | None] = [None] * len(ids)
     bad = [False] * len(ids)
     owner, rows = growing.index(Kind.SUMMARY).all(ids)
     if not len(rows):
@@ -88,12 +90,10 @@ def _gradients(growing: Growing, ids: Words) -> tuple[list[float | None], list[b
     last = np.zeros(len(ids), np.uint64)
     np.maximum.at(last, owner[arrived], passes[arrived])
     counts = arrived & (passes == last[owner])
-    squares = np.zeros(len(ids))
-    sizes = words[:, 3].view(np.float64)
-    np.add.at(squares, owner[counts], sizes[counts] ** 2)
+    at_all = together(owner[counts], norms_of(words[counts]), len(ids))
     for at in np.unique(owner[counts]).tolist():
-        norms[at] = float(np.sqrt(squares[at]))
-    shown = counts | (what == Summarized.OUTPUT)
+        norms[at] = told(float(at_all[at]))
+    shown = (passes == last[owner]) | (what == Summarized.OUTPUT)
     for at in np.unique(owner[shown & (words[:, 5] != 0)]).tolist():
         bad[at] = True
     return norms, bad

@@ -1,6 +1,5 @@
 """All about one node: what the trace tells of it, with the values that the program has of it at a stop."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +7,7 @@ from agdbg.hub.agents import AgentRefused
 from agdbg.hub.call import LATER, Body, Call, Refused
 from agdbg.hub.frames import Place
 from agdbg.hub.references import Elements, References
+from agdbg.norm import Norm, norm_of_all, told
 
 Entry = dict[str, Any]
 _NOT_YET = "not there yet"
@@ -40,7 +40,7 @@ def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[st
     following = stops.next_node(number)
     link = thread.link if cursor is None and thread is not None and thread.stop is not None else None
 
-    def told(body: dict[str, Any]) -> Any:
+    def merged(body: dict[str, Any]) -> Any:
         stops.mark_next(body, following)
         if link is None or thread is None:
             return finish(body)
@@ -59,7 +59,7 @@ def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[st
             raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
         return body
 
-    return call.session.recorded().ask(call, look, told)
+    return call.session.recorded().ask(call, look, merged)
 
 
 class Merged:
@@ -89,12 +89,14 @@ class Merged:
         if self._values.get("grad") is not None:
             sections["Node"].insert(0, {**_entry("grad", ""), **self._shown(self._values["grad"], "grad", 0)})
 
-    def _arrived(self) -> float | None:
+    def _arrived(self) -> Norm | None:
         """The norm of all that arrives at the node; what the trace knows where one of them has none."""
         norms = [value.get("norm") for value in self._values.get("in") or [] if value is not None]
         known = [norm for norm in norms if norm is not None]
-        told: float | None = self._body["gradient"]
-        return math.hypot(*known) if known and len(known) == len(norms) else told
+        if known and len(known) == len(norms):
+            return told(norm_of_all([float(norm) for norm in known]))
+        recorded: Norm | None = self._body["gradient"]
+        return recorded
 
     def _gradients(self, entries: list[Entry], what: str) -> None:
         """The trace knows only whether one was replaced by hand."""

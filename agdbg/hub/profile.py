@@ -3,10 +3,8 @@
 It takes arrays over the trace, so it is for the thread that takes its time; what was found is kept until there is more.
 """
 
-import sys
 from dataclasses import dataclass
 from itertools import pairwise
-from math import hypot
 
 import numpy as np
 
@@ -14,7 +12,9 @@ from agdbg.events import HookAction, Kind, Summarized
 from agdbg.graph.row_nodes import UNKNOWN
 from agdbg.graph.rows import GraphRows
 from agdbg.graph.selection import Selection
+from agdbg.norm import norm_of_all, told
 from agdbg.protocol.looks import Layer, Point, ProfileBody
+from agdbg.record.deep_norms import Norms, norms_of, together
 from agdbg.record.facts import PassFact
 from agdbg.record.growing import Growing, Numbers, Words
 from agdbg.record.index import Rows
@@ -24,6 +24,8 @@ from agdbg.report.saved_bytes import SavedBytes
 _A, _B, _HIGH, _BYTE = np.uint64(16), np.uint64(24), np.uint64(32), np.uint64(255)
 #: Passes that are kept.
 _KEPT = 4
+#: In place of a norm.
+_UNKNOWN = -1.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class _Profile:
         after: the bytes that they held behind the last run.
         storages, unknown: how many were held at some time of the pass, and how many of them have no known size.
         took, hooks: the nanoseconds of the run, and those of its hooks.
-        gradient: the norm of what arrived, NaN where that was not recorded.
+        gradient: the norm of what arrived, -1 where that was not recorded.
         layers: the gradients that arrived at parameters.
         calls, hooks_ns: the calls of hooks in the pass, also those of no node, and how long they took.
         is_timed: whether that was recorded.
@@ -47,7 +49,7 @@ class _Profile:
     unknown: int
     took: Numbers
     hooks: Numbers
-    gradient: "np.ndarray[tuple[int], np.dtype[np.float64]]"
+    gradient: Norms
     layers: list[Layer]
     calls: int
     hooks_ns: int
@@ -73,13 +75,13 @@ class Profiles:
             ran: the rows of its runs, in order.
             start, count, points: what is asked for.
         """
-        told = facts.pass_of(pass_id) if pass_id else None
-        found = self._profile(facts, told, ran) if told is not None else None
-        if told is None or found is None:
+        passed = facts.pass_of(pass_id) if pass_id else None
+        found = self._profile(facts, passed, ran) if passed is not None else None
+        if passed is None or found is None:
             return _nothing(start)
         most = int(found.held.argmax()) if len(found.held) else None
         return {
-            "pass": told.id,
+            "pass": passed.id,
             "total": len(found.held),
             "start": start,
             "held": found.held[start : start + count].tolist(),
@@ -154,17 +156,15 @@ class Profiles:
         found: Rows = rows[(self._growing.records[rows, 0] >> _A & _BYTE) == Summarized.GRADIENT_IN]
         return found
 
-    def _gradients(self, pass_id: int, ran: Words) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    def _gradients(self, pass_id: int, ran: Words) -> Norms:
         """For each node the norm of what arrived at all of its outputs."""
         words = self._growing.records[self._summaries(pass_id)]
         nodes, at = np.unique(words[:, 1], return_inverse=True)
         if not len(nodes):
-            return np.full(len(ran), np.nan)
-        norms = np.ascontiguousarray(words[:, 3]).view(np.float64)
-        with np.errstate(over="ignore"):
-            sums = np.minimum(np.sqrt(np.bincount(at, norms * norms)), np.finfo(np.float64).max)
+            return np.full(len(ran), _UNKNOWN)
+        sums = together(at, norms_of(words), len(nodes))
         place = np.minimum(nodes.searchsorted(ran), len(nodes) - 1)
-        return np.where(nodes[place] == ran, sums[place], np.nan)
+        return np.where(nodes[place] == ran, sums[place], _UNKNOWN)
 
     def _layers(self, facts: LiveFacts, pass_id: int) -> list[Layer]:
         """The gradients of parameters by the module that has them, a leaf of no module by itself; as forward came to them."""
@@ -178,7 +178,7 @@ class Profiles:
                 {"name": "", "node": each.node, "parameters": 0, "norm": 0.0, "largest": 0.0, "nans": 0, "infs": 0},
             )
             layer["parameters"] += 1
-            layer["norm"] = min(hypot(layer["norm"], each.norm), sys.float_info.max)
+            layer["norm"] = told(norm_of_all([float(layer["norm"]), each.l2]))
             layer["largest"] = max(layer["largest"], each.largest)
             layer["nans"] += each.nans
             layer["infs"] += each.infs
@@ -216,14 +216,14 @@ def _points(found: _Profile, most: int) -> list[Point]:
     made: list[Point] = []
     for first, end in pairwise(bounds):
         gradients = found.gradient[first:end]
-        known = gradients[~np.isnan(gradients)]
+        known = gradients[gradients != _UNKNOWN]
         made.append(
             {
                 "order": first,
                 "held": int(found.held[first:end].max()),
                 "ns": int(found.took[first:end].sum()),
                 "hooksNs": int(found.hooks[first:end].sum()),
-                "gradient": float(known.max()) if len(known) else None,
+                "gradient": told(float(known.max())) if len(known) else None,
             }
         )
     return made

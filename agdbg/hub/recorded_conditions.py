@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property
-from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.conditions import compiled
@@ -157,5 +156,5 @@ class _Gradient:
         """The L2 norm."""
         for each in reversed(self._facts.summaries(self._run.node)):
             if (each.what, each.index, each.pass_id) == (self._what, self._index, self._run.pass_id):
-                return nan if each.nans else inf if each.infs else each.norm
+                return each.l2
         raise NotRecorded(f"the norm of {self._what} {self._index} of node {self._run.node}")

@@ -3,14 +3,13 @@
 What is known of a pass is kept in arrays that grow with it, so a page costs a page, and a pass that runs costs what is new.
 """
 
-import sys
 from dataclasses import dataclass, field
-from math import hypot
 from typing import Literal
 
 import numpy as np
 
 from agdbg.events import HookAction, Kind, Outcome, a_of
+from agdbg.norm import norm_of_all, told
 from agdbg.protocol.looks import Run, TimelineBody
 from agdbg.record.growing import Growing, Numbers
 from agdbg.record.hooked import HookFact, hook_at
@@ -71,8 +70,8 @@ class Timeline:
             ValueError: there is no such pass.
         """
         chosen, _ = self.runs_of(facts, pass_id)
-        told = facts.pass_of(chosen) if chosen else None
-        if told is None or chosen is None:
+        found = facts.pass_of(chosen) if chosen else None
+        if found is None or chosen is None:
             return _nothing(start)
         known, ids = self._known(facts, chosen), self._ids()
         at = int(np.searchsorted(ids, chosen))
@@ -81,10 +80,10 @@ class Timeline:
             "pass": chosen,
             "before": int(ids[at - 1]) if at else None,
             "after": int(ids[at + 1]) if at + 1 < len(ids) else None,
-            "call": told.call,
-            "file": told.site.file,
-            "line": told.site.line,
-            "outcome": told.outcome,
+            "call": found.call,
+            "file": found.site.file,
+            "line": found.site.line,
+            "outcome": found.outcome,
             "total": len(known.rows),
             "start": start,
             "runs": [self._run(facts, row, chosen) for row in rows],
@@ -136,7 +135,7 @@ class Timeline:
         run = facts.run(row)
         node, hooks = facts.node(run.node), self._hooks(facts, run.node, row)
         arrived = [
-            each.norm for each in facts.summaries(run.node) if each.what == "gradient in" and each.pass_id == pass_id
+            each.l2 for each in facts.summaries(run.node) if each.what == "gradient in" and each.pass_id == pass_id
         ]
         return {
             "node": run.node,
@@ -150,7 +149,7 @@ class Timeline:
             "outcome": _OUTCOMES[run.outcome],
             "hooks": len(hooks),
             "hooksNs": sum(hook.ns for hook in hooks) if all(hook.ns for hook in hooks) else None,
-            "gradient": min(hypot(*arrived), sys.float_info.max) if arrived else None,
+            "gradient": told(norm_of_all(arrived)) if arrived else None,
             "record": row,
         }
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
+from agdbg.norm import Norm
 from agdbg.protocol.limits import Between
 from agdbg.protocol.vendor import Count, Start, _MaybePass, _Pass
 
@@ -34,7 +35,7 @@ class Run(TypedDict):
     outcome: Literal["ok", "error", "skipped"]
     hooks: int
     hooksNs: int | None
-    gradient: float | None
+    gradient: Norm | None
     record: int
 
 
@@ -71,7 +72,7 @@ class Point(TypedDict):
     held: int
     ns: int
     hooksNs: int
-    gradient: float | None
+    gradient: Norm | None
 
 
 class Layer(TypedDict):
@@ -80,7 +81,7 @@ class Layer(TypedDict):
     name: str
     node: int
     parameters: int
-    norm: float
+    norm: Norm
     largest: float
     nans: int
     infs: int

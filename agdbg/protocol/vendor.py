@@ -6,6 +6,7 @@ line counts from 1, and is 0 when it is not known.
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
+from agdbg.norm import Norm
 from agdbg.protocol.limits import CELLS, OUTPUT_PAGE, PAGE, Between
 from agdbg.protocol.things import Breakpoint
 
@@ -52,7 +53,7 @@ class Row(_Pass):
     shape: str
     module: str
     saved: int | None
-    gradient: float | None
+    gradient: Norm | None
     bad: bool
     state: State
     order: int | None
@@ -175,7 +176,7 @@ class NodeBody(TypedDict):
     line: int
     text: str
     state: State
-    gradient: float | None
+    gradient: Norm | None
     sections: list[Section]
 
 

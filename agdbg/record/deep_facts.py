@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from agdbg.norm import norm_of
 from agdbg.record.lookup import Op, Site
 
 
@@ -52,6 +53,11 @@ class SummaryFact:
     infs: int
     first_bad: int | None
     elements: int
+
+    @property
+    def l2(self) -> float:
+        """The norm of all elements: NaN or infinite where one of them is."""
+        return norm_of(self.norm, self.nans, self.infs)
 
     @property
     def bad(self) -> bool:

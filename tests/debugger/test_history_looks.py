@@ -99,6 +99,25 @@ def test_the_same_memory_is_counted_once_and_a_nan_is_told(deep_recording):
     assert div["gradient"] == pytest.approx(2**0.5)
 
 
+def test_a_norm_of_what_is_no_number_is_none(deep_recording):
+    x = ag.tensor([0.0, 1.0, 4.0], requires_grad=True)
+    ag.where(x > 0, x.sqrt(), ag.zeros(3)).sum().backward()
+    y = ag.tensor([1.0, 2.0], requires_grad=True)
+    (y * float("inf")).sum().backward()
+    history = history_of(deep_recording)
+    rows = {row["op"]: row for row in history.rows(0, 10)["rows"]}
+    assert rows["SqrtBackward0"]["bad"], "it is in what goes out"
+    assert rows["SqrtBackward0"]["gradient"] == pytest.approx(2**0.5)
+    for number, norm in ((1, "nan"), (2, "inf")):
+        body = history.timeline(0, 10, number)
+        assert checker(looks.TimelineBody, closed=True).problem(body) is None
+        leaf = body["runs"][-1]
+        assert leaf["gradient"] == norm == history.node(leaf["node"])["gradient"]
+        profile = history.profile(0, 10, 1, number)
+        assert checker(looks.ProfileBody, closed=True).problem(profile) is None
+        assert (profile["points"][0]["gradient"], profile["layers"][0]["norm"]) == (norm, norm)
+
+
 def test_rows_leave_out_what_was_not_recorded(recording):
     x = ag.tensor([1.0, 2.0], requires_grad=True)
     (x * x).sum().backward()

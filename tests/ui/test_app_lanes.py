@@ -9,6 +9,7 @@ from agdbg_ui.pages import PAGE, Pages
 from agdbg_ui.text import fit
 from agdbg_ui.widgets.lane_columns import Columns
 from agdbg_ui.widgets.lane_row import row_pieces, widen
+from agdbg_ui.widgets.pass_profile import PassProfile
 
 MILLION = 1_000_000
 
@@ -120,6 +121,17 @@ def test_parameters_yield_to_the_number_of_the_line():
 
 KNOWN = {"shape": "float32[512, 48]", "module": "blocks.1.net", "saved": 3 << 20, "gradient": 2.5e-4}
 WEIGHT = [{"text": "blocks.1.net.weight", "node": 9, "state": "ran"}]
+
+
+@pytest.mark.parametrize("norm", ["nan", "inf"])
+def test_a_norm_that_is_no_number_is_told_with_its_mark(norm):
+    text = text_of(row(**{**KNOWN, "gradient": norm}), width=220)
+    assert f"|g| {norm} !" in text and text.count("!") == 2
+    profile = PassProfile()
+    layer = {"name": "a", "node": 1, "parameters": 1, "largest": 1.0, "nans": 1, "infs": 0}
+    profile.body = {"layers": [{**layer, "norm": norm}, {**layer, "norm": 1.0}]}
+    shown = ["".join(text for text, _ in profile.layer(at, 60)) for at in range(2)]
+    assert "!" in shown[0] and norm in shown[0] and "█" in shown[1]
 
 
 def test_what_is_not_known_takes_no_room():

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from agdbg.norm import Norm
+
 HEIGHTS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -47,3 +49,13 @@ def bar(part: float, width: int) -> str:
     eighths = max(round(min(part, 1.0) * width * 8), 1 if part > 0 else 0)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
+
+
+def norm_words(norm: Norm | None) -> str:
+    """``|g| 0.0123``, ``|g| nan !``; nothing where it is not known."""
+    return "" if norm is None else f"|g| {float(norm):.3g}" + (" !" if is_bad(norm) else "")
+
+
+def is_bad(norm: Norm | None) -> bool:
+    """Whether a norm says that there was a NaN or an Inf."""
+    return isinstance(norm, str)

@@ -4,7 +4,7 @@ import math
 import re
 
 from agdbg.protocol.vendor import Badge, Row
-from agdbg_ui.amounts import HEIGHTS
+from agdbg_ui.amounts import HEIGHTS, is_bad, norm_words
 from agdbg_ui.text import Piece, Pieces, cells, fair_share, fit, pad, safe, shorten, shorten_name, width_of
 from agdbg_ui.themes import (
     ALERT,
@@ -57,7 +57,7 @@ def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Colum
         *(_fold if row["count"] > 1 else _node)(row, counter_node if is_next else None, columns, share),
         *_cell(*_spark(row), share.spark),
         *_cell(columns.shape(row, width), LABEL if is_next else ASIDE, share.shape),
-        *_cell(_norm(row), ASIDE, share.norm),
+        *_cell(norm_words(row["gradient"]), ASIDE, share.norm),
         *_cell(saved_words(row), FAINT if row["state"] == "freed" else ASIDE, share.saved),
         (f"{columns.place(row, share.names)} ", ASIDE),
     ]
@@ -158,18 +158,14 @@ def _cell(text: str, style: str, width: int) -> Pieces:
 
 def _spark(row: Row) -> Piece:
     """How large the gradient was that arrived, as a height for each power of ten; a NaN or an Inf is a mark."""
-    if row["bad"]:
+    if row["bad"] or is_bad(row["gradient"]):
         return "!", ALERT
-    norm = row["gradient"]
-    if norm is None:
+    if row["gradient"] is None:
         return "", ""
+    norm = float(row["gradient"])
     if not norm:
         return "0", ASIDE
     return HEIGHTS[min(max(math.floor(math.log10(norm)) - _LOWEST + 1, 0), len(HEIGHTS) - 1)], LABEL
-
-
-def _norm(row: Row) -> str:
-    return f"|g| {row['gradient']:.3g}" if row["gradient"] is not None else ""
 
 
 def widen(columns: Columns, row: Row) -> None:

@@ -9,6 +9,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
+from agdbg.norm import Norm
 from agdbg.protocol.vendor import Folds, Row
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells
@@ -60,7 +61,7 @@ class Lanes(Rows):
         self.marked: frozenset[int] = frozenset()
         self.folds: Folds = {"depth": 0, "opened": [], "closed": []}
         self._folded_at, self._is_refolded = 0, False
-        self._gradients: dict[int, float] = {}
+        self._gradients: dict[int, Norm] = {}
 
     # ----- data -----
 
@@ -102,7 +103,7 @@ class Lanes(Rows):
         self._want()
         self._say_selected()
 
-    def note_gradient(self, node: int, norm: float | None) -> None:
+    def note_gradient(self, node: int, norm: Norm | None) -> None:
         """The gradient that arrives at a node at a stop is known, in a recording that has none."""
         row = self.selected
         if norm is None or row is None or row["node"] != node or row["gradient"] is not None:

@@ -1,7 +1,7 @@
 """What is said of a pass as a whole: the memory of its saved tensors, its hooks, the gradients of its layers."""
 
 from collections.abc import Mapping
-from math import log10
+from math import isfinite, log10
 from typing import Any
 
 from agdbg_ui.amounts import bar, curve, share, size
@@ -96,23 +96,29 @@ class PassProfile:
         name = max(min(_NAME_CELLS, width - _NORM_CELLS - _LEAST_BAR - 2), 6)
         bad = f"  {layer['nans']:,} NaN {layer['infs']:,} Inf" if layer["nans"] or layer["infs"] else ""
         more = f"  largest {layer['largest']:.3g}  {layer['parameters']:,} {_parameters(layer['parameters'])}"
-        norm = f" {layer['norm']:>{_NORM_CELLS}.3g}"
+        length = float(layer["norm"])
+        norm = f" {length:>{_NORM_CELLS}.3g}"
         room = width - name - 1 - cells(norm) - cells(bad)
         more = pad(more, 36) if room - 36 >= _LEAST_BAR else ""
         room = max(min(room - cells(more), width // 2), 0)
-        style = NOTICE if not layer["norm"] else LABEL
         return [
             (pad(layer["name"], name), TITLE),
             (" ", ""),
-            (pad(bar(self._height(layer["norm"]), room) if layer["norm"] else "none", room), style),
-            (norm, ""),
+            (pad(self._bar(length, room), room), LABEL if length else NOTICE),
+            (norm, "" if isfinite(length) else ALERT),
             (bad, ALERT),
             (more, ASIDE),
         ]
 
+    def _bar(self, norm: float, room: int) -> str:
+        if not isfinite(norm):
+            return "!"
+        return bar(self._height(norm), room) if norm else "none"
+
     def _height(self, norm: float) -> float:
         """A norm between the smallest and the greatest of all layers, in decades."""
-        logs = [log10(each["norm"]) for each in self.layers if each["norm"] > 0]
+        norms = [float(each["norm"]) for each in self.layers]
+        logs = [log10(each) for each in norms if isfinite(each) and each > 0]
         low = min(min(logs), max(logs) - _DECADES)
         return 0.05 + 0.95 * (log10(norm) - low) / (max(logs) - low)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from agdbg_ui.amounts import bar, duration, share
+from agdbg_ui.amounts import bar, duration, norm_words, share
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells, pad, pad_name, safe, shorten, shorten_start
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, HERE, LABEL, TITLE
@@ -232,13 +232,12 @@ def run_pieces(
 
 def _more(run: Mapping[str, Any], held: str, columns: frozenset[str]) -> list[str]:
     """What else there is to say, what says most first; a column that any run needs is there in all."""
-    norm = f"|g| {run['gradient']:.3g}" if run["gradient"] is not None else ""
     hooks = f"{run['hooks']} {'hook' if run['hooks'] == 1 else 'hooks'}" if run["hooks"] else ""
     if run["hooks"] and run["hooksNs"] is not None:
         hooks += f" {share(run['hooksNs'], run['durationNs'])}"
     place = f"{str(run['file']).rsplit('/', 1)[-1]}:{run['line']}" if run["file"] else ""
     told = {
-        "gradient": pad(norm, _NORM_CELLS),
+        "gradient": pad(norm_words(run["gradient"]), _NORM_CELLS),
         "held": pad(held.rjust(_HELD_CELLS), _HELD_CELLS),
         "hooks": pad(hooks, _HOOKS_CELLS),
     }
