@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agdbg.hub.call import Refused
+from agdbg.hub.span import NOWHERE, Span
 
 #: The id of a frame is so many times its thread, and its place.
 PER_THREAD = 10_000
@@ -18,6 +19,7 @@ class Place(NamedTuple):
     file: str = ""
     line: int = 0
     func: str = ""
+    span: Span = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,11 @@ def as_body(thread: int, place: int, frame: Frame, place_of: Callable[[int], Pla
         "id": thread * PER_THREAD + place,
         "name": _name(frame, where),
         "line": where.line,
-        "column": 1 if where.line else 0,
+        "column": where.span.column or (1 if where.line else 0),
     }
+    if where.span.column:
+        body["endLine"] = where.span.end_line
+        body |= {"endColumn": where.span.end_column} if where.span.end_column else {}
     if where.file:
         body["source"] = {"name": Path(where.file).name, "path": where.file}
     if frame.kind in ("origin", "pass"):

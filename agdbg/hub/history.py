@@ -21,6 +21,7 @@ from agdbg.hub.eventlog import EventLog
 from agdbg.hub.folded_rows import FoldedRows
 from agdbg.hub.inspection import Inspection
 from agdbg.hub.profile import Profiles
+from agdbg.hub.span import span_of
 from agdbg.hub.timeline import Timeline
 from agdbg.hub.tree import Tree
 from agdbg.protocol import looks, vendor
@@ -193,13 +194,17 @@ class History:
         if fact is None:
             return None
         before = self.records if before_row is None else before_row
+        column, end_line, end_column = span_of(fact.site)
         return {
             "node": node,
             "op": fact.op.name,
             "row": self.row_of(node),
             "file": fact.site.file,
             "line": fact.site.line,
-            "text": fact.site.text.strip(),
+            "column": column,
+            "endLine": end_line,
+            "endColumn": end_column,
+            "text": fact.site.text,
             "state": self.fates([node])[0].state,
             "gradient": facts_of(self.growing, self._live, [node])[0].gradient,
             "sections": Inspection(self._live, fact, before).sections(),

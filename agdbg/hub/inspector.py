@@ -7,6 +7,7 @@ from agdbg.hub.agents import AgentRefused
 from agdbg.hub.call import LATER, Body, Call, Refused
 from agdbg.hub.frames import Place
 from agdbg.hub.references import Elements, References
+from agdbg.hub.span import span_of
 from agdbg.norm import Norm, norm_of_all, told
 
 Entry = dict[str, Any]
@@ -21,7 +22,7 @@ def place_of(history: Any, node: int) -> Place:
     found = history.live.node(node)
     if found is None:
         return Place("")
-    return Place(found.op.name, found.site.file, found.site.line, found.site.func)
+    return Place(found.op.name, found.site.file, found.site.line, found.site.func, span_of(found.site))
 
 
 def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[str, Any]], Body]) -> Any:

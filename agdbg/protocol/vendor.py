@@ -174,6 +174,9 @@ class NodeBody(TypedDict):
     row: int | None
     file: str
     line: int
+    column: int
+    endLine: int
+    endColumn: int
     text: str
     state: State
     gradient: Norm | None

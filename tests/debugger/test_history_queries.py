@@ -173,7 +173,8 @@ def test_the_sections_of_a_node(recording):
     about = entries(history, second["node"], "Node")
     assert about["op"][0] == "MulBackward0" and about["id"][0] == str(second["node"])
     assert about["created"][0].endswith("in test_the_sections_of_a_node")
-    assert (body["row"], body["text"], body["state"]) == (1, "z = y * x", "pending")
+    assert (body["row"], body["text"], body["state"]) == (1, "    z = y * x", "pending")
+    assert (body["column"], body["endLine"], body["endColumn"]) == (9, body["line"], 14)
     assert history.node(999_999_999) is None and z is not None
 
 

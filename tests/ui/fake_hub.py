@@ -282,7 +282,8 @@ class FakeHub:
             {"name": "Node", "entries": [_entry("sequence number", str(node))]},
         ]
         keys = ("node", "op", "row", "file", "line", "text", "state")
-        return {key: row[key] for key in keys} | {"gradient": row["gradient"], "sections": sections}
+        columns = dict.fromkeys(("column", "endLine", "endColumn"), 0)
+        return {key: row[key] for key in keys} | columns | {"gradient": row["gradient"], "sections": sections}
 
     def do_events(self, start, count):
         events = [_event(index) for index in range(max(start, 0), min(start + count, 5))]

@@ -3,6 +3,7 @@
 import pytest
 from textual.app import App
 
+from agdbg_ui.spots import Spot
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.events import EventsPane
 from agdbg_ui.widgets.inspector import Inspector
@@ -93,11 +94,15 @@ def inspector(app):
 
 
 def source(app):
-    app.pane.show("/home/me/train/model.py", 10, SOURCE, {9: BREAKPOINT, 10: BREAKPOINT, 16: "backward() called here"})
+    app.pane.show(
+        Spot("/home/me/train/model.py", 10, column=14, end_line=10, end_column=50),
+        SOURCE,
+        {9: BREAKPOINT, 10: BREAKPOINT, 16: "backward() called here"},
+    )
 
 
 def missing(app):
-    app.pane.show("/gone/model.py", 14, None, {14: BREAKPOINT}, known="y = x * self.weight[0]")
+    app.pane.show(Spot("/gone/model.py", 14, "y = x * self.weight[0]"), None, {14: BREAKPOINT})
 
 
 def output(app):

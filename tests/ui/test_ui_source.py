@@ -3,6 +3,7 @@
 from agdbg_tests_driving import PaneHost, drive_pane, seen
 
 from agdbg_ui.highlight import COLUMNS, STRETCH, Highlighter
+from agdbg_ui.spots import Spot, evidence_line
 from agdbg_ui.widgets.source import BREAKPOINT, SourcePane
 
 SOURCE = "".join(f"def function_{n}(x):\n    return x * {n}\n\n" for n in range(100))
@@ -19,7 +20,7 @@ def drive(pane, script, size=(60, 20)):
 
 def test_the_current_line_is_in_the_middle_with_an_arrow():
     async def script(app, pilot):
-        app.pane.show("/a/b/model.py", 150, SOURCE, {})
+        app.pane.show(Spot("/a/b/model.py", 150), SOURCE, {})
         await pilot.pause()
         lines = seen(app.pane)
         assert lines[0] == "/a/b/model.py:150"
@@ -31,7 +32,9 @@ def test_the_current_line_is_in_the_middle_with_an_arrow():
 
 def test_marks_and_notes_are_shown():
     async def script(app, pilot):
-        app.pane.show("/m.py", 1, SOURCE, {1: f"{BREAKPOINT}\nbackward() called here", 2: BREAKPOINT, 4: "a note"})
+        app.pane.show(
+            Spot("/m.py", 1), SOURCE, {1: f"{BREAKPOINT}\nbackward() called here", 2: BREAKPOINT, 4: "a note"}
+        )
         lines = seen(app.pane)
         assert lines[1].startswith("●   1 ▶ def function_0(x):")
         assert lines[1].endswith("◆ backward() called here")
@@ -45,7 +48,7 @@ def test_marks_and_notes_are_shown():
 
 def test_b_and_a_click_on_the_number_toggle_a_breakpoint():
     async def script(app, pilot):
-        app.pane.show("/m.py", 1, SOURCE, {})
+        app.pane.show(Spot("/m.py", 1), SOURCE, {})
         await pilot.press("down", "down", "b")
         await pilot.click(SourcePane, offset=(3, 5))
         await pilot.click(SourcePane, offset=(20, 7))
@@ -58,12 +61,12 @@ def test_b_and_a_click_on_the_number_toggle_a_breakpoint():
 
 def test_the_same_place_again_leaves_the_view_alone():
     async def script(app, pilot):
-        app.pane.show("/m.py", 150, SOURCE, {})
+        app.pane.show(Spot("/m.py", 150), SOURCE, {})
         await pilot.press("pageup", "pageup")
         cursor, top = app.pane.cursor, app.pane.top_row
-        app.pane.show("/m.py", 150, SOURCE, {150: BREAKPOINT})
+        app.pane.show(Spot("/m.py", 150), SOURCE, {150: BREAKPOINT})
         assert (app.pane.cursor, app.pane.top_row) == (cursor, top)
-        app.pane.show("/m.py", 151, SOURCE, {150: BREAKPOINT})
+        app.pane.show(Spot("/m.py", 151), SOURCE, {150: BREAKPOINT})
         assert app.pane.cursor == 150
 
     drive(SourcePane(), script)
@@ -71,7 +74,7 @@ def test_the_same_place_again_leaves_the_view_alone():
 
 def test_of_a_missing_file_the_recorded_line_is_shown():
     async def script(app, pilot):
-        app.pane.show("/gone/model.py", 14, None, {14: BREAKPOINT}, known="y = x * w")
+        app.pane.show(Spot("/gone/model.py", 14, "y = x * w"), None, {14: BREAKPOINT})
         lines = seen(app.pane)
         assert lines[0] == "/gone/model.py:14"
         assert lines[1].startswith("the file cannot be read")
@@ -79,9 +82,9 @@ def test_of_a_missing_file_the_recorded_line_is_shown():
         await pilot.press("b")
         await pilot.pause()
         assert app.got == [("/gone/model.py", 14)]
-        app.pane.show("/gone/model.py", 15, None, {})
+        app.pane.show(Spot("/gone/model.py", 15), None, {})
         assert seen(app.pane)[2] == "the source line of this is not known"
-        app.pane.show("", 0, None, {})
+        app.pane.show(Spot("", 0), None, {})
         assert seen(app.pane)[0] == "the source line of this is not known"
 
     drive(SourcePane(), script)
@@ -95,7 +98,7 @@ def test_the_work_for_a_big_file_is_bounded(monkeypatch):
     )
 
     async def script(app, pilot):
-        app.pane.show("/big.py", 15_000, "x = [1, 2]\n" * 20_000, {})
+        app.pane.show(Spot("/big.py", 15_000), "x = [1, 2]\n" * 20_000, {})
         await pilot.pause()
         await pilot.press("home")
         await pilot.pause()
@@ -107,7 +110,7 @@ def test_the_work_for_a_big_file_is_bounded(monkeypatch):
 
 def test_a_very_long_line_and_hostile_text_do_no_harm():
     async def script(app, pilot):
-        app.pane.show("/m.py", 2, "x = 1\ny = '" + "(" * 5_000_000 + "'\nz\x1b[31m\x00\u202e\tq\r\n", {})
+        app.pane.show(Spot("/m.py", 2), "x = 1\ny = '" + "(" * 5_000_000 + "'\nz\x1b[31m\x00\u202e\tq\r\n", {})
         lines = seen(app.pane)
         assert all(line.isprintable() and len(line) <= 38 for line in lines)
         assert lines[2].endswith("…")
@@ -118,7 +121,7 @@ def test_a_very_long_line_and_hostile_text_do_no_harm():
 
 def test_left_and_right_show_more_of_long_lines():
     async def script(app, pilot):
-        app.pane.show("/m.py", 1, "value = '" + "abcdefgh" * 10 + "'\nshort\n", {})
+        app.pane.show(Spot("/m.py", 1), "value = '" + "abcdefgh" * 10 + "'\nshort\n", {})
         await pilot.press("right")
         assert seen(app.pane)[1].startswith("  1 ▶ 'abcdefgh")
         await pilot.press("left", "left")
@@ -161,7 +164,7 @@ def test_only_python_is_coloured_and_lines_are_cut():
 
 def test_what_is_shown_before_the_pane_is_mounted_is_in_the_middle():
     pane = SourcePane()
-    pane.show("/m.py", 150, SOURCE, {})
+    pane.show(Spot("/m.py", 150), SOURCE, {})
 
     async def script(app, pilot):
         assert "▶" in seen(pane)[10]
@@ -171,10 +174,62 @@ def test_what_is_shown_before_the_pane_is_mounted_is_in_the_middle():
 
 def test_the_scroll_bar_stands_where_the_pane_does():
     async def script(app, pilot):
-        app.pane.show("/a.py", 150, "x = 1\n" * 300, {})
+        app.pane.show(Spot("/a.py", 150), "x = 1\n" * 300, {})
         await pilot.pause()
         await pilot.pause()
         assert app.pane.top_row > 100
         assert app.pane.vertical_scrollbar.position == app.pane.scroll_y
 
     drive(SourcePane(), script)
+
+
+def meant(pane, line):
+    """The text on a line of the screen that is marked as what is meant."""
+    underlined = [each.text for each in pane.render_line(line) if each.style is not None and each.style.underline]
+    return "".join(underlined)
+
+
+def test_the_expression_is_marked_by_columns_of_utf_16():
+    text = "    z = (h.exp() + '𝛼漢' + h.sigmoid())*h.tanh()\n\ty = 漢.exp(\n        x)\n"
+
+    async def script(app, pilot):
+        app.pane.show(Spot("/m.py", 1, column=28, end_line=1, end_column=39), text, {})
+        assert meant(app.pane, 1) == "h.sigmoid()"
+        app.pane.show(Spot("/m.py", 2, column=6, end_line=3, end_column=11), text, {})
+        assert [meant(app.pane, line) for line in (1, 2, 3)] == ["", "漢.exp(", "x)"]
+        app.pane.show(Spot("/m.py", 2), text, {})
+        assert meant(app.pane, 2) == ""
+
+    drive(SourcePane(), script)
+
+
+def test_without_colours_the_expression_is_underlined(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def script(app, pilot):
+        assert app.no_color
+        app.pane.show(Spot("/m.py", 1, column=5, end_line=1, end_column=12), "y = x.exp() + 1\n", {})
+        assert meant(app.pane, 1) == "x.exp()"
+
+    drive(SourcePane(), script)
+
+
+def test_an_expression_beyond_the_pane_is_shifted_into_it():
+    line = "z = " + "aaaa + " * 12 + "h.sigmoid() + 1"
+    at = line.index("h.sig") + 1
+
+    async def script(app, pilot):
+        app.pane.show(Spot("/m.py", 1, column=at, end_line=1, end_column=at + 11), line, {})
+        assert meant(app.pane, 1) == "h.sigmoid()"
+        app.pane.show(Spot("/m.py", 1, column=1, end_line=1, end_column=2), line, {})
+        assert seen(app.pane)[1].startswith("  1 ▶ z = aaaa")
+        app.pane.show(Spot("/m.py", 1, column=5, end_line=1, end_column=at + 11), line, {})
+        assert seen(app.pane)[1].startswith("  1 ▶ aaaa + aaaa")
+
+    drive(SourcePane(), script, size=(38, 5))
+
+
+def test_a_piece_of_evidence_counts_bytes():
+    evidence = {"file": "/m.py", "line": 3, "end_line": 3, "col": 6, "end_col": 9, "text": "漢 + h.e"}
+    assert evidence_line(evidence).part_of(3, evidence["text"]) == (4, 7)
+    assert evidence_line(evidence | {"col": -1, "end_col": -1}).part_of(3, "x") == (0, 0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.newest import Newest
 from agdbg_ui.session import Session
+from agdbg_ui.spots import evidence_line
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
@@ -106,7 +107,7 @@ class Findings:
         else:
             self._app.panes.show("source")
         if evidence["file"]:
-            await self._app.show_source(evidence["file"], evidence["line"], evidence["text"])
+            await self._app.show_source(evidence_line(evidence))
 
     async def _node_of(self, finding: Mapping[str, Any], file: str, line: int) -> int:
         """The node of the finding that the line has built, or else any that it has built; 0: none."""

@@ -61,6 +61,11 @@ class Highlighter:
             stretch = self._stretches[number] = self._coloured(self._lexer, number * STRETCH)
         return stretch[index % STRETCH]
 
+    def shown_part(self, index: int, part: tuple[int, int]) -> tuple[int, int]:
+        """Where characters of line `index` are in what is shown of it."""
+        start, end = (len(_shown(self._lines[index][:at])) for at in part)
+        return start, end
+
     @cached_property
     def _lexer(self) -> "Lexer":
         """Loaded when a line is seen first, so that the first frame does not wait for it."""

@@ -18,6 +18,7 @@ from agdbg_ui.refreshing import Refreshing
 from agdbg_ui.result import TuiResult
 from agdbg_ui.screens.tensor import TensorScreen
 from agdbg_ui.session import Session
+from agdbg_ui.spots import Spot
 from agdbg_ui.stopping import Stopping
 from agdbg_ui.text import safe
 from agdbg_ui.widgets.banner import Banner
@@ -109,7 +110,7 @@ class PaneApp(App[TuiResult]):
             self._try(self.go_to_node(event["node"]))
         elif event["file"] and self._refreshing is not None:
             self.panes.show("source")
-            self._try(self._refreshing.show_source(event["file"], event["line"]))
+            self._try(self._refreshing.show_source(Spot(event["file"], event["line"])))
 
     @on(TimelinePane.Wanted)
     def _on_runs_wanted(self) -> None:
@@ -229,10 +230,10 @@ class PaneApp(App[TuiResult]):
             self.commander.leave()
         self.panes.focus_last()
 
-    async def show_source(self, file: str, line: int, known: str = "") -> None:
+    async def show_source(self, spot: Spot) -> None:
         """Show a line in the source pane."""
         if self._refreshing is not None:
-            await self._refreshing.show_source(file, line, known)
+            await self._refreshing.show_source(spot)
 
     async def toggle_line(self, file: str, line: int) -> None:
         """Set a breakpoint on a line, or remove it."""

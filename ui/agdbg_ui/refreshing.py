@@ -9,6 +9,7 @@ from agdbg_ui.messages import Refused
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
 from agdbg_ui.session import Session
+from agdbg_ui.spots import Spot, forward_line
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
 from agdbg_ui.widgets.source import BREAKPOINT
@@ -63,13 +64,14 @@ class Refreshing:
         body = await self._session.ask.events(start, count)
         self._events.set_events(body["start"], body["events"])
 
-    async def show_source(self, path: str, line: int, known: str = "") -> None:
+    async def show_source(self, spot: Spot) -> None:
         """A line of a file, or what is known of it."""
+        path = spot.file
         text = await self._text_of(path) if path else None
         marks = dict.fromkeys(self._session.breakpoints.lines(path), BREAKPOINT)
         if (row := self._lanes.selected) is not None and row["breakpoint"] and row["file"] == path:
             marks[row["line"]] = BREAKPOINT
-        self._source.show(path, line, text, marks, known)
+        self._source.show(spot, text, marks)
 
     async def _fetch_rows(self) -> None:
         if (wanted := self._lanes.wanted) is not None:
@@ -92,7 +94,7 @@ class Refreshing:
             body = {**body, "state": "next"}
         self._inspector.show(body)
         self._lanes.note_gradient(node, body["gradient"])
-        await self.show_source(body["file"], body["line"], body["text"])
+        await self.show_source(forward_line(body))
 
     async def _fetch_runs(self) -> None:
         if (wanted := self._timeline.wanted) is not None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from agdbg_ui.newest import Newest
 from agdbg_ui.session import Session
+from agdbg_ui.spots import Spot
 from agdbg_ui.widgets.stops import Item, items_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Stopping:
                 self._app.say(f"thread {item.number} is not stopped" if is_alive else NO_THREAD)
         elif item.file:
             self._app.panes.show_beside("source")
-            await self._app.show_source(item.file, item.line)
+            await self._app.show_source(Spot(item.file, item.line))
         elif item.name:
             await self._find(item.name)
         self.ask()

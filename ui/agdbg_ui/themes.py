@@ -16,6 +16,8 @@ ALERT = "bold $text-error"
 NOTICE = "bold $text-warning"
 #: The line the program stands at, a marked node, and the line of the cursor in a pane that has the focus, or has not.
 HERE = "on $warning 25%"
+#: The part of that line that is meant; the line under it is seen without colours too.
+HERE_PART = "underline on $warning 45%"
 MARKED = "on $accent 20%"
 CURSOR = "on $primary 45%"
 CURSOR_BLURRED = "on $foreground 10%"

@@ -1,4 +1,4 @@
-"""The source file of a node, with the line that the program stands at."""
+"""The source file of a node, with the line that the program stands at, and the expression in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from agdbg_ui.highlight import Highlighter
+from agdbg_ui.spots import NOWHERE, Spot
 from agdbg_ui.text import Pieces, cells, fit, safe, shorten, shorten_start, width_of
 from agdbg_ui.themes import (
     ARROW,
@@ -15,6 +16,7 @@ from agdbg_ui.themes import (
     BREAKPOINT_STYLE,
     FAINT,
     HERE,
+    HERE_PART,
     NOTE_MARK,
     NOTE_STYLE,
     NOTICE,
@@ -51,34 +53,43 @@ class SourcePane(Rows):
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self.path = ""
-        self.line = 0
+        self.spot = NOWHERE
         self._text: str | None = None
         self._lines: list[str] = []
         self._first = 1  # the number of the first line: of a file that is missing only one line is known
         self._marks: dict[int, str] = {}
         self._highlighter = Highlighter([], python=False)
         self._shifted = 0
+        self._reached_for = 0  # the width of the pane for which the lines were shifted
 
-    def show(self, path: str, line: int, text: str | None, marks: Mapping[int, str], known: str = "") -> None:
+    @property
+    def path(self) -> str:
+        """The file; "" when it is not known."""
+        return self.spot.file
+
+    @property
+    def line(self) -> int:
+        """The current line, from 1; 0: none."""
+        return self.spot.line
+
+    def show(self, spot: Spot, text: str | None, marks: Mapping[int, str]) -> None:
         """Show a line of a file.
 
         Args:
-            path: the file; "" when it is not known.
-            line: the current line, from 1; 0: none.
+            spot: the line, and the expression in it.
             text: the content of the file; None when it cannot be read.
             marks: by line number, `BREAKPOINT`, a note, or several of them on lines of their own.
-            known: the text of the current line as the recording has it, for a file that cannot be read.
         """
-        moved = (path, line) != (self.path, self.line)
-        if path != self.path or text != self._text or text is None:
-            self._load(path, line, text, known)
-        self.path, self.line, self._marks = path, line, dict(marks)
-        self.header = 0 if not path else 1 if text is not None else 2
+        moved = spot != self.spot
+        if spot.file != self.path or text != self._text or text is None:
+            self._load(spot, text)
+        self.spot, self._marks = spot, dict(marks)
+        self.header = 0 if not spot.file else 1 if text is not None else 2
         self.rows_changed()
-        if moved and line:
-            self.set_reactive(Rows.cursor, self.validate_cursor(line - self._first))
-            self.middle(line - self._first)
+        if moved and spot.line:
+            self._reach()
+            self.set_reactive(Rows.cursor, self.validate_cursor(spot.line - self._first))
+            self.middle(spot.line - self._first)
 
     @property
     def current_line(self) -> int:
@@ -95,15 +106,15 @@ class SourcePane(Rows):
             self._marks = dict(marks)
             self.rows_changed()
 
-    def _load(self, path: str, line: int, text: str | None, known: str) -> None:
+    def _load(self, spot: Spot, text: str | None) -> None:
         self._text = text
         self._shifted = 0
-        self._first = 1 if text is not None else max(line, 1)
-        self._lines = text.split("\n") if text is not None else [known] if known else []
+        self._first = 1 if text is not None else max(spot.line, 1)
+        self._lines = text.split("\n") if text is not None else [spot.known] if spot.known else []
         if text is not None and text.endswith("\n"):
             self._lines.pop()
         self._lines = [line.removesuffix("\r") for line in self._lines]
-        self._highlighter = Highlighter(self._lines, python=path.endswith((".py", ".pyi", ".pyw")))
+        self._highlighter = Highlighter(self._lines, python=spot.file.endswith((".py", ".pyi", ".pyw")))
 
     # ----- drawing -----
 
@@ -128,12 +139,35 @@ class SourcePane(Rows):
         """Mark, number, arrow and code; notes at the right."""
         number = index + self._first
         gutter = self._gutter(number)
-        code = _shifted(self._highlighter.line(index), self._shifted)
+        code = _shifted(self._marked(index), self._shifted)
+        note = self._note(number, width)
+        return [*_cut(gutter + code, width - width_of(note)), *note] if note else [*gutter, *code]
+
+    def _note(self, number: int, width: int) -> Pieces:
         note = "".join(f"  {NOTE_MARK} {safe(text)}" for text in self._notes(number))
-        if not note:
-            return [*gutter, *code]
-        note = shorten(note, max(width // 2, 12))
-        return [*_cut(gutter + code, width - cells(note)), (note, NOTE_STYLE)]
+        return [(shorten(note, max(width // 2, 12)), NOTE_STYLE)] if note else []
+
+    def _marked(self, index: int) -> Pieces:
+        """The line, and what is meant of it marked."""
+        start, end = self._part(index)
+        return _styled(self._highlighter.line(index), start, end, HERE_PART)
+
+    def _part(self, index: int) -> tuple[int, int]:
+        """Where in the line, as it is shown, stands what is meant; the same twice: nowhere."""
+        part = self.spot.part_of(index + self._first, self._lines[index])
+        return self._highlighter.shown_part(index, part) if any(part) else part
+
+    def _reach(self) -> None:
+        """Shift long lines no further than needed to see what is meant; its beginning where it is longer than the pane."""
+        index, width = self.line - self._first, self.inner_width
+        self._shifted, self._reached_for = 0, width
+        if not width or not 0 <= index < len(self._lines):
+            return
+        start, end = self._part(index)
+        room = width - width_of(self._gutter(self.line)) - width_of(self._note(self.line, width))
+        shown = "".join(text for text, _ in self._highlighter.line(index))
+        while self._shifted < start and cells(shown[self._shifted : end]) >= room:
+            self._shifted += min(_SHIFT, start - self._shifted)
 
     def row_background(self, index: int) -> str:
         """The current line stands out."""
@@ -182,6 +216,9 @@ class SourcePane(Rows):
     def on_resize(self) -> None:
         """Keep the current line in the middle while the cursor is on it."""
         super().on_resize()
+        if self._reached_for != self.inner_width:  # nobody has shifted the lines for this width
+            self._reach()
+            self.rows_changed()
         if self._lines and self.cursor + self._first == self.line:
             self.middle(self.cursor)
 
@@ -195,6 +232,19 @@ def _shifted(pieces: Pieces, by: int) -> Pieces:
         shown.append((text[by:], style))
         by = max(by - len(text), 0)
     return shown
+
+
+def _styled(pieces: Pieces, start: int, end: int, style: str) -> Pieces:
+    """A line with another style laid on its characters from `start` to `end`."""
+    if start >= end:
+        return pieces
+    shown: Pieces = []
+    at = 0
+    for text, own in pieces:
+        low, high = (min(max(edge - at, 0), len(text)) for edge in (start, end))
+        shown += [(text[:low], own), (text[low:high], f"{own} {style}".strip()), (text[high:], own)]
+        at += len(text)
+    return [piece for piece in shown if piece[0]]
 
 
 def _cut(pieces: Pieces, width: int) -> Pieces:

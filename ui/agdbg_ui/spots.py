@@ -1,0 +1,66 @@
+"""A place in the source: a line, the part of it that is meant, and what it is to the node that is selected."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A line of a file.
+
+    Attributes:
+        file: "" when it is not known.
+        line: from 1; 0: none.
+        known: the text of the line as the recording has it, for a file that cannot be read.
+        column, end_line, end_column: the part that is meant, as the protocol counts: in code units of UTF-16, from 1; 0: not known.
+        role: what it is to the node, in words.
+    """
+
+    file: str
+    line: int
+    known: str = ""
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    role: str = ""
+
+    def part_of(self, number: int, text: str) -> tuple[int, int]:
+        """Of the line with a number the characters that are meant: from the first one, to behind the last."""
+        last = self.end_line or self.line
+        if not self.column or not self.line <= number <= last:
+            return 0, 0
+        end = len(text.rstrip())
+        if number == last and self.end_column:
+            end = min(end, _characters(text, self.end_column))
+        start = _characters(text, self.column) if number == self.line else len(text) - len(text.lstrip())
+        return (start, end) if start < end else (0, 0)
+
+
+NOWHERE = Spot("", 0)
+
+
+def forward_line(body: Mapping[str, Any], role: str = "") -> Spot:
+    """Where a node was built, out of the body of ``agdbg/node``."""
+    columns = body["column"], body["endLine"], body["endColumn"]
+    return Spot(body["file"], body["line"], body["text"], *columns, role=role)
+
+
+def _characters(text: str, column: int) -> int:
+    """How many characters stand before a column."""
+    units = text.encode("utf-16-le", "surrogatepass")[: 2 * (column - 1)]
+    return len(units.decode("utf-16-le", "replace"))
+
+
+def evidence_line(evidence: Mapping[str, Any]) -> Spot:
+    """The place of a piece of evidence, whose columns count bytes of UTF-8 from 0; -1: not known."""
+    text, line = str(evidence["text"]), int(evidence["line"])
+    start, end, end_line = evidence.get("col", -1), evidence.get("end_col", -1), evidence.get("end_line", 0)
+    is_one = end_line in (0, line)
+    column = _column(text, start) if start >= 0 and (not is_one or start < end) else 0
+    return Spot(evidence["file"], line, text, column, end_line, _column(text, end) if is_one and end >= 0 else 0)
+
+
+def _column(text: str, offset: int) -> int:
+    before = text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "replace")
+    return len(before.encode("utf-16-le")) // 2 + 1
