@@ -28,7 +28,7 @@ STEPS: dict[str, list[str]] = {
     "generated": [PYTHON, "scripts/generate_ops.py", "--check"],
     "wheel": [PYTHON, "scripts/check_wheel.py"],
     "test-engine": [PYTHON, "-m", "pytest", "-n", "2", "tests/engine", "tests/ops", "tests/gpu"],
-    "test-debugger": [PYTHON, "-m", "pytest", "tests/debugger", "tests/ui"],  # one by one: some wait for a terminal
+    "test-debugger": [PYTHON, "-m", "pytest", "-n", "2", "--dist", "loadfile", "tests/debugger", "tests/ui"],
     "sizes": [PYTHON, "scripts/sizes.py"],
 }
 

@@ -55,7 +55,7 @@ def compare(
         without: kinds that are not to be compared.
     """
     strings = Joined(moved)
-    missing = tuple(kind for kind in ON_REQUEST if kind not in without and _has(one, kind) != _has(other, kind))
+    missing = tuple(kind for kind in ON_REQUEST if kind not in without and has(one, kind) != has(other, kind))
     left_out = {*without, *missing}
     first, second = canonical(one, strings, left_out), canonical(other, strings, left_out)
     place = _first_difference(first, second, tolerance)
@@ -67,7 +67,8 @@ def kinds() -> list[str]:
     return [kind.name.lower() for kind in LAYOUT]
 
 
-def _has(trace: Trace, kind: Kind) -> bool:
+def has(trace: Trace, kind: Kind) -> bool:
+    """Whether a trace has records of a kind."""
     return bool(np.any(trace.kinds == kind))
 
 

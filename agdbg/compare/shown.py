@@ -7,7 +7,7 @@ import numpy as np
 
 from agdbg.compare.canonical import Canonical
 from agdbg.compare.layout import LAYOUT, Holds
-from agdbg.compare.parting import Parting
+from agdbg.compare.parting import Parting, has
 from agdbg.compare.wording import Event, columns_of, event_at
 from agdbg.compare.wording import as_json as event_as_json
 from agdbg.events import Kind
@@ -110,6 +110,8 @@ class Shown:
         if self.parting.left_out:
             kinds = ", ".join(kind.name.lower() for kind in self.parting.left_out)
             found.append(f"not compared, since only one of the traces has them: {kinds}")
+        elif self.parting.same and not any(has(trace, Kind.SUMMARY) for trace in self.traces):
+            found.append("values were not compared, since they were not recorded: agdbg run --also values records them")
         for trace in self.traces:
             ending = str(ending_of(trace))
             found += [f"{trace.path}: {ending}"] if ending else []

@@ -43,6 +43,9 @@ def diff(capsys, *words):
 def test_two_runs_of_one_script_are_the_same_wherever_it_lies(run, capsys):
     status, found = diff(capsys, run("a"), run("b", folder="elsewhere"))
     assert (status, found["same"], found["place"]) == (0, True, None)
+    assert found["notes"] == [
+        "values were not compared, since they were not recorded: agdbg run --also values records them"
+    ]
     assert found["events"][0] == found["events"][1] > 20
 
 
