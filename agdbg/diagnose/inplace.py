@@ -13,8 +13,8 @@ from agdbg.diagnose.parts import apart, earlier
 from agdbg.diagnose.remedy import remedy
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.stain import Stain
-from agdbg.diagnose.stale import Stale, also_stale, caution
-from agdbg.diagnose.words import capital, count, is_result, listed, op_words, slot_words
+from agdbg.diagnose.stale import Stale, also_stale, caution, other_saves
+from agdbg.diagnose.words import capital, count, is_result, listed, op_words, same_line, slot_words
 from agdbg.diagnose.writers import Writer, observed
 
 KIND = "inplace-modified"
@@ -28,9 +28,8 @@ def findings(case: Case) -> list[Found]:
 
 
 def _finding(case: Case, failure: Failure) -> Finding:
-    stain = Stain.of(case, failure.first)
+    stain, told = _spoiled(case, Stain.of(case, failure.first))
     stale, parts = also_stale(case, stain), caution(case, stain)
-    told = verdict(case, stain, in_parts=parts is not None)
     parts = parts if told == "unknown" else None
     entered = [entry.node.id for entry in stain.entries[:1]]
     nodes = dict.fromkeys([failure.first.node, failure.last.node, *entered, *stale.nodes[:SHOWN]])
@@ -40,8 +39,23 @@ def _finding(case: Case, failure: Failure) -> Finding:
         evidence=_evidence(stain, stale, parts, failure.count, _around(case, stain, told, parts)),
         nodes=tuple(node for node in nodes if node),
         certainty=_certainty(case, stain),
-        fix=remedy(case, stain, in_parts=parts is not None or told == "apart"),
+        fix=remedy(case, stain, in_parts=parts is not None or told == "apart" or _of_its_own_line(stain)),
     )
+
+
+def _spoiled(case: Case, stain: Stain) -> tuple[Stain, Verdict]:
+    """What was saved and really written: of a false alarm another stale save of the pass, where one is none."""
+    told = _verdict(case, stain)
+    if told == "apart":
+        others = (Stain.of(case, each) for each in other_saves(case, stain))
+        touched = next((each for each in others if _verdict(case, each) == "touched"), None)
+        if touched is not None:
+            return touched, "touched"
+    return stain, told
+
+
+def _verdict(case: Case, stain: Stain) -> Verdict:
+    return verdict(case, stain, in_parts=caution(case, stain) is not None)
 
 
 def _certainty(case: Case, stain: Stain) -> Certainty:
@@ -52,6 +66,13 @@ def _certainty(case: Case, stain: Stain) -> Certainty:
         "certain" if observed(case, stain.bumps) else "likely",
         "certain" if stain.node is not None and stain.storage else "likely",
     )
+
+
+def _of_its_own_line(stain: Stain) -> bool:
+    """Whether parts were written by the line that saved them: a clone of the whole before it is written as well."""
+    writer, node = (stain.writers[0] if stain.writers else None), stain.node
+    mine = writer is not None and node is not None and same_line(writer.site, node.site)
+    return mine and writer is not None and writer.write.form == "index"
 
 
 # ----- the sentence -----

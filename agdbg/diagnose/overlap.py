@@ -13,10 +13,12 @@ import numpy as np
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.source import assigned, expression
 from agdbg.diagnose.stain import Stain
+from agdbg.diagnose.twin_names import given_names, given_parts, twin_name
 from agdbg.diagnose.views import LIMIT
 from agdbg.diagnose.words import same_line
 from agdbg.diagnose.writers import Writer
 from agdbg.events import Kind, unpack_edge, unpack_pair
+from agdbg.record.facts import NodeFact
 from agdbg.record.lookup import Site
 
 #: ``apart``: they do not overlap; ``touched``: they do; ``unknown``: which parts they were is not known.
@@ -61,9 +63,9 @@ class Part:
 def verdict(case: Case, stain: Stain, *, in_parts: bool) -> Verdict:
     """Whether the recorded writes touched what was saved; ``in_parts``: by the source, parts were saved and written."""
     saved, written = saved_part(case, stain), [written_part(case, stain, each) for each in stain.writers]
-    if saved is not None and written and all(each is not None for each in written):
-        return "touched" if any(each is not None and _meet(saved, each) for each in written) else "apart"
     told = _by_checksum(case, stain)
+    if told != "touched" and saved is not None and written and all(each is not None for each in written):
+        return "touched" if any(each is not None and _meet(saved, each) for each in written) else "apart"
     return told if in_parts or told == "touched" else "unknown"
 
 
@@ -99,11 +101,18 @@ def saved_part(case: Case, stain: Stain) -> Part | None:
     if node is None:
         return None
     known = [each for each in _parts(case, stain) if each.row < node.row]
-    index = _INPUT.get(stain.slot.removeprefix("_saved_"), -1)
+    index = _input(node, stain.slot.removeprefix("_saved_"))
     producer = node.edges[index].node if 0 <= index < len(node.edges) else 0
     if producer:
         return next((each for each in reversed(known) if each.producer == producer), None)
-    return _by_name(known, node.site, stain.name.strip("`"))
+    return _by_name(known, node.site, stain.name.strip("`")) or _by_argument(known, node.site)
+
+
+def _input(node: NodeFact, slot: str) -> int:
+    """Which input of a node is in a slot, -1 when that is not known; the factors of ``addmm`` are its last two."""
+    if slot in ("mat1", "mat2") and node.op.name.startswith("Addmm"):
+        return len(node.edges) - (2 if slot == "mat1" else 1)
+    return _INPUT.get(slot, -1)
 
 
 def written_part(case: Case, stain: Stain, writer: Writer) -> Part | None:
@@ -117,8 +126,21 @@ def _by_name(known: list[Part], site: Site, name: str) -> Part | None:
     if not name:
         return None
     here = (each for each in reversed(known) if same_line(each.site, site) and expression(each.site) == name)
-    named = (each for each in reversed(known) if assigned(each.site) == name)
+    named = (each for each in reversed(known) if name in (assigned(each.site), twin_name(each.site)))
     return next(here, None) or next(named, None)
+
+
+def _by_argument(known: list[Part], site: Site) -> Part | None:
+    """The only part that is given to the call at a site, such as a layer; None when there are several, or none."""
+    names, parts = given_names(site), given_parts(site)
+    found = {}
+    for each in known:
+        name = twin_name(each.site)
+        if name in names:
+            found[name] = each
+        elif same_line(each.site, site) and expression(each.site) in parts:
+            found[expression(each.site)] = each
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _parts(case: Case, stain: Stain) -> list[Part]:

@@ -76,4 +76,6 @@ def _needed(stain: Stain) -> str:
 
 def _in_parts(stain: Stain) -> str:
     used = stain.lines.at(stain.node.site) if stain.node is not None else ""
-    return f"clone() the part where it is used{used}, or keep the parts in a list and join them with stack() or cat()."
+    return (
+        f"clone() each part of it that is used{used}, or keep the parts in a list and join them with stack() or cat()."
+    )

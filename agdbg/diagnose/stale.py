@@ -1,6 +1,6 @@
 """What else an in-place write spoiled, and whether the write may have missed what was saved."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,13 @@ from agdbg.diagnose.source import assigned
 from agdbg.diagnose.stain import Stain
 from agdbg.diagnose.views import is_part, part_views
 from agdbg.events import Kind
-from agdbg.record.facts import NodeFact
+from agdbg.record.facts import ErrorFact, NodeFact
 from agdbg.record.lookup import NO_SITE, Site
 
 #: Nodes whose saves are looked at one by one.
 LIMIT = 1000
+#: Nodes of which it is looked at whether the write met what they saved.
+OTHERS = 20
 _STORAGE = np.uint64((1 << 36) - 1)
 _FALSE_ALARM = (
     "one version counter serves all parts of this memory, so a write to another part counts as well;\n"
@@ -67,6 +69,18 @@ def _savers(case: Case, storage: int) -> npt.NDArray[np.uint64]:
     inline = ((born[:, 6:8] & _STORAGE) == storage).any(axis=1)
     ids: npt.NDArray[np.uint64] = np.concatenate([born[inline, 1], told[told[:, 3] == storage, 1]])
     return ids
+
+
+def other_saves(case: Case, stain: Stain) -> list[ErrorFact]:
+    """The error as it would be of the other saves that are out of date: of the same node, and of those in ``also_stale``."""
+    found = []
+    for number in (stain.error.node, *also_stale(case, stain).nodes[:OTHERS]):
+        node = case.facts.node(number)
+        for save in node.saves if node is not None else ():
+            same = (number, save.slot) == (stain.error.node, stain.slot)
+            if save.storage == stain.storage and save.version < stain.current and not same:
+                found.append(replace(stain.error, node=number, slot=save.slot, expected=save.version))
+    return found
 
 
 # ----- parts of one memory -----

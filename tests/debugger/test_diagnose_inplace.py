@@ -178,7 +178,7 @@ def test_5_parts_of_one_memory(made_up):
     assert found.cause.startswith("`a`, saved by MulBackward0 at line 3, was changed by `b += 1` at line 4")
     assert "false alarm by design" in note(found, "view")
     assert found.fix == (
-        "clone() the part where it is used at line 3, or keep the parts in a list and join them with stack() or cat()."
+        "clone() each part of it that is used at line 3, or keep the parts in a list and join them with stack() or cat()."
     )
     assert found.certainty == "certain", "that the counter was raised is certain"
 

@@ -270,7 +270,7 @@ CASES = {
     "5 filled": (
         FILLED,
         ["`out[t]`, saved by MulBackward0 at line 8, is as it was: `out[t] = h` at line 7 wrote another part"],
-        "clone() the part where it is used at line 8, or keep the parts in a list",
+        "clone() each part of it that is used at line 8, or keep the parts in a list",
     ),
     "7": (EXPONENT, ["`k`, saved by PowBackward1 at line 7, was changed by `k += 1` at line 8"], "`k = k + 1`"),
     "8": (

@@ -216,3 +216,31 @@ out.sum().backward()
         "The optimiser step (SGD.step) at line 8 updated parameter `1.weight`, saved by MmBackward0 at line 5"
         in found.cause
     )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = b[0].detach()\ny = w * x\nb[1] = 5.0\n",
+        "lin = nn.Linear(3, 3)\ny = lin(b[0:1].detach())\nb[1] = 5.0\n",
+        "lin = nn.Linear(3, 3)\nx = b[0:1].detach()\ny = lin(x)\nb[1] = 5.0\n",
+    ],
+)
+def test_a_detached_part_is_a_part_as_well(linted, source):
+    (found,) = linted(f"w = ag.ones(3, requires_grad=True)\nb = ag.zeros(4, 3)\n{source}y.sum().backward()\n").diagnosed
+    assert "is as it was" in found.cause and "a false alarm by design" in found.cause
+
+
+@pytest.mark.parametrize("write", ["b[0] = 5.0", "x.mul_(2)", "b[0, 1] = 5.0"])
+def test_a_detached_part_that_was_written_is_no_false_alarm(linted, write):
+    source = f"w = ag.ones(3, requires_grad=True)\nb = ag.ones(4, 3)\nx = b[0].detach()\ny = w * x\n{write}\n"
+    (found,) = linted(f"{source}y.sum().backward()\n").diagnosed
+    assert "was changed by" in found.cause
+
+
+@pytest.mark.parametrize("second", ["c[0]", "c[0].clone()"])
+def test_another_save_that_was_written_is_what_is_told(linted, second):
+    source = f"p = ag.tensor([2., 3., 4.], requires_grad=True)\nc = p * 1.0\nc[1] = c[1] * {second}\n"
+    (found,) = linted(f"{source}c.sum().backward()\n").diagnosed
+    assert found.cause.startswith("`c[1]`, saved by MulBackward0") and "was changed by" in found.cause
+    assert found.fix.startswith("clone() each part of it that is used at line 4")
