@@ -45,6 +45,7 @@ __all__ = [
     "Certainty",
     "Evidence",
     "Finding",
+    "bad_values",
     "diagnose",
     "diagnose_predicted",
     "finding_of",
@@ -107,6 +108,11 @@ def lint(facts: Facts) -> list[Finding]:
     Where no extra facts were recorded (``docs/trace-format.md``) only that is found which needs none.
     """
     return _all(Case(facts), LINTS)
+
+
+def bad_values(facts: Facts) -> list[Finding]:
+    """Of what :func:`lint` finds the NaN and infinities that did harm, which anybody wants to know of."""
+    return _all(Case(facts), (nonfinite.findings,)) if facts.bad_summaries else []
 
 
 def remarks(facts: Facts) -> list[Finding]:

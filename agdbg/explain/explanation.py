@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agdbg.diagnose import Evidence, Finding, diagnose, diagnose_predicted, lint, remarks
+from agdbg.diagnose import Evidence, Finding, bad_values, diagnose, diagnose_predicted, lint, remarks
 from agdbg.events import Kind
 from agdbg.explain.fates import Fate, Undiagnosed, fates, is_recorded, uncaught_of, undiagnosed
 from agdbg.record import Facts, Trace
@@ -70,14 +70,16 @@ def explain(path: str | os.PathLike[str], *, lints: bool = False, notes: bool = 
     return explain_facts(Facts(Trace.open(path)), lints=lints, notes=notes)
 
 
-def explain_facts(facts: Facts, *, lints: bool = False, notes: bool = False) -> Explanation:
-    """Diagnose a trace that is open already."""
+def explain_facts(facts: Facts, *, lints: bool = False, notes: bool = False, bad: bool = False) -> Explanation:
+    """Diagnose a trace that is open already; ``bad``: of the lints at least what tells of NaN and Inf."""
     trace = facts.trace
     findings = diagnose(facts)
     explained = [Explained(*pair) for pair in zip(findings, fates(findings, facts), strict=True)]
     explained += [Explained(finding, "predicted") for finding in diagnose_predicted(facts)]
     if lints:
         explained += [Explained(finding, "silent") for finding in lint(facts)]
+    elif bad:
+        explained += [Explained(finding, "silent") for finding in bad_values(facts)]
     if notes:
         explained += [Explained(finding, "remark") for finding in remarks(facts)]
     return Explanation(

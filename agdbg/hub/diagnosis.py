@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agdbg.events import Kind
 from agdbg.hub.call import Refused
 
 #: Columns of ``1. `` before a finding, and of the indent of what follows.
@@ -78,7 +79,17 @@ def findings_body(
     if here is not None:
         others = [each for each in explanation.findings if each.finding != here]
         explanation = replace(explanation, findings=[Explained(here, "silent"), *others])
-    return {**as_json(explanation), "rendered": as_text(explanation, base=_base(cwd))}
+    rendered = as_text(explanation, base=_base(cwd))
+    return {**as_json(explanation), "rendered": rendered, "unseen": _unseen(history, explanation.findings)}
+
+
+def _unseen(history: Any, findings: list[Any]) -> str:
+    """What no finding speaks of: NaN and infinities that nobody could see, or that did no harm."""
+    if not len(history.growing.rows(Kind.SUMMARY)):
+        return "NaN and Inf were not looked for, as values were not recorded (--also values)"
+    if history.live.bad_summaries and not any(each.finding.kind in ("nan", "inf") for each in findings):
+        return "a NaN or an Inf was recorded and harmed no gradient of a leaf (! goes to the first)"
+    return ""
 
 
 def _base(cwd: str) -> Path | None:

@@ -268,8 +268,8 @@ class History:
         return self._facts
 
     def explanation(self, *, lints: bool = False, notes: bool = False) -> Explanation:
-        """What ``agdbg explain`` says of what was read so far, and when asked what ``agdbg lint`` does."""
-        return explain_facts(self.facts(), lints=lints, notes=notes)
+        """What ``agdbg explain`` says of what was read so far, and of NaN and Inf; when asked all that ``agdbg lint`` does."""
+        return explain_facts(self.facts(), lints=lints, notes=notes, bad=True)
 
     def timeline(self, start: int, count: int, pass_id: int | None = None, near: int = 0) -> looks.TimelineBody:
         """A page of the runs of a pass, or of the last; ``near`` is the node at which somebody stands.

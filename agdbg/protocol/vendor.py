@@ -369,7 +369,10 @@ class FindingsArguments(TypedDict, total=False):
 
 
 class FindingsBody(TypedDict):
-    """What ``agdbg explain --json`` prints, and as ``rendered`` what it prints without ``--json``."""
+    """What ``agdbg explain --json`` prints, and as ``rendered`` what it prints without ``--json``.
+
+    Findings about NaN and Inf are there unasked, where values were recorded; ``unseen``: what of them no finding speaks of.
+    """
 
     format: str
     version: int
@@ -383,6 +386,7 @@ class FindingsBody(TypedDict):
     undiagnosed: list[Undiagnosed]
     findings: list[Finding]
     rendered: str
+    unseen: str
 
 
 # ----- where to stop -----

@@ -5,6 +5,7 @@ import pytest
 
 import agdbg_engine as ag
 from agdbg.engines import native
+from agdbg.hub.diagnosis import findings_body
 from agdbg.hub.history import History
 from agdbg.hub.neighbourhood import MOST, laid_out
 from agdbg.protocol import looks, vendor
@@ -116,6 +117,33 @@ def test_a_norm_of_what_is_no_number_is_none(deep_recording):
         profile = history.profile(0, 10, 1, number)
         assert checker(looks.ProfileBody, closed=True).problem(profile) is None
         assert (profile["points"][0]["gradient"], profile["layers"][0]["norm"]) == (norm, norm)
+
+
+def told_findings(recorder):
+    body = findings_body(history_of(recorder), "", {})
+    assert checker(vendor.FindingsBody, closed=True).problem(body) is None
+    return [each["kind"] for each in body["findings"]], body["unseen"]
+
+
+def test_a_nan_that_was_recorded_is_found_unasked(deep_recording):
+    x = ag.tensor([0.0, 1.0, 4.0], requires_grad=True)
+    ag.where(x > 0, x.sqrt(), ag.zeros(3)).sum().backward()
+    assert told_findings(deep_recording) == (["nan"], "")
+
+
+def test_a_nan_that_did_no_harm_is_told_of(deep_recording):
+    x = ag.tensor([-1.0, 1.0], requires_grad=True)
+    ag.nan_to_num(x * 0.0 / 0.0).detach().sum()
+    (x * 2).sum().backward()
+    kinds, unseen = told_findings(deep_recording)
+    assert not kinds and "harmed no gradient" in unseen
+
+
+def test_a_nan_that_nobody_could_see_is_not_called_none(recording):
+    x = ag.tensor([0.0], requires_grad=True)
+    (x.sqrt() * 0.0).sum().backward()
+    kinds, unseen = told_findings(recording)
+    assert not kinds and "not looked for" in unseen and "--also values" in unseen
 
 
 def test_rows_leave_out_what_was_not_recorded(recording):

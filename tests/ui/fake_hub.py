@@ -73,7 +73,7 @@ class FakeHub:
         self.filters = []
         self.at_joining = []
         self.has_begun = False
-        self.findings, self.rendered = [], "No problem was found."
+        self.findings, self.rendered, self.unseen = [], "No problem was found.", ""
         self.lints = []
         self.profile = {}
         self.kept, self.pass_id = KeptValues(), 2
@@ -403,7 +403,11 @@ class FakeHub:
         return page(shown, **wanted) | {"compared": compared}
 
     def do_findings(self, lints=False):
-        return {"findings": [*self.findings, *(self.lints if lints else [])], "rendered": self.rendered}
+        return {
+            "findings": [*self.findings, *(self.lints if lints else [])],
+            "rendered": self.rendered,
+            "unseen": self.unseen,
+        }
 
     def do_exceptionInfo(self, threadId):
         return self.exception

@@ -119,11 +119,11 @@ def test_walking_goes_to_the_node_and_its_line(shown):
 
 def test_suspicious_things_are_looked_for_on_request(shown):
     def prepare(hub):
-        hub.lints = [LINT]
+        hub.lints, hub.unseen = [LINT], "NaN was not looked for"
 
     async def script(screen):
         await screen.press("5")
-        await screen.until(lambda: "no problem was found" in screen.text)
+        await screen.until(lambda: "no problem was found; NaN was not looked for; a: look" in screen.text)
         await screen.press("a")
         await screen.until(lambda: "never used" in screen.text)
         assert screen.hub.asked("agdbg/findings")[-1] == {"lints": True}

@@ -85,11 +85,17 @@ class Findings:
         stop = self._session.view.stop
         is_error = stop is not None and stop.reason == "exception"
         note = "nothing more was found than what the banner says; x: the whole explanation" if is_error else ""
+        note = note or self._nothing(str(body["unseen"]))
         self._pane.show(body.get("findings") or (), note)
         self._looked_at = looked_at
         if self._cause:
             self._pane.select(self._cause)
         self._age()
+
+    def _nothing(self, unseen: str) -> str:
+        """That there is nothing, as far as was looked."""
+        more = "" if self._pane.with_lints else "a: look for suspicious things too"
+        return "; ".join(part for part in ("no problem was found", unseen, more) if part)
 
     async def open(self, finding: Mapping[str, Any], evidence: Mapping[str, Any] | None) -> None:
         """Show the line, and select the node that it built; of a finding its first node."""

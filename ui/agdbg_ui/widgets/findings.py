@@ -59,7 +59,7 @@ class FindingsPane(Rows):
 
     def show(self, findings: Sequence[Finding], note: str = "") -> None:
         """Show these; `note` is said when there are none."""
-        self._note = note or "no problem was found; a: look for suspicious things too"
+        self._note = note
         if findings != self._findings:
             self._findings = findings
             self.set_reactive(Rows.cursor, 0)
