@@ -337,8 +337,7 @@ def test_whoever_scrolls_away_is_left_in_peace_and_told_the_way_back(shown):
         await screen.stop(500)
         await screen.press("home")
         assert "stands at row 501: . " in screen.text
-        await screen.press("n")
-        await screen.until(lambda: lanes.pages.counter == 499)
+        await screen.stop(499)  # without a step: another client's
         assert lanes.top_row == 0
         assert "stands at row 500: . " in screen.text
         await screen.press("end")
@@ -346,11 +345,53 @@ def test_whoever_scrolls_away_is_left_in_peace_and_told_the_way_back(shown):
         await screen.press("full_stop")
         assert lanes.cursor == 499
         assert "stands at row" not in screen.text
-        await screen.press("n")
-        await screen.until(lambda: lanes.pages.counter == 498)
-        assert lanes.cursor == 498
 
     drive(shown, script, nodes=1000)
+
+
+def test_a_step_leads_back_to_where_the_program_stands_until_something_else_is_selected(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        await screen.stop(500)
+        await screen.press("home")
+        for counter in (499, 498):
+            await screen.press("n")
+            await screen.until(lambda at=counter: lanes.cursor == at)
+        await screen.until(lambda: "#499" in screen.text)  # so does the inspector
+        await screen.press("home")
+        screen.app.lanes.outdate()
+        await screen.until(lambda: lanes.wanted is None)
+        assert lanes.cursor == 0
+        screen.hub.refuse["next"] = RuntimeError("no")
+        await screen.press("n")
+        screen.app.lanes.outdate()
+        await screen.until(lambda: lanes.wanted is None)
+        assert lanes.cursor == 0
+
+    drive(shown, script, nodes=1000)
+
+
+def test_rows_of_a_program_that_outruns_the_screen_are_real(shown):
+    async def script(screen):
+        hub, lanes = screen.hub, screen.app.lanes
+        answer, tops = hub.do_rows, set()
+
+        def grown(**wanted):
+            body = answer(**wanted)
+            hub.size += 1000
+            return body | {"total": hub.size}
+
+        hub.do_rows = grown
+        while len(tops) < 4:
+            hub.send("agdbg/grew", nodes=hub.size, records=hub.size)
+            await screen.pilot.pause()
+            assert "· row" not in screen.text
+            tops.add(lanes.top_row)
+        del hub.do_rows
+        await screen.until(lambda: lanes.cursor == hub.size - 1)  # the newest, once it comes to rest
+        assert f"Op{hub.size - 1}Backward0" in screen.text
+
+    drive(shown, script, nodes=100)
 
 
 def test_a_running_program_shows_its_newest_nodes_until_one_looks_elsewhere(shown):

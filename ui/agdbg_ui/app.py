@@ -214,6 +214,10 @@ class AgdbgApp(PaneApp):
             self._refreshing.all()
         self.panes.stops.outdate()
 
+    @on(messages.Stepped)
+    def _on_stepped(self, message: messages.Stepped) -> None:
+        self.lanes.follow_step(message.goes)
+
     @on(messages.Grew)
     def _on_grew(self) -> None:
         if self._refreshing is not None:

@@ -13,6 +13,14 @@ class Moved(Message):
     """A thread stopped somewhere, went on, or its breakpoints changed: states of nodes are others now."""
 
 
+class Stepped(Message):
+    """The person lets a thread go on, so that where it stops next is looked at; or that was refused."""
+
+    def __init__(self, goes: bool = True) -> None:
+        super().__init__()
+        self.goes = goes
+
+
 class Grew(Message):
     """The trace has more nodes."""
 

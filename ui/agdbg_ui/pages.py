@@ -15,13 +15,14 @@ class Pages:
     """A window into the rows that the hub has.
 
     Attributes:
-        total: how many rows there are.
+        total: how many rows are shown: all that there are, or fewer while newer ones are on their way.
+        newest: how many rows there are.
         counter: the row of the node that runs next, or None.
         counter_node: that node; another one than the row's when it is a leaf, or None.
     """
 
     def __init__(self) -> None:
-        self.total = 0
+        self.total = self.newest = 0
         self.counter: int | None = None
         self.counter_node: int | None = None
         self._pages: dict[int, tuple[int, list[Row]]] = {}  # what was fetched last is at the end
@@ -47,7 +48,7 @@ class Pages:
     def forget(self, total: int) -> None:
         """These are other rows now, so many."""
         self._pages.clear()
-        self.total, self.counter = total, None
+        self.total, self.newest, self.counter = total, total, None
         self._age += 1
 
     @property
@@ -59,18 +60,28 @@ class Pages:
         """The start and count to ask for so that rows `first` to `last` are known and fresh, or None."""
         if not self.total:
             return None if self._total_age == self._age else (0, PAGE)
-        last = min(last, self.total - 1)
+        last = min(last, self.newest - 1)
         numbers = [number for number in range(first // PAGE, last // PAGE + 1) if self._lacks(number)]
         if not numbers or last < first:
             return None
         start = numbers[0] * PAGE
         return start, min((numbers[-1] + 1) * PAGE - start, MOST // PAGE * PAGE)
 
-    def put(self, body: dict[str, Any], age: int) -> None:
-        """Take in an answer; `age` is that of the time when it was asked for."""
-        self.total, self.counter, self.counter_node = body["total"], body["pc"], body["pcNode"]
-        self._total_age = age
+    @property
+    def is_answered(self) -> bool:
+        """Whether there was an answer yet."""
+        return self._total_age >= 0
+
+    def put(self, body: dict[str, Any], age: int, grows: bool = False) -> None:
+        """Take in an answer; `age` is that of the time when it was asked for.
+
+        Where the view `grows`, what is shown ends with rows that are known: those behind them come with the next answer.
+        """
         start, rows = body["start"], cast(list[Row], body["rows"])
+        shown, self.newest = self.total, body["total"]
+        self.total = min(self.newest, max(start + len(rows), shown)) if grows else self.newest
+        self.counter, self.counter_node = body["pc"], body["pcNode"]
+        self._total_age = age
         for at in range(0, max(len(rows), 1), PAGE):  # an empty page too is an answer
             self._pages.pop((start + at) // PAGE, None)
             self._pages[(start + at) // PAGE] = age, rows[at : at + PAGE]

@@ -18,7 +18,7 @@ from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
 from agdbg_ui.filters import Filters
 from agdbg_ui.losing import left_alone
-from agdbg_ui.messages import Barrier, Body, Grew, Moved, Noted, Printed, Progressed, Refused, ViewChanged
+from agdbg_ui.messages import Barrier, Body, Grew, Moved, Noted, Printed, Progressed, Refused, Stepped, ViewChanged
 from agdbg_ui.newest import Newest
 from agdbg_ui.printed import OutputGate
 from agdbg_ui.queries import Queries
@@ -292,9 +292,13 @@ class Session:
         """A request of the console: what it moves and sets is known here as if a key had done it."""
         moves = command in MOVES
         self._moving = self._moving or moves
+        if moves:
+            self._post(Stepped())
         try:
             body = await self._backend.request(command, **arguments)
         except BaseException:
+            if moves:
+                self._post(Stepped(goes=False))
             self._moving = self._moving and not moves
             raise
         if moves:
@@ -315,19 +319,23 @@ class Session:
 
     async def _send_step(self, command: str) -> bool:
         self._moving = True
+        self._post(Stepped())
         try:
             await self._backend.request(command, threadId=self._thread)
         except Exception as error:
             self._moving = False
+            self._post(Stepped(goes=False))
             self._post(Barrier(command, str(error))) if is_barrier(error) else self._refused(error)
             return False
         self._hush()
         return True
 
     async def _forced(self, command: str) -> None:
+        self._post(Stepped())
         try:
             await self._backend.request(command, threadId=self._thread, force=True)
         except Exception as error:
+            self._post(Stepped(goes=False))
             self._refused(error)
 
     def _hush(self) -> None:

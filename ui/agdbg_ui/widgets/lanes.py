@@ -1,6 +1,7 @@
 """The graph as lanes: one row a node, and an arrow where backward stands."""
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -8,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
+from textual.timer import Timer
 
 from agdbg.norm import Norm
 from agdbg.protocol.vendor import Folds, Row
@@ -21,6 +23,8 @@ from agdbg_ui.widgets.rows import Rows
 
 #: Rows that stay in sight above and below the program counter.
 MARGIN = 2
+#: Seconds between two windows of a graph that grows: rows that pass faster than that are not read by anybody.
+_PACE_S = 0.1
 #: Norms that were seen at stops, and are kept.
 _GRADIENTS = 10_000
 
@@ -29,7 +33,8 @@ class Lanes(Rows):
     """Rows are asked for when they are seen, by `Lanes.Wanted`; `put` takes the answers.
 
     The view follows the program counter, or the newest node while there is none, as long as that is in sight; whoever
-    scrolls away is left in peace, and told where the program stands and which key leads there.
+    scrolls away is left in peace until the next step, and told where the program stands and which key leads there. A
+    window is left for a newer one only when the rows of that are there.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,6 +67,9 @@ class Lanes(Rows):
         self.folds: Folds = {"depth": 0, "opened": [], "closed": []}
         self._folded_at, self._is_refolded = 0, False
         self._gradients: dict[int, Norm] = {}
+        self._stepped_at: int | None = None
+        self._went_on = 0.0
+        self._pace: Timer | None = None
 
     # ----- data -----
 
@@ -69,7 +77,11 @@ class Lanes(Rows):
     def wanted(self) -> tuple[int, int, int] | None:
         """Start, count and age of the rows that are seen and not known, or None."""
         top = min(self.top_row, max(self.pages.total - 1, 0))
-        span = self.pages.wanted(top, top + self.visible_rows - 1)
+        last = top + self.visible_rows - 1
+        if self._grows:
+            last = max(self.pages.newest - 1, last)
+            top = max(last - self.visible_rows + 1, 0)
+        span = self.pages.wanted(top, last)
         return (*span, self.pages.age) if span is not None else None
 
     def outdate(self) -> None:
@@ -81,10 +93,12 @@ class Lanes(Rows):
         """Take in the body of ``agdbg/rows``, asked for at `age`."""
         if age < self._folded_at:
             return  # rows as they were folded before
-        was_at_end, followed = self.at_end, self._is_followed() and not self._is_refolded
+        grows = self._grows and body["pc"] is None
+        stepped = self._stepped_at is not None and age > self._stepped_at
+        followed = stepped or (self._is_followed() and not self._is_refolded)
         if body["total"] < self.pages.total:
             self._gradients.clear()  # another recording
-        self.pages.put(body, age)
+        self.pages.put(body, age, grows)
         for row in body["rows"]:
             if row["gradient"] is None:
                 row["gradient"] = self._gradients.get(row["node"])
@@ -92,16 +106,36 @@ class Lanes(Rows):
         self.rows_changed()
         counter = self.pages.counter
         if counter is not None:
-            if followed and counter != self._followed:
+            if followed and (stepped or counter != self._followed):
                 self.go_to(counter)
             self._followed = counter
-        elif self._is_refolded:
-            pass  # the cursor is where it was
-        elif was_at_end and self._followed is None and self.pages.total:
+            self._stepped_at = None if stepped else self._stepped_at
+        elif grows and self.pages.total:
             self.cursor = self.pages.total - 1
         self._is_refolded = False
-        self._want()
+        self._go_on() if self._grows and self.pages.newest > self.pages.total else self._want()
         self._say_selected()
+
+    def follow_step(self, goes: bool = True) -> None:
+        """The person lets the program go on: where it stands next is gone to, wherever the cursor is; unless it does not go."""
+        self._stepped_at = self.pages.age if goes else None
+
+    @property
+    def _grows(self) -> bool:
+        """Whether the newest rows are followed: there is no counter and was none, and the last row is in sight."""
+        return self._followed is None and self.pages.counter is None and not self._is_refolded and self.at_end
+
+    def _go_on(self) -> None:
+        """Ask for newer rows than those that are shown, now or when it is time."""
+        if self._pace is None:
+            wait = max(self._went_on + _PACE_S - monotonic(), 0.0)
+            self._pace = self.set_timer(wait, self._ask_on) if wait else None
+            if not wait:
+                self._ask_on()
+
+    def _ask_on(self) -> None:
+        self._pace, self._went_on = None, monotonic()
+        self._want()
 
     def note_gradient(self, node: int, norm: Norm | None) -> None:
         """The gradient that arrives at a node at a stop is known, in a recording that has none."""
@@ -142,6 +176,9 @@ class Lanes(Rows):
 
     def go_to(self, row: int) -> None:
         """Select a row and show it, in the middle if it was out of sight."""
+        if row >= self.pages.total:  # newer rows than those that are shown are on their way
+            self.pages.total = self.pages.newest
+            self.rows_changed()
         row = max(0, min(row, self.pages.total - 1))
         top, height = self.top_row, self.visible_rows
         margin = MARGIN if height > 2 * MARGIN + 1 else 0
