@@ -42,7 +42,7 @@ def test_all_is_folded_and_unfolded_where_the_cursor_is(shown):
         await screen.press("j", "left_square_bracket")
         await screen.until(lambda: screen.app.lanes.row_count == 5 and at(screen) == 0)
         await screen.press("}")
-        await screen.until(lambda: screen.app.lanes.row_count == 12 and at(screen) == 0)
+        await screen.until(lambda: screen.app.lanes.row_count == 12 and at(screen) == 1)  # on the node that it was on
         assert not screen.app.lanes.is_folded
         assert "folds" not in screen.hub.asked("agdbg/rows")[-1]
 
@@ -99,9 +99,46 @@ def test_the_depth_goes_as_far_as_modules_call_one_another(shown):
         assert "folded at depth 2 of 2" in screen.text
         await screen.press("<", "<", "<")
         await screen.until(lambda: not screen.app.lanes.is_folded and at(screen) is not None)
-        assert "nothing is folded" in screen.text
+        assert "all is unfolded" in screen.text
+        await screen.press("}")
+        await screen.until(lambda: "nothing was folded" in screen.text)
 
     drive(shown, script)
+
+
+def test_the_cursor_stays_on_the_node_of_the_program(shown):
+    async def script(screen):
+        lanes = screen.app.lanes
+        await screen.stop(7)
+        await folded(screen)
+        assert lanes.cursor == lanes.pages.counter == 4
+        await screen.press("}")
+        await screen.until(lambda: lanes.row_count == 12 and lanes.selected is not None)
+        assert lanes.cursor == 7
+
+    drive(shown, script)
+
+
+def test_a_fold_asked_for_while_the_recording_is_read_is_made_when_it_is_there(shown):
+    async def script(screen):
+        app, lanes = screen.app, screen.app.lanes
+        await screen.until(lambda: "reading the recording …" in screen.text)
+        screen.hub.send("progressStart", progressId="1", title="Reading the recording", percentage=40.0)
+        await screen.until(lambda: "reading the recording … 40 %" in screen.text)
+        await screen.press("slash")
+        app.prompt.line.value = "addmm"
+        await screen.press("enter")
+        assert not screen.hub.asked("agdbg/find")
+        await screen.press("escape", "{")
+        screen.hub.held.pop("agdbg/rows").set()
+        await screen.until(lambda: lanes.is_folded and lanes.selected is not None)
+        assert len(screen.hub.asked("agdbg/find")) == 1
+
+    def hold(hub):
+        hub.state = "trace"
+        hub.held["agdbg/rows"] = asyncio.Event()
+
+    drive(shown, script, command="attach", arguments={"trace": "/t"}, prepare=hold)
 
 
 def test_the_console_has_the_same_words(shown):

@@ -49,7 +49,7 @@ from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.title_line import TitleLine
 from agdbg_ui.widgets.too_small import TooSmall
-from agdbg_ui.wording import emptiness, no_output
+from agdbg_ui.wording import emptiness, no_output, reading
 
 #: From so many columns on panes stand side by side; with fewer columns or rows than these nothing fits.
 WIDE, LEAST_COLUMNS, LEAST_ROWS = 110, 40, 10
@@ -205,6 +205,8 @@ class AgdbgApp(PaneApp):
     def _show_empty(self) -> None:
         if self.session is None:
             self.lanes.set_note("starting …")
+        elif self.session.view.life == "trace" and not self.lanes.pages.is_answered:
+            self.lanes.set_note(reading(self.session.works.newest))
         else:
             self.lanes.set_note(emptiness(self.session.view, self.session.clock()))
 
@@ -232,6 +234,7 @@ class AgdbgApp(PaneApp):
     def _on_progressed(self) -> None:
         work = self.session.works.newest if self.session is not None else None
         self._key_line.work = work
+        self._show_empty()
         if isinstance(self.screen, ExportScreen):
             self.screen.show_work(work)
 

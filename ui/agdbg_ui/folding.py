@@ -25,18 +25,24 @@ class Folding:
     def __init__(self, app: "PaneApp", session: Session) -> None:
         self._app, self._session = app, session
         self._deepest = 1
+        self._from = 0  # the row that the cursor was on before it was on a fold
 
     async def move(self, how: str) -> None:
         """``fold`` or ``unfold`` what the cursor is on; ``all`` or ``none``; ``wider`` or ``deeper`` by a depth."""
         lanes = self._app.lanes
+        if not lanes.pages.is_answered:
+            self._app.say(lanes.note)
+            await lanes.first_answer()
         if not lanes.row_count:
             self._app.say("there is nothing to fold yet")
         elif how in _NOTHING:
             row = lanes.selected
             if row is None:
                 self._app.say("no node is selected")
-            elif not await self._ask(row["row"], how, lanes.folds):
-                self._app.say(_NOTHING[how])
+            else:
+                self._from = row["row"] if row["count"] == 1 else self._from
+                if not await self._ask(row["row"], how, lanes.folds):
+                    self._app.say(_NOTHING[how])
         else:
             depth = {"all": 1, "none": 0, "wider": lanes.folds["depth"] - 1, "deeper": lanes.folds["depth"] + 1}[how]
             await self._to_depth(max(depth, 0))
@@ -51,10 +57,31 @@ class Folding:
 
     async def _to_depth(self, depth: int) -> None:
         lanes = self._app.lanes
-        row = lanes.selected
-        await self._ask(row["row"] if row is not None else 0, "keep", folds_at(depth))
+        was_folded = lanes.is_folded
+        await self._ask(await self._row_of_cursor(), "keep", folds_at(depth))
         now = lanes.folds["depth"]
-        self._app.say(f"folded at depth {now} of {self._deepest}" if now else "nothing is folded")
+        unfolded = "all is unfolded" if was_folded else "nothing was folded"
+        self._app.say(f"folded at depth {now} of {self._deepest}" if now else unfolded)
+
+    async def _row_of_cursor(self) -> int:
+        """The row, by the count of unfolded ones, of the node that the cursor is on.
+
+        In a fold that is the node where the program stands, else the one that the cursor was on before it was folded, else
+        the one that the fold tells.
+        """
+        lanes, session = self._app.lanes, self._session
+        row = lanes.selected
+        if row is None:
+            return 0
+        first, end = row["row"], row["row"] + row["count"]
+        if row["count"] == 1:
+            self._from = first
+        elif lanes.cursor == lanes.pages.counter and lanes.pages.counter_node is not None:
+            at = await session.ask.locate(lanes.pages.counter_node)
+            self._from = at if at is not None else end - 1
+        elif not first <= self._from < end:
+            self._from = end - 1
+        return self._from
 
     async def _ask(self, row: int, how: str, folds: Folds) -> bool:
         body = await self._session.ask.fold(row, how, folds)

@@ -85,6 +85,9 @@ class Prompts:
     async def find(self, text: str, backwards: bool = False, closes: bool = False) -> None:
         """Go to the next match, or the one before; the line closes when there is one and it `closes`."""
         session, lanes = self._app.session, self._app.lanes
+        if session is not None and not lanes.pages.is_answered:
+            self._widget.answer(lanes.note)
+            await lanes.first_answer()
         if session is None or not lanes.row_count:
             self._widget.answer("there is nothing to search yet")
             return

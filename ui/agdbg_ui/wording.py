@@ -5,6 +5,7 @@ import re
 from agdbg_ui.text import Piece, Pieces, cells, safe, shorten, shorten_start, width_of
 from agdbg_ui.themes import ALERT, ASIDE, NOTICE, TITLE
 from agdbg_ui.view import Stop, View
+from agdbg_ui.work import Work
 
 #: Seconds without a record of autograd until that is said.
 QUIET_S = 2
@@ -106,8 +107,14 @@ def spaced(explanation: str) -> str:
     return "\n".join(lines)
 
 
+def reading(work: Work | None) -> str:
+    """What is said while the hub reads the recording, of which nothing is known yet."""
+    part = "" if work is None or work.percentage is None else f" {work.percentage:.0f} %"
+    return f"reading the recording …{part}"
+
+
 def emptiness(view: View, now: float) -> str:
-    """What the graph says while there are no nodes."""
+    """What the graph says when it is known that there are no nodes."""
     if view.life == "running":
         quiet = 0 if view.awaits_input else quiet_for(view, now)
         return "running; no autograd recorded yet" + (f", no event for {quiet} s" if quiet >= QUIET_S else "")

@@ -1,5 +1,6 @@
 """The graph as lanes: one row a node, and an arrow where backward stands."""
 
+import asyncio
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, ClassVar
@@ -70,6 +71,7 @@ class Lanes(Rows):
         self._stepped_at: int | None = None
         self._went_on = 0.0
         self._pace: Timer | None = None
+        self._answered = asyncio.Event()
 
     # ----- data -----
 
@@ -99,6 +101,7 @@ class Lanes(Rows):
         if body["total"] < self.pages.total:
             self._gradients.clear()  # another recording
         self.pages.put(body, age, grows)
+        self._answered.set()
         for row in body["rows"]:
             if row["gradient"] is None:
                 row["gradient"] = self._gradients.get(row["node"])
@@ -136,6 +139,10 @@ class Lanes(Rows):
     def _ask_on(self) -> None:
         self._pace, self._went_on = None, monotonic()
         self._want()
+
+    async def first_answer(self) -> None:
+        """Wait until something is known of the graph: a recording that is opened is read first."""
+        await self._answered.wait()
 
     def note_gradient(self, node: int, norm: Norm | None) -> None:
         """The gradient that arrives at a node at a stop is known, in a recording that has none."""
