@@ -15,9 +15,14 @@ import numpy as np
 from .memory_format import contiguous_format, preserve_format
 from .strided import strided
 
-__all__ = ["check_options", "checked", "explained", "numbered", "renamed"]
+__all__ = ["NotGiven", "check_options", "checked", "explained", "numbered", "renamed"]
 
 Keywords = dict[str, Any]
+
+
+class NotGiven(int):
+    """A number that the caller left to the op: nodes of PyTorch show ``None`` for it."""
+
 
 _OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "split_size_or_sections": "split_size"}
 _SIZES = ("size", "shape", "dims", "repeats")

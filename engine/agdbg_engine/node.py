@@ -179,9 +179,9 @@ class Node:
 
             return saved_attribute(self, name[len("_saved_") :])
         if name.startswith("_raw_saved_"):
-            from .saved.raw import SavedTensor
+            from .saved.raw import raw_attribute
 
-            return SavedTensor.of(self, name[len("_raw_saved_") :])
+            return raw_attribute(self, name[len("_raw_saved_") :])
         raise AttributeError(f"'{self.op_name}' object has no attribute '{name}'")
 
     def __dir__(self) -> list[str]:

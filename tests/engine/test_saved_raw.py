@@ -72,6 +72,60 @@ def refusals(t):
 
 
 @programs
+def what_holds_nothing_takes_no_hooks(t):
+    x = leaf(t, 1.0, 2.0)
+    y, z = x * 2, x / 2
+    raws = [y.grad_fn._raw_saved_self, y.grad_fn._raw_saved_other, z.grad_fn._raw_saved_self]
+    seen = [(r.data, r.unpack(), r.unpack_hook) for r in raws]
+    seen += [error_of(r.register_hooks, keep, keep) for r in (raws[0], raws[2])]
+    seen.append(error_of(raws[0].register_hooks, 3, keep))
+    y.sum().backward()
+    raw = y.grad_fn._raw_saved_other
+    return [*seen, raw.data, error_of(raw.unpack), error_of(raw.register_hooks, keep, keep)]
+
+
+@programs
+def indices_as_objects(t):
+    x = t.ones(3, 4, requires_grad=True)
+    y = x[:, t.tensor([0, 2])]
+    seen = [(raw.data, raw.unpack(), raw.unpack_hook) for raw in y.grad_fn._raw_saved_indices]
+    seen.append(error_of(y.grad_fn._raw_saved_indices[0].register_hooks, keep, keep))
+    y.sum().backward()
+    return [seen, error_of(lambda: y.grad_fn._raw_saved_indices), error_of(lambda: y.grad_fn._saved_indices)]
+
+
+@programs
+def operands_that_are_not_kept(t):
+    """A linear layer and a loss on it: sizes, and the input of the loss, which its producer saved."""
+    x, w, b = t.ones(4, 3), t.ones(2, 3, requires_grad=True), t.zeros(2, requires_grad=True)
+    y = t.nn.functional.linear(x, w, b)
+    logs = t.nn.functional.log_softmax(y, 1)
+    loss = t.nn.functional.nll_loss(logs, t.tensor([0, 1, 1, 0]))
+    first, last = y.grad_fn, loss.grad_fn
+    seen = [getattr(first, f"_saved_{m}_sym_{what}") for m in ("mat1", "mat2") for what in ("sizes", "strides")]
+    seen += [last._saved_self, last._saved_total_weight, last._saved_weight, last._saved_ignore_index]
+    loss.backward()
+    return [*seen, error_of(lambda: last._saved_self), error_of(lambda: last._saved_total_weight)]
+
+
+@programs
+def factors_of_a_determinant(t):
+    x = t.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+    nodes = [t.linalg.det(x).grad_fn, t.linalg.det(x.mT).grad_fn, t.linalg.solve(x, t.ones(2, 1)).grad_fn]
+    return [(n._saved_LU, n._saved_pivots) for n in nodes]
+
+
+@programs
+def corrections_that_were_not_given(t):
+    x = t.ones(2, 3, requires_grad=True)
+    made = [
+        x.std(), x.var(), x.std(0), x.std(unbiased=True), x.var(unbiased=False), x.std(correction=1),
+        t.std_mean(x)[0], t.var_mean(x, 0)[0],
+    ]  # fmt: skip
+    return [(y.grad_fn._saved_correction, y.grad_fn._saved_dim) for y in made]
+
+
+@programs
 def hooks_that_fail(t):
     x = leaf(t, 1.0, 2.0)
     y = x.exp()
@@ -134,8 +188,8 @@ OPS = {
     "norm": lambda t, x, v: x.norm(), "addmm": lambda t, x, v: t.addmm(v, x, x), "tanh": lambda t, x, v: x.tanh(),
 }  # fmt: skip
 
-ANOTHER_FORM = {("slice", "end"), ("norm", "ord")}
-"""What the engine keeps in another form: the end of a slice is cut to the size, the 2-norm needs no order."""
+ANOTHER_FORM = {("slice", "end")}
+"""What the engine keeps in another form: the end of a slice is cut to the size."""
 
 
 def saved_by(t, op):
@@ -152,8 +206,32 @@ def test_saved_values_have_the_names_that_torch_gives_them(op):
     theirs, ours = saved_by(torch, op), saved_by(ag, op)
     common = [n for n in theirs if n in ours and (op, n) not in ANOTHER_FORM]
     assert [theirs[n] for n in common] == [ours[n] for n in common]
-    missing = {n for n in theirs if n not in ours and not n.endswith(("_strides", "_sizes"))}
-    assert missing <= {n for o, n in ANOTHER_FORM if o == op} | {"split_size", "split_sizes"}
+    assert ours.keys() == theirs.keys()
+
+
+def test_a_leaf_that_was_written_is_not_shown_as_what_was_saved():
+    x = ag.ones(3, requires_grad=True)
+    node = x.gather(0, ag.tensor([0])).grad_fn
+    assert node._saved_self is x
+    with ag.no_grad():
+        x.add_(1)
+    assert not hasattr(node, "_saved_self")
+    assert "_saved_self" not in dir(node)
+
+
+def test_numbers_and_indices_take_no_hooks_and_say_so():
+    x = ag.ones(3, requires_grad=True)
+    for raw in ((x * 2).grad_fn._raw_saved_other, x[ag.tensor([0])].grad_fn._raw_saved_indices[0]):
+        assert "not as a tensor" in str(_error(lambda raw=raw: raw.register_hooks(keep, keep)))
+
+
+def test_listing_the_names_calls_no_hook():
+    x = ag.ones(2, 3, requires_grad=True)
+    with ag.autograd.graph.saved_tensors_hooks(keep, lambda v: 1 / 0):
+        y = ag.nn.functional.nll_loss(ag.nn.functional.log_softmax(x, 1), ag.tensor([0, 1]))
+        z = ag.linalg.det(x @ x.T)
+    assert {"_saved_self", "_raw_saved_self", "_saved_total_weight"} <= set(dir(y.grad_fn))
+    assert {"_saved_LU", "_raw_saved_pivots"} <= set(dir(z.grad_fn))
 
 
 def test_every_name_that_dir_lists_can_be_read():

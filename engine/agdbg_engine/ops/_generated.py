@@ -11097,19 +11097,19 @@ def jvp_permute_to(self_: Any, dims: Any, result: Any, self_t: Any) -> Any:
 
 
 class UnsqueezeBackward0(Node1):
-    __slots__ = ('c_self_shape',)
+    __slots__ = ('c_dim',)
     __new__ = no_instances
     op_name = 'UnsqueezeBackward0'
     slots = ()
     outputs_saved = ()
-    consts = ('self_shape',)
+    consts = ('dim',)
     keeps = True
 
     def run(self, g, buffers, shared, summed, freed):
         if self.nrs is not None:
             return b_route_run(self, g, buffers, shared, summed, freed)
         n = self.n0
-        gi = k_reshape(g, self.c_self_shape)
+        gi = k_squeeze_dim(g, self.c_dim)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -11118,11 +11118,11 @@ class UnsqueezeBackward0(Node1):
                 shared.add(n)
 
     def grads(self, g):
-        g0 = k_reshape(g, self.c_self_shape)
+        g0 = k_squeeze_dim(g, self.c_dim)
         return (g0,)
 
     def grads_graph(self, g):
-        g0 = o_.reshape(g, self.c_self_shape)
+        g0 = o_.squeeze_dim(g, self.c_dim)
         return (g0,)
 
 
@@ -11151,7 +11151,7 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
                 n.code = code
                 n.lasti = frame.f_lasti
                 n.hooks = None
-                n.c_self_shape = a_self.shape
+                n.c_dim = dim
                 out._fn = n
                 out._rg = True
                 if events.on:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import NotGiven
 from ..dtype import get_default_dtype, is_differentiable, scalar_type
 from ..grad_mode import mode
 from ..several import at_home
@@ -84,6 +85,8 @@ def spread(op: str, x: Tensor, dim: Dims, unbiased: bool | None, correction: Any
     if unbiased is not None and correction is not None:
         raise TypeError(f"{op}() received an invalid combination of arguments: both unbiased and correction")
     dims, less = some_dims(x, dim), int(unbiased is None or unbiased) if correction is None else correction
+    if dim is None and unbiased is None and correction is None:
+        less = NotGiven(1)
     if numel(x.shape, dims) <= less:
         warnings.warn(
             f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "

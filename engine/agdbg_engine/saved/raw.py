@@ -13,6 +13,7 @@ from ..storage import Storage
 from ..tensor import Tensor, wrap
 from . import fit
 from .hooks import Hooked, Pair, plain
+from .names import saved_attribute, slotless
 
 _TWICE = (
     "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
@@ -24,6 +25,7 @@ _FREED = (
     "you need to access saved variables after calling backward."
 )
 _NONE = "Calling register_hooks on a saved tensor with value None is forbidden"
+_NO_SLOT = "register_hooks: the node keeps this value, but not as a tensor, so that no hook can pack it"
 _UNFIT = "register_hooks(): incompatible function arguments. The following argument types are supported:"
 
 
@@ -45,9 +47,7 @@ class SavedTensor:
 
     @classmethod
     def of(cls, node: Node, slot: str) -> SavedTensor:
-        """That of ``slot`` of ``node``; raises :class:`AttributeError` where there is no such slot."""
-        if slot not in node.slots:
-            raise AttributeError(f"'{node.op_name}' object has no attribute '_raw_saved_{slot}'")
+        """That of ``slot`` of ``node``, which has one of that name."""
         made = object.__new__(cls)
         made._node, made._slot = node, slot
         return made
@@ -126,3 +126,53 @@ class SavedTensor:
         shown = wrap(buffer)
         shown._storage = Storage() if storage is None else storage
         return shown, None, nr, True, storage
+
+
+class Slotless(SavedTensor):
+    """What PyTorch keeps as a tensor and the engine does not: it can be looked at, but takes no hooks."""
+
+    value: Any
+
+    @classmethod
+    def holding(cls, node: Node, slot: str, value: Any) -> Slotless:
+        """That of ``value``; the class :class:`Freed` when it has been freed."""
+        made = object.__new__(cls)
+        made._node, made._slot, made.value = node, slot, value
+        return made
+
+    @property
+    def data(self) -> Any:
+        """The tensor; ``None`` when there is nothing (any more)."""
+        return None if self.value is Freed else self.value
+
+    @property
+    def unpack_hook(self) -> None:
+        """None: there are no hooks."""
+        return
+
+    def unpack(self) -> Any:
+        """The tensor; ``None`` if none was saved."""
+        return saved_attribute(self._node, self._slot) if self.value is Freed else self.value
+
+    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        """Raise :class:`RuntimeError`, in PyTorch's words where it would as well."""
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError(_UNFIT)
+        if self.value is Freed:
+            raise RuntimeError(_FREED)
+        raise RuntimeError(_NONE if self.value is None else _NO_SLOT)
+
+
+def raw_attribute(node: Node, name: str) -> SavedTensor | tuple[SavedTensor, ...]:
+    """``node._raw_saved_<name>``, several for indices; raises :class:`AttributeError` where nothing has that name."""
+    if name in node.slots:
+        return SavedTensor.of(node, name)
+    if not slotless(node, name):
+        raise AttributeError(f"'{node.op_name}' object has no attribute '_raw_saved_{name}'")
+    if name == "indices":
+        return tuple(Slotless.holding(node, name, i) for i in saved_attribute(node, name))
+    try:
+        value = saved_attribute(node, name)
+    except RuntimeError:
+        value = Freed
+    return Slotless.holding(node, name, value)

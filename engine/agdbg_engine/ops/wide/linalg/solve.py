@@ -60,6 +60,7 @@ def solve_raw(a: Any, b: Any, left: bool = True) -> tuple[Any, Any, Any, Any]:
     none = array_module(a).empty((0,), a.dtype)
     if a.ndim == rhs.ndim == 2 and a.size and rhs.size and isinstance(a, np.ndarray):
         lu, pivots, info = routines(("getrf",), a)[0](a)
+        pivots = pivots + np.int32(1)  # as LAPACK and PyTorch count
         x = solved_again(a, lu, pivots, rhs, left, adjoint=False)
         return (x[..., 0] if vector else x), lu, pivots, np.asarray(info, np.int32)
     info = array_module(a).zeros(a.shape[:-2], np.int32)
@@ -75,6 +76,7 @@ def solved_again(a: Any, lu: Any, pivots: Any, b: Any, left: bool, adjoint: bool
     if lu.ndim != 2:
         return solve_raw(np.conj(np.swapaxes(a, -1, -2)), b, left)[0]
     (getrs,) = routines(("getrs",), lu)
+    pivots = pivots - 1
     if left:
         return getrs(lu, pivots, b, trans=2 if adjoint else 0)[0]
     return getrs(lu, pivots, b.conj().T, trans=0 if adjoint else 2)[0].conj().T

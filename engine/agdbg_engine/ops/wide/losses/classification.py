@@ -43,6 +43,7 @@ def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
     if (
         x.ndim == 2
         and weight is None
+        and ignore_index == -100  # nodes of that row show no other
         and target._a.size
         and on_host(target._a)
         and not (target._a == ignore_index).any()
