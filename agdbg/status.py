@@ -13,6 +13,8 @@ UNFINISHED = 4
 REFUSED = 5
 #: A mistake in agdbg itself.
 INTERNAL = 70
+#: Ended by a signal: this and its number, as a shell shows it.
+BY_SIGNAL = 128
 #: Stopped by Ctrl-C; what a shell shows for a process that SIGINT ended.
 INTERRUPTED = 130
 #: The reader of standard output went away; what a shell shows for SIGPIPE.

@@ -70,6 +70,8 @@ def _concluded(result: Any, *, mention: bool = True, keep: bool = True) -> int:
         tell(said)
     if result.trace and mention and (keep or result.left_running):
         mention_trace(Path(result.trace))
+    if result.signal is not None:
+        return int(status.BY_SIGNAL + result.signal)
     if result.status is not None:
         return int(result.status)
     return status.BAD_INPUT if result.error else status.OK

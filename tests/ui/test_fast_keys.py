@@ -5,6 +5,7 @@ import os
 
 import pytest
 from agdbg_tests_driving import drive
+from textual.command import CommandList
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.screens.export import ExportScreen
@@ -123,6 +124,21 @@ def test_an_export_is_written_once(shown, tmp_path, monkeypatch):
         await screen.until(lambda: stack(screen) == [])
         assert os.listdir() == ["train-graph.svg"]
         assert len(screen.hub.asked("agdbg/export")) == 1
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize("leaving", ["enter", "escape"])
+def test_the_palette_is_left_once(shown, leaving):
+    async def script(screen):
+        await screen.stop(6)
+        before = len(screen.hub.asked("next"))
+        await screen.press("ctrl+p")
+        await screen.until(lambda: screen.app.screen.query_one(CommandList).highlighted is not None)
+        await screen.at_once(leaving, leaving, leaving)
+        await screen.until(lambda: stack(screen) == [])
+        assert screen.app.is_running
+        assert len(screen.hub.asked("next")) == before + (leaving == "enter")
 
     drive(shown, script)
 

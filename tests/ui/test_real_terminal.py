@@ -216,6 +216,25 @@ def test_a_killed_ui_leaves_the_program_and_another_one_attaches(terminal, tmp_p
     screen.wait("ready>", gone=["Inspector"])
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_the_ui_and_gives_the_terminal_back(terminal, tmp_path, number, status):
+    screen = terminal()
+    screen.enter("stty -g > before")
+    screen.enter(f"{AGDBG} run --on-orphan wait train.py 2> told; echo status $?")  # the screen is drawn all the same
+    screen.wait("stopped before SumBackward0")
+    (hub,) = hubs(tmp_path)
+    program = program_of(hub)
+    ui = next(pid for pid, line in children(int(screen.fact("pane_pid"))).items() if "--on-orphan" in line)
+    os.kill(ui, number)
+    screen.wait(f"status {status}", gone=["Inspector"])
+    assert [screen.fact(each) for each in ("alternate_on", "cursor_flag", "mouse_any_flag")] == ["0", "1", "0"]
+    screen.enter('stty -g > after; echo re""stored')
+    screen.wait("restored")
+    assert (tmp_path / "before").read_text() == (tmp_path / "after").read_text()
+    assert f"train.py goes on (pid {program})" in (tmp_path / "told").read_text()
+    assert is_alive(program)
+
+
 def test_a_killed_program_leaves_its_trace_on_the_screen(terminal, tmp_path):
     screen = terminal()
     screen.enter(f"{AGDBG} run train.py; echo status $?")

@@ -6,7 +6,7 @@ import pytest
 from agdbg_tests_driving import drive
 from textual.command import CommandPalette
 
-from agdbg.console.table import COMMANDS
+from agdbg.console.table import COMMANDS, in_order
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.commands import common, completions, key_commands, meaning
 from agdbg_ui.keymap import KEYS
@@ -57,6 +57,20 @@ def test_every_key_that_acts_is_a_command_of_its_own():
     assert [key.keys for key in acting if not key.command] == []
     assert len(key_commands()) == len(acting) + len(NAMES)
     assert [meaning(key.command) for key in acting] == [("key", key.action) for key in acting]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "told"),
+    [
+        ("colours pink", "bad", "colours takes dark, light, contrast, safe or 16"),
+        ("view boxs", "bad", "events, findings"),
+        ("view + 1", "python", ""),
+        ("view in boxes", "python", ""),
+    ],
+)
+def test_words_that_a_command_does_not_take(line, kind, told):
+    found, what = meaning(line)
+    assert found == kind and told in what
 
 
 def test_a_beginning_is_completed():
@@ -222,6 +236,17 @@ def test_the_palette_offers_all(shown):
         provider = KeyCommands(screen.app.screen)
         offered = [hit.help async for hit in provider.discover()]
         keys = [key.help for key in KEYS if key.command and key.action != "command_palette"]
-        assert offered == [*keys, *(f"colours: {WORDS[theme]}" for theme in NAMES.values())]
+        typed = [each.summary for each in in_order() if each.name not in key_commands()]
+        assert offered == [*keys, *(f"colours: {WORDS[theme]}" for theme in NAMES.values()), *typed]
+
+    drive(shown, script)
+
+
+def test_a_command_of_the_console_in_the_palette_is_begun_at_the_prompt(shown):
+    async def script(screen):
+        hits = [hit async for hit in KeyCommands(screen.app.screen).search("watch")]
+        next(hit for hit in hits if hit.text.startswith("watch ")).command()
+        assert prompt(screen).asks_for("console")
+        assert prompt(screen).line.value == "watch "
 
     drive(shown, script)

@@ -6,6 +6,7 @@ import pytest
 from agdbg_tests_driving import drive
 from textual import events
 
+from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.dividing import DIVIDERS, LEAST, Dividers
 from agdbg_ui.panes import Panes
 
@@ -117,6 +118,18 @@ def test_a_divider_is_dragged(shown, size):
                 assert abs(moved - ahead[axis == "rows"]) <= 1
 
     drive(shown, script, size=size)
+
+
+def test_a_program_whose_size_cannot_be_changed_is_no_fault(shown):
+    async def script(screen):
+        await screen.until(lambda: screen.hub.asked("agdbg/resize"))
+        await screen.settle()
+        assert notes(screen) == []
+
+    def refuse(hub):
+        hub.refuse["agdbg/resize"] = RequestFailed("cannot make it 46 x 14: the program was not started by this hub")
+
+    drive(shown, script, command="attach", prepare=refuse)
 
 
 def test_dividers_stay_apart_and_what_makes_no_sense_is_not_restored():

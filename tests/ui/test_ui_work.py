@@ -68,15 +68,27 @@ def test_a_graph_that_is_being_written_can_be_given_up(shown, tmp_path):
         await screen.until(lambda: "writing …" in screen.text)
         begins(screen.hub)
         await screen.until(lambda: "Writing the graph   Esc cancels" in screen.text)
+        await screen.press("x", "1")
+        assert screen.app.screen.query_one("Input").value == str(tmp_path / "graph.svg")
         await screen.press("escape")
         await screen.until(lambda: "cancelled: nothing was written" in screen.text)
-        assert list(tmp_path.iterdir()) == []
+        assert len(screen.app.screen_stack) == 1
         held.set()
+        await screen.settle()
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_quitting_while_a_graph_is_written(shown, tmp_path):
+    async def script(screen):
+        screen.hub.held["agdbg/export"] = asyncio.Event()
+        await screen.stop(6)
+        await screen.press("e")
+        screen.app.screen.query_one("Input").value = str(tmp_path / "graph.svg")
         await screen.press("enter")
-        await screen.until(lambda: (tmp_path / "graph.svg").exists())
-        assert (
-            len(screen.app.screen_stack) == 1 or await screen.until(lambda: len(screen.app.screen_stack) == 1) is None
-        )
+        await screen.until(lambda: "writing …" in screen.text)
+        await screen.press("ctrl+q")
+        await screen.until(lambda: "What becomes of it?" in screen.text)
+        assert list(tmp_path.iterdir()) == []
 
     drive(shown, script)
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -39,6 +40,7 @@ from agdbg_ui.screens.export import ExportScreen
 from agdbg_ui.screens.filters import FiltersScreen
 from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.page import Page
+from agdbg_ui.screens.palette import Palette
 from agdbg_ui.screens.question import Question, barrier_question, quit_question
 from agdbg_ui.session import Session
 from agdbg_ui.stopping import Stopping
@@ -102,6 +104,7 @@ class AgdbgApp(PaneApp):
         self._told_size = (0, 0)
         self._ticking: Timer | None = None
         self._is_leaving = False
+        self._ended_by: int | None = None
         self.prompts = Prompts(self)
 
     # ----- the screen -----
@@ -278,7 +281,8 @@ class AgdbgApp(PaneApp):
         size = self.panes.terminal_size()
         if self.session is not None and self.session.view.alive and size != self._told_size:
             self._told_size = size
-            await self.session.ask.resize(*size)
+            with suppress(RequestFailed):  # nobody has asked for it; a program may have a terminal of its own
+                await self.session.ask.resize(*size)
 
     def on_descendant_focus(self) -> None:
         """The tabs show where the focus is."""
@@ -442,6 +446,11 @@ class AgdbgApp(PaneApp):
         self.panes.show("output")
         self.output.enter_input_mode()
 
+    def action_command_palette(self) -> None:
+        """All commands, to search in."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
     def action_help(self) -> None:
         """All keys."""
         self.push_screen(HelpScreen())
@@ -490,6 +499,13 @@ class AgdbgApp(PaneApp):
         else:
             self.push_screen(quit_question(self.session.view.script), self._on_quit_answer)
 
+    def end_by(self, number: int) -> None:
+        """A signal ends the debugger: the program is left running. A second one waits for nothing."""
+        if self._ended_by is not None:
+            self.exit(TuiResult(signal=self._ended_by))
+        self._ended_by = number
+        self._finish("leave")
+
     def action_help_quit(self) -> None:
         """ctrl+c: not what ends a debugger."""
         self.say("q quits; i types into the program, and ctrl+c goes to it there")
@@ -507,7 +523,7 @@ class AgdbgApp(PaneApp):
         """Say good-bye; a hub that does not answer is left all the same."""
         session = self.session
         if session is None:
-            return TuiResult()
+            return TuiResult(signal=self._ended_by)
         if session.connected:
             await session.part(kill, _PATIENCE_S)
         view = session.view
@@ -523,4 +539,5 @@ class AgdbgApp(PaneApp):
             ending=view.ending() if view.life == "ended" else "",
             program=view.script,
             pid=view.pid,
+            signal=self._ended_by,
         )

@@ -3,13 +3,16 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agdbg_ui.keymap import DO, KEYS, Key
 from agdbg_ui.palettes import NAMES, WORDS
 
+if TYPE_CHECKING:
+    from agdbg.console.table import Command
+
 #: What a line is: the action of a key, a command of the console, or Python.
-Kind = Literal["key", "console", "python"]
+Kind = Literal["key", "console", "python", "bad"]
 #: Colours by name: words without a key.
 _COLOURS = [
     Key("", "", f"colours('{name}')", "", 0, DO, f"colours: {WORDS[theme]}", f"colours {name}")
@@ -36,7 +39,7 @@ def key_commands() -> dict[str, Key]:
 
 
 def meaning(line: str) -> tuple[Kind, str]:
-    """What a line is, and what is to be done: the action of a key, the command, or the expression.
+    """What a line is, and what is to be done: the action of a key, the command, the expression, or what is wrong with it.
 
     ``!`` before it makes it Python, which a variable with the name of a command needs.
     """
@@ -51,7 +54,8 @@ def meaning(line: str) -> tuple[Kind, str]:
         return "key", key.action
     name = _console_name(found[0])
     if not name:
-        return "python", words
+        choices = choices_of(found[0])
+        return ("bad", choices) if choices and rest and not _is_python(words) else ("python", words)
     if not rest.strip() and (key := key_commands().get(name)) is not None:
         return "key", key.action
     return "console", words
@@ -71,8 +75,32 @@ def _console_name(word: str) -> str:
     return name if is_exact or len(word) >= _LEAST_PREFIX else ""
 
 
+def console_commands() -> list["Command"]:
+    """The commands of the console that no key does, in the order of its help."""
+    from agdbg.console.table import in_order
+
+    _load()
+    return [each for each in in_order() if each.name not in key_commands()]
+
+
+def choices_of(word: str) -> str:
+    """``colours takes dark, light ...``, of a word that only begins commands of keys; else ""."""
+    rests = [rest for each in key_commands() for first, _, rest in [each.partition(" ")] if first == word and rest]
+    return f"{word} takes {', '.join(rests[:-1])} or {rests[-1]}" if len(rests) > 1 else ""
+
+
+def _is_python(line: str) -> bool:
+    try:
+        compile(line, "<line>", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
 def nearest_command(line: str) -> str:
     """``; the command next is near``, when a line that is no Python may have been meant as one."""
+    if choices := choices_of(line.strip()):
+        return f"; the command {choices}"
     from agdbg.console.table import COMMANDS
 
     _load()

@@ -135,6 +135,7 @@ def bindings() -> list[Binding]:
     usual = [Binding(key.keys, key.action, key.help, show=False) for key in KEYS if key.action]
     return [
         *usual,
+        Binding("ctrl+q", "quit", show=False, priority=True),  # from whatever lies over the screen as well
         *(Binding(key, f"open_at_once('{kind}')", show=False, priority=True) for key, kind in OPENS.items()),
     ]
 

@@ -40,10 +40,12 @@ def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiRe
         found = beside.submit(_address, address)
         gc.disable()  # nothing of what is loaded is garbage, and looking for some takes a tenth of the time
         from agdbg_ui.app import AgdbgApp
+        from agdbg_ui.driver import TerminalDriver
         from agdbg_ui.memory import Memory
 
         gc.enable()
         app = AgdbgApp(_connector(found), command, arguments, memory=Memory.of_person())
+        app.driver_class = TerminalDriver
         return app.run() or TuiResult(error=_crash(app.return_code))
 
 

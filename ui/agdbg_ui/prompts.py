@@ -112,6 +112,8 @@ class Prompts:
                 await self._evaluate(what)
             except RequestFailed as error:
                 raise InputError(f"{error}{nearest_command(what)}") from None
+        elif kind == "bad":
+            raise InputError(what)
         elif kind == "key":
             if not what.startswith("prompt("):
                 self._widget.close()

@@ -88,6 +88,7 @@ class ExportScreen(Modal[str | None]):
             self._say(f"{path} exists. Enter again replaces it.", "-warn")
             return
         self._say("writing …   Esc cancels", "")
+        event.input.disabled = True  # what is typed meanwhile is no part of the name
         self._writing = self.run_worker(self._export(path), exit_on_error=False)
 
     def show_work(self, work: Work | None) -> None:
@@ -96,13 +97,12 @@ class ExportScreen(Modal[str | None]):
             self._say(f"{work.words}   Esc cancels", "")
 
     def action_leave(self) -> None:
-        """Write no more, or leave."""
+        """Leave, and write no more."""
         if self._writing is None:
             self.dismiss()
             return
         self._writing.cancel()
-        self._writing = None
-        self._say("cancelled: nothing was written", "-warn")
+        self.dismiss("cancelled: nothing was written")
 
     async def _export(self, path: str) -> None:
         try:
@@ -111,6 +111,9 @@ class ExportScreen(Modal[str | None]):
             self._writing = None
             if self.is_on_top:
                 self._say(str(error), "-bad")
+                line = self.query_one(Input)
+                line.disabled = False
+                line.focus()
         else:
             self.dismiss(said)
 

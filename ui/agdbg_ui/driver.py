@@ -1,0 +1,76 @@
+"""The terminal that the screen is drawn on: standard output, and given back when a signal ends the debugger."""
+
+import asyncio
+import os
+import select
+import signal
+import sys
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from agdbg_ui.app import AgdbgApp
+
+#: Signals by which others end this process, or its terminal's end does.
+ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class TerminalOutput:
+    """Text to a file descriptor; once nobody is there to read it, it goes nowhere."""
+
+    def __init__(self, fd: int, encoding: str) -> None:
+        self._fd, self._encoding = fd, encoding
+        self._kept: list[str] = []
+
+    def fileno(self) -> int:
+        """The file descriptor."""
+        return self._fd
+
+    def write(self, text: str) -> None:
+        """Keep a text for the next flush."""
+        self._kept.append(text)
+
+    def flush(self) -> None:
+        """Write all that is kept. A terminal that is gone is no reason to fail: whoever drew on it would wait for ever."""
+        data = "".join(self._kept).encode(self._encoding, "backslashreplace")
+        self._kept.clear()
+        while data:
+            try:
+                data = data[os.write(self._fd, data) :]
+            except BlockingIOError:  # a terminal is shared, and another process may have made it so
+                select.select([], [self._fd], [])
+            except OSError:
+                return
+
+
+class TerminalDriver(LinuxDriver):
+    """Draws on standard output, where Textual draws on standard error, which may go to a file.
+
+    While the screen is up SIGTERM and SIGHUP end the app as the key for that does, so that the terminal is given back;
+    one of them that is ignored (``nohup``) stays so.
+    """
+
+    def __init__(self, app: "AgdbgApp", **how: Any) -> None:
+        super().__init__(app, **how)
+        assert sys.__stdout__ is not None
+        self._ending_app = app
+        self._file = cast(TextIOWrapper, TerminalOutput(sys.__stdout__.fileno(), sys.__stdout__.encoding))
+        self._handled: list[signal.Signals] = []
+
+    def start_application_mode(self) -> None:
+        """Take the terminal."""
+        loop = asyncio.get_running_loop()
+        for number in ENDING:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                loop.add_signal_handler(number, self._ending_app.end_by, number)
+                self._handled.append(number)
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual has not typed it
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back; from then on the signals end the process at once."""
+        super().stop_application_mode()
+        loop = asyncio.get_running_loop()
+        while self._handled:
+            loop.remove_signal_handler(self._handled.pop())
