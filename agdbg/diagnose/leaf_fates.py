@@ -9,14 +9,16 @@ import numpy as np
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.layers import ran_paths
 from agdbg.diagnose.leaves import Leaf, Leaves
+from agdbg.diagnose.reentrant import reentrant_at
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Summarized, unpack_edge
 from agdbg.record.facts import CutFact, NodeFact
+from agdbg.record.lookup import Site
 
 #: ``gradient``: it has one; ``zeros``: one of zeros throughout; ``frozen``: it requires none; ``cut``: the path ended;
 #: ``refused``: a node on the way sent none; ``loose``: no call started from what it went into; ``unused``: nothing used it;
-#: ``idle``: its layer never ran.
-How = Literal["gradient", "zeros", "frozen", "cut", "refused", "loose", "unused", "idle"]
+#: ``idle``: its layer never ran; ``reentrant``: it ran in a reentrant checkpoint none of whose inputs needed a gradient.
+How = Literal["gradient", "zeros", "frozen", "cut", "refused", "loose", "unused", "idle", "reentrant"]
 
 #: Cuts that are followed through the graph.
 CUTS = 1000
@@ -31,6 +33,7 @@ class LeafFate:
         cut: where its path ended.
         node: the node that sent no gradient, or the last that was computed from it.
         user: the node that used it first.
+        site: the call of the checkpoint.
     """
 
     leaf: Leaf
@@ -38,6 +41,7 @@ class LeafFate:
     cut: CutFact | None = None
     node: NodeFact | None = None
     user: NodeFact | None = None
+    site: Site | None = None
 
 
 def fates(case: Case, leaves: Leaves) -> list[LeafFate]:
@@ -93,8 +97,11 @@ def _without(case: Case, leaves: Leaves, dead: list[Leaf]) -> Iterator[LeafFate]
             yield LeafFate(leaf, "cut", cut, user=user)
         elif user is not None:
             yield LeafFate(leaf, "loose", node=_last(case, leaf, region), user=user)
+        elif leaf.name and ran is not None and leaf.layer not in ran:
+            yield LeafFate(leaf, "idle")
         else:
-            yield LeafFate(leaf, "idle" if leaf.name and ran is not None and leaf.layer not in ran else "unused")
+            site = reentrant_at(case, leaf.layer) if leaf.name else None
+            yield LeafFate(leaf, "unused" if site is None else "reentrant", site=site)
 
 
 def _users(case: Case, places: list[int]) -> dict[int, int]:

@@ -16,7 +16,8 @@ from agdbg.diagnose.leaves import Leaves
 from agdbg.diagnose.mends import CUT_WORDS, OTHERWISE, mend_of
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.not_optimized import replaced
-from agdbg.diagnose.source import expression, goes_to_numpy, quoted
+from agdbg.diagnose.reentrant import CHECKPOINTS
+from agdbg.diagnose.source import call_text, expression, goes_to_numpy, quoted
 from agdbg.diagnose.spoiled import leaf_words
 from agdbg.diagnose.switched_off import switched_off_at
 from agdbg.diagnose.words import Lines, capital, count, listed, op_words
@@ -59,7 +60,7 @@ def _is_wrong(case: Case, leaves: Leaves, fate: LeafFate) -> bool:
         return True
     if fate.how == "cut":
         return fate.cut is not None and not _is_for_show(fate, fate.cut)
-    return bool(fate.leaf.name) and fate.how in ("unused", "idle") and model_ran(case, fate.leaf.layer)
+    return bool(fate.leaf.name) and fate.how in ("unused", "idle", "reentrant") and model_ran(case, fate.leaf.layer)
 
 
 def _is_for_show(fate: LeafFate, cut: CutFact) -> bool:
@@ -80,6 +81,8 @@ def _groups(fates: list[LeafFate]) -> list[list[LeafFate]]:
 def _cause_key(fate: LeafFate) -> object:
     if fate.cut is not None:
         return ("cut", fate.cut.site.file, fate.cut.site.line, fate.cut.op.name)
+    if fate.site is not None:
+        return (fate.how, fate.site.file, fate.site.line)
     if fate.node is not None:
         return (fate.how, fate.node.site.file, fate.node.site.line)
     return (fate.how,)
@@ -159,6 +162,9 @@ def _cause(case: Case, group: list[LeafFate], lines: Lines, call: PassFact) -> s
         made = f"{made_by(fate.node)}{lines.at(fate.node.site)}" if fate.node is not None else "it"
         go = "go" if several else "goes"
         return f"{start}: {they} {go} into {made}, and no call of backward() comes from there."
+    if fate.site is not None:
+        made = f"`{call_text(fate.site, *CHECKPOINTS)}`{lines.at(fate.site)}"
+        return f"{start}: {made} is reentrant, and none of its inputs requires grad, so what it computes has no graph."
     layer = "their layers never run" if several else "its layer never runs"
     if fate.how == "idle":
         return f"{start}: {layer}."
@@ -192,6 +198,8 @@ def _evidence(case: Case, leaves: Leaves, group: list[LeafFate], call: PassFact)
     if fate.node is not None and fate.node is not fate.user:
         note = "sends no gradient on" if fate.how == "refused" else "the last that is computed from it"
         found.append((fate.node.row, Evidence("refused" if fate.how == "refused" else "made", fate.node.site, note)))
+    if fate.site is not None:
+        found.append((call.row - 1, Evidence("cut", fate.site, "runs its function with gradients switched off")))
     holder = _holder(leaves, group)
     if holder is not None:
         found.append(
@@ -242,6 +250,8 @@ def _fix(case: Case, group: list[LeafFate], lines: Lines, holder: OptimizerFact 
         )
     if fate.how == "loose":
         return f"Add what is made of {them} to the loss, or compute it under no_grad() if no gradient is wanted."
+    if fate.how == "reentrant":
+        return "Give it use_reentrant=False, which needs no such input; or call requires_grad_() on an input of it."
     they = "they are meant to stay as they are" if len(group) > 1 else "it is meant to stay as it is"
     if not any(each.leaf.name for each in group):
         return f"Use {them} in what is differentiated, or take {them} out of the optimizer; if {they}, requires_grad=False says so."

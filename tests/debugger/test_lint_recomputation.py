@@ -191,3 +191,21 @@ checkpoint(f, x, use_reentrant=False).sum().backward()
     assert "`np.random.rand(2)` at line 12 draws random numbers that are not repeated" in found.cause
     assert "draw what does not come from the engine's generator before the call" in found.fix
     assert roles(found) == [("first run", 12), ("first run", 13), ("second run", 13), ("needed", 14)]
+
+
+@pytest.mark.parametrize("block", ["net", "lambda x: net(x).relu()"])
+def test_a_reentrant_checkpoint_without_an_input_that_requires_grad(linted, lines_of, block):
+    source = f"""
+from agdbg_engine.utils.checkpoint import checkpoint
+net = nn.Linear(3, 3); head = nn.Linear(3, 1)
+h = checkpoint({block}, ag.randn(2, 3), use_reentrant=True)
+head(h).sum().backward()
+"""
+    found = linted(source).only("no-gradient")
+    assert "is reentrant, and none of its inputs requires grad" in found.cause
+    assert lines_of(found, "cut") == [4] and "use_reentrant=False" in found.fix
+    for mended in (
+        source.replace("True)", "False)"),
+        source.replace("ag.randn(2, 3)", "ag.randn(2, 3).requires_grad_()"),
+    ):
+        assert linted(mended).lints == []
