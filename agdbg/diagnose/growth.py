@@ -16,6 +16,7 @@ from agdbg.diagnose.history import carried
 from agdbg.diagnose.holders import Holder, collected_in
 from agdbg.diagnose.meeting import Entry, meet
 from agdbg.diagnose.naming import detach, entry_words
+from agdbg.diagnose.running_value import running_value
 from agdbg.diagnose.source import assigned, call_text, expression
 from agdbg.diagnose.words import Lines, capital, count, listed, op_words
 from agdbg.record.facts import PassFact
@@ -34,8 +35,10 @@ NAMED = 200
 def findings(case: Case) -> list[Found]:
     """One finding for each line that makes memory grow."""
     linked = [_chain_found(case, chain) for chain in chains(case)]
-    held_by = [] if linked else list(_roots(case))
-    return [*linked, *held_by, *_carried(case), *_cycles(case)]
+    cycles = _cycles(case)
+    in_circles = {each.finding.evidence[0].site for each in cycles}  # what a circle keeps is told by its finding
+    held_by = [] if linked else [each for each in _roots(case) if each.finding.evidence[-1].site not in in_circles]
+    return [*linked, *held_by, *_carried(case), *cycles]
 
 
 def _of_lines(case: Case) -> list[list[PassFact]]:
@@ -107,6 +110,9 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
         (each for each in dict.fromkeys((name, *_names(case, call))) if each and collected_in(call.site, each)), ""
     )
     holder = collected_in(call.site, held_as) if held_as else _consumer(case, told)
+    state = running_value(case, [each.row for each in passes]) if holder is None else None
+    if state is not None:
+        holder = Holder(state.text, state.site)
     where = f": `{holder.text}`{lines.at(holder.site)} keeps them" if holder is not None else ""
     made = (Evidence("created", root.site, f"{op_words(root)}: the root of each graph"),) if root is not None else ()
     keeps = (Evidence("holds", holder.site, "keeps each of them"),) if holder is not None else ()
@@ -123,6 +129,9 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
         certainty="certain" if holder is not None else "likely",
         fix=(
             f"Keep it without its graph: {number}`{kept}.detach()`. A tensor with a graph holds all that it was computed from."
+            if state is None
+            else f"No backward() goes through `{state.name}`: compute it under no_grad(), or detach it where it is made, "
+            f"`{state.name} = {state.name}.detach()` behind {lines(state.site)}."
         ),
     )
 

@@ -182,3 +182,34 @@ def test_what_is_read_behind_the_loop_is_not_what_keeps(lint_script, roles):
     found = lint_script(KEEPING.replace("KEEP", "(lambda v: kept.append(v))(loss)").replace("READ", "sum(kept)"))
     told = found.only("graph-growth")
     assert "keeps them" not in told.cause and told.certainty == "likely" and "holds" not in dict(roles(told))
+
+
+RUNNING = """
+net = nn.Linear(3, 3); mean = ag.zeros(3)
+for i in range(8):
+    h = net(ag.randn(4, 3))
+    mean = 0.9 * mean + 0.1 * h.mean(0)
+    (h - mean.detach()).pow(2).mean().backward()
+"""
+
+
+def test_a_running_value_that_keeps_every_graph(linted, lines_of):
+    found = linted(RUNNING).only("graph-growth")
+    assert (
+        lines_of(found, "holds") == [5] and "`mean = 0.9 * mean + 0.1 * h.mean(0)` at line 5 keeps them" in found.cause
+    )
+    assert "`mean = mean.detach()`" in found.fix and found.certainty == "certain"
+
+
+def test_a_running_value_without_its_graph_is_right(linted):
+    assert linted(RUNNING.replace("h.mean(0)", "h.mean(0).detach()")).lints == []
+
+
+def test_what_a_circle_of_gradients_keeps_is_told_once(linted):
+    linted("""
+net = nn.Linear(3, 1); opt = optim.SGD(net.parameters(), 0.1)
+for i in range(6):
+    loss = net(ag.randn(4, 3)).pow(2).mean()
+    loss.backward(create_graph=True)
+    opt.step()
+""").only("gradient-cycle")
