@@ -21,11 +21,13 @@ def words_of_stop(body: Body) -> list[str]:
         "exception": "error: ",
         "pause": "paused: ",
     }.get(body["reason"], "")
-    if body["reason"] == "exception" and str(body.get("description", "")).startswith("before "):
+    text = str(body.get("text") or "").strip()
+    if text and str(body.get("description", "")).endswith(f"; {text}"):
+        reason = "found: "  # nothing is raised
+    elif body["reason"] == "exception" and str(body.get("description", "")).startswith("before "):
         reason = "error ahead: "  # it has not been raised: the thread stands before it
     reason = reason if ids or body["reason"] in ("exception", "pause") else ""  # agdbg.breakpoint() has no number
     lines = [f"{reason}{body.get('description', '')}"]
-    text = str(body.get("text") or "").strip()
     if text in lines[0]:  # the description of some errors is all that there is to say
         return lines
     return lines + [f"  {line}" for line in text.splitlines()]

@@ -211,6 +211,13 @@ def test_an_error_that_has_not_happened_is_told_as_what_would():
     assert len({look.mark for look in BANNER.values()}) == len(BANNER)
 
 
+def test_a_nan_has_happened_and_nothing_fails():
+    made = "SqrtBackward0 made NaN"
+    stop = Stop(1, "exception", f"before AccumulateGrad, node 5 of 5; {made}", made)
+    assert banner(View("stopped", stop=stop)) == ("found", made, "before AccumulateGrad, node 5 of 5")
+    assert banner_look("found").word == "found"
+
+
 def test_evidence_is_set_apart():
     text = "1. It failed.\n   kind, certain\n   entry  a.py:3\n            y = x  * w\n            ^^^^^\n   fix    Do not."
     lines = spaced(text).split("\n")

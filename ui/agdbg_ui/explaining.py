@@ -95,7 +95,7 @@ class Explaining:
         headline = str(info.get("description") or "").strip().partition("\n")[0]
         self._diagnosis = str((info.get("details") or {}).get("message") or info.get("description") or "").strip()
         self._found(headline)
-        self._banner.show(stop_kind(stop), headline or stop.description, stop.description if headline else "")
+        self._banner.show(stop_kind(stop), headline or stop.description, stop.place if headline else "")
 
     async def _conclude(self, view: View) -> None:
         """The program is over: the first finding is what matters most."""
@@ -113,7 +113,8 @@ class Explaining:
                 self.on_bad_end()
         elif findings:
             ending = said[1] if said is not None else ""
-            self._banner.show("error", _headline(findings), ending)
+            kind = "found" if all(each.get("lint") for each in findings) else "error"
+            self._banner.show(kind, _headline(findings), ending)
         elif said is not None:
             self._banner.show(*said[:2], said[2] or nothing)
         else:
@@ -144,4 +145,4 @@ def _cause(stop: Stop | None) -> object:
 
 
 def _told(stop: Stop) -> str:
-    return "\n".join(part for part in (stop.description, stop.text) if part)
+    return "\n".join(part for part in (stop.place, stop.text) if part)

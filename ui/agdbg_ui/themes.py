@@ -59,6 +59,7 @@ BANNER: dict[str, Look] = {
     "stop": Look("■", NOTICE, "stopped"),
     "error": Look("✗", ALERT, "error"),
     "predicted": Look("!", NOTICE, "will fail"),
+    "found": Look("◇", NOTICE, "found"),
     "ended": Look("□", "bold $text-primary", "ended"),
     "info": Look("i", "bold $text-success", "note"),
 }

@@ -45,7 +45,17 @@ class Stop:
     @property
     def is_predicted(self) -> bool:
         """Whether it stands before an error that would happen if it went on."""
-        return self.reason == "exception" and self.description.startswith("before ")
+        return self.reason == "exception" and not self.is_silent and self.description.startswith("before ")
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it is for something that has happened and raises nothing, such as a NaN: the place then tells it too."""
+        return self.reason == "exception" and self.place != self.description
+
+    @property
+    def place(self) -> str:
+        """The description without the text, which stands beside it."""
+        return self.description.removesuffix(f"; {self.text}") if self.text else self.description
 
     @property
     def pass_number(self) -> str:

@@ -92,6 +92,8 @@ def no_output(view: View) -> str:
 
 def stop_kind(stop: Stop) -> str:
     """The banner's kind for a stop."""
+    if stop.is_silent:
+        return "found"
     if stop.is_predicted:
         return "predicted"
     return "error" if stop.reason == "exception" else "info" if stop.is_recorded else "stop"
@@ -185,5 +187,5 @@ def _stop_banner(stop: Stop) -> tuple[str, str, str]:
     kind = stop_kind(stop)
     headline, _, rest = (stop.text or stop.description or stop.reason).strip().partition("\n")
     if stop.text and stop.description and stop.description != headline:
-        return kind, headline, stop.description
+        return kind, headline, stop.place
     return kind, headline, rest.strip().partition("\n")[0]

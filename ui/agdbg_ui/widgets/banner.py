@@ -39,6 +39,7 @@ class Banner(Widget, can_focus=True):
         &.-shown { display: block; }
         &.-stop { background: $warning 20%; }
         &.-error { background: $error 25%; }
+        &.-found { background: $warning 20%; }
         &.-predicted { background: $error 12%; }
         &.-ended { background: $primary 20%; }
         &.-info { background: $success 15%; }
@@ -67,7 +68,7 @@ class Banner(Widget, can_focus=True):
         """Say something.
 
         Args:
-            kind: "stop", "error", "predicted", "ended" or "info".
+            kind: "stop", "error", "predicted", "found", "ended" or "info".
             headline: what happened; it takes up to three lines where it must.
             detail: more about it, one line, if there is room; may be empty.
         """
