@@ -32,6 +32,7 @@ class Frame:
         title: what is said of a node besides its op.
         user: the number of a function among the user's, from the innermost; -1: of none.
         file, line, name: of a function.
+        phase: the part of the node that runs next, when a thread stands in the middle of it.
     """
 
     kind: Literal["node", "origin", "outer", "pass", "user"]
@@ -41,6 +42,7 @@ class Frame:
     file: str = ""
     line: int = 0
     name: str = ""
+    phase: str = ""
 
 
 def thread_and_place(frame_id: int) -> tuple[int, int]:
@@ -53,7 +55,7 @@ def frames_of(stop: dict[str, Any]) -> list[Frame]:
     found: list[Frame] = []
     node = stop.get("node") or 0
     if node:
-        found += [Frame("node", node, _title(stop)), Frame("origin", node)]
+        found += [Frame("node", node, _title(stop), phase=stop.get("phase") or ""), Frame("origin", node)]
     elif stop.get("pass"):
         found.append(Frame("pass", title=f"end of pass {stop['pass']}"))
     for outer in stop.get("outer") or []:
@@ -88,7 +90,7 @@ def pick(frames: list[Frame], frame_id: int) -> Frame:
     return frames[place]
 
 
-def as_body(thread: int, place: int, frame: Frame, place_of: Callable[[int], Place]) -> dict[str, Any]:
+def as_body(thread: int, place: int, frame: Frame, place_of: Callable[[int, str], Place]) -> dict[str, Any]:
     """A frame as the protocol has it; ``place_of`` knows the nodes."""
     where = Place("", frame.file, frame.line) if frame.kind == "user" else _where(frame, place_of)
     body: dict[str, Any] = {
@@ -109,8 +111,8 @@ def as_body(thread: int, place: int, frame: Frame, place_of: Callable[[int], Pla
     return body
 
 
-def _where(frame: Frame, place_of: Callable[[int], Place]) -> Place:
-    return place_of(frame.node) if frame.node else Place("")
+def _where(frame: Frame, place_of: Callable[[int, str], Place]) -> Place:
+    return place_of(frame.node, frame.phase) if frame.node else Place("")
 
 
 def _name(frame: Frame, where: Place) -> str:

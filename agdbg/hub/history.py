@@ -19,6 +19,7 @@ from agdbg.graph.rows import GraphRow, GraphRows
 from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
 from agdbg.hub.folded_rows import FoldedRows
+from agdbg.hub.hook_code import KINDS, hook_code
 from agdbg.hub.inspection import Inspection
 from agdbg.hub.profile import Profiles
 from agdbg.hub.span import span_of
@@ -207,8 +208,14 @@ class History:
             "text": fact.site.text,
             "state": self.fates([node])[0].state,
             "gradient": facts_of(self.growing, self._live, [node])[0].gradient,
+            "hooks": hook_code(self._live, node, before),
             "sections": Inspection(self._live, fact, before).sections(),
         }
+
+    def hooks_in(self, node: int, phase: str) -> list[vendor.HookCode]:
+        """The hooks that a part of a node calls."""
+        kind = KINDS.get(phase, "")
+        return [hook for hook in hook_code(self._live, node, self.records) if hook["kind"] == kind]
 
     def state(self, node: int) -> vendor.State:
         """What became of a node: ``pending`` for one that was not born."""

@@ -17,11 +17,13 @@ _NOT_SAVED = "not saved: no gradient needs it"
 _NOT_CAPTURED = "not captured"
 
 
-def place_of(history: Any, node: int) -> Place:
-    """Where a node was created."""
+def place_of(history: Any, node: int, phase: str = "") -> Place:
+    """Where a node was created; before a part of it that calls hooks, where the first of those is defined."""
     found = history.live.node(node)
     if found is None:
         return Place("")
+    if phase and (hooks := history.hooks_in(node, phase)):
+        return Place(found.op.name, hooks[0]["file"], hooks[0]["line"], hooks[0]["name"])
     return Place(found.op.name, found.site.file, found.site.line, found.site.func, span_of(found.site))
 
 

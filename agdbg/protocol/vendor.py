@@ -152,6 +152,15 @@ class Entry(TypedDict):
     state: str
 
 
+class HookCode(TypedDict):
+    """Where a hook of a node is defined; ``kind`` is ``tensor``, ``pre``, ``backward``, ``post-accumulate`` or ``post``."""
+
+    kind: str
+    name: str
+    file: str
+    line: int
+
+
 class Section(TypedDict):
     """A part of the inspector."""
 
@@ -180,6 +189,7 @@ class NodeBody(TypedDict):
     text: str
     state: State
     gradient: Norm | None
+    hooks: list[HookCode]
     sections: list[Section]
 
 

@@ -192,6 +192,24 @@ def test_hooks_of_a_node(recording):
     assert kept is not None
 
 
+def test_the_code_of_hooks_is_told_in_the_order_in_which_they_fire(recording):
+    def clip(grad):
+        return grad * 0.5
+
+    y = ag.tensor([1.0, 2.0], requires_grad=True).exp()
+    y.grad_fn.register_hook(lambda into, out: None)
+    y.register_hook(clip)
+    y.register_hook(clip).remove()
+    y.retain_grad()
+    history = history_of(recording)
+    node = by_op(history)["ExpBackward0"]["node"]
+    told = [(hook["kind"], hook["name"].rpartition(".")[2]) for hook in history.node(node)["hooks"]]
+    assert told == [("tensor", "clip"), ("post", "<lambda>")]
+    (hook,) = history.hooks_in(node, "tensor-hooks")
+    assert (hook["file"], hook["line"]) == (__file__, clip.__code__.co_firstlineno)
+    assert history.hooks_in(node, "accumulate") == history.hooks_in(node, "pre-hooks") == []
+
+
 def test_a_gradient_that_was_replaced_says_so(recording):
     z = ag.tensor([1.0], requires_grad=True).exp().sum()
     z.backward()

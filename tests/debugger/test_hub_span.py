@@ -42,7 +42,7 @@ def test_the_end_on_a_later_line_is_looked_up(tmp_path):
 
 def test_a_frame_has_the_columns_of_its_node():
     known = Place("ExpBackward0", "/m.py", 7, "", span_of(site("h.exp()")))
-    body = as_body(1, 0, Frame("node", 3), lambda node: known)
+    body = as_body(1, 0, Frame("node", 3), lambda node, phase: known)
     assert (body["column"], body["endLine"], body["endColumn"]) == (14, 7, 21)
-    body = as_body(1, 0, Frame("node", 3), lambda node: Place("ExpBackward0", "/m.py", 7))
+    body = as_body(1, 0, Frame("node", 3), lambda node, phase: Place("ExpBackward0", "/m.py", 7))
     assert (body["column"], "endLine" in body) == (1, False)

@@ -90,6 +90,7 @@ class FakeHub:
         self.hits = {}
         self.notes = []
         self.trace = TRACE
+        self.hook_code, self.phase = [], ""
 
     # ----- a connection -----
 
@@ -283,7 +284,15 @@ class FakeHub:
         ]
         keys = ("node", "op", "row", "file", "line", "text", "state")
         columns = dict.fromkeys(("column", "endLine", "endColumn"), 0)
-        return {key: row[key] for key in keys} | columns | {"gradient": row["gradient"], "sections": sections}
+        return (
+            {key: row[key] for key in keys}
+            | columns
+            | {
+                "gradient": row["gradient"],
+                "hooks": self.hook_code,
+                "sections": sections,
+            }
+        )
 
     def do_events(self, start, count):
         events = [_event(index) for index in range(max(start, 0), min(start + count, 5))]
@@ -477,7 +486,9 @@ class FakeHub:
     def do_stackTrace(self, threadId, levels=0):
         if self.counter is None:
             return {"stackFrames": []}
-        name = f"{self.op(self.counter)}, {self.size - self.counter} of {self.size}"
+        name = f"{self.op(self.counter)}, {self.size - self.counter} of {self.size}" + f", {self.phase}" * bool(
+            self.phase
+        )
         source = {"path": SCRIPT}
         frames = [
             {"id": 10000, "name": name, "line": 9, "column": 1, "source": source},

@@ -73,7 +73,12 @@ _ROWS = {
         ("up,down", "", "", "select the row above, below; also PgUp, PgDn, Home, End, mouse"),
         ("tab", "app.focus_next", "view next", "to the next pane; Shift+Tab to the one before"),
         ("1", "pane('inspector')", "view inspector", "inspector: gradients, saved tensors, edges, hooks"),
-        ("2", "pane('source')", "view source", "source: the forward line of the selected node"),
+        (
+            "2",
+            "pane('source')",
+            "view source",
+            "source: the forward line of the selected node; Space: its hooks, backward()",
+        ),
         ("3", "pane('output')", "view output", "output of the program"),
         ("4", "pane('events')", "view events", "events: passes, hooks, writes, errors"),
         ("5", "pane('findings')", "view findings", "findings: what went wrong, and the lines that show it"),

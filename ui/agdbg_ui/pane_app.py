@@ -191,6 +191,10 @@ class PaneApp(App[TuiResult]):
     def _on_line_toggled(self, message: SourcePane.BreakpointToggled) -> None:
         self._try(self.toggle_line(message.path, message.line))
 
+    @on(SourcePane.OtherWanted)
+    def _on_other_place(self) -> None:
+        self._try(self.show_other_place())
+
     @on(OutputPane.Submitted)
     def _on_typed(self, message: OutputPane.Submitted) -> None:
         if self.session is not None:
@@ -234,6 +238,11 @@ class PaneApp(App[TuiResult]):
         """Show a line in the source pane."""
         if self._refreshing is not None:
             await self._refreshing.show_source(spot)
+
+    async def show_other_place(self) -> None:
+        """Show another place of the selected node in the source pane."""
+        if self._refreshing is not None and not await self._refreshing.other_place():
+            self.say("no other place is known: no pass has run")
 
     async def toggle_line(self, file: str, line: int) -> None:
         """Set a breakpoint on a line, or remove it."""

@@ -9,7 +9,7 @@ from agdbg_ui.messages import Refused
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
 from agdbg_ui.session import Session
-from agdbg_ui.spots import Spot, forward_line
+from agdbg_ui.spots import Spot, call_of_pass, place_that_runs, places_of
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
 from agdbg_ui.widgets.source import BREAKPOINT
@@ -34,6 +34,7 @@ class Refreshing:
         self._post, self._session, self._lanes = post, session, lanes
         self._inspector, self._source, self._events = panes.inspector, panes.source, panes.events
         self._timeline, self._boxes, self._tree = panes.timeline, panes.boxes, panes.tree
+        self._counter = 0  # the node at which the thread stood last
         self._texts: dict[str, str | None] = {}
         self.rows = Newest(self._told(self._fetch_rows), session.keep)
         self.node = Newest(self._told(self._fetch_node), session.keep)
@@ -92,9 +93,30 @@ class Refreshing:
         is_counter = node == self._lanes.pages.counter_node
         if is_counter and stop is not None and stop.runs_next and not stop.is_recorded:
             body = {**body, "state": "next"}
+        if is_counter and stop is not None:
+            self._counter = node
+        phase, runs = self._part_of(node)
+        if phase:
+            body = {**body, "doing": f"runs its {phase}" if runs else f"runs: {phase} next"}
         self._inspector.show(body)
         self._lanes.note_gradient(node, body["gradient"])
-        await self.show_source(forward_line(body))
+        await self.show_source(place_that_runs(body, phase, runs))
+
+    def _part_of(self, node: int) -> tuple[str, bool]:
+        """The part of a node before which the thread stands, or "", and whether it runs just now."""
+        stepping, stop = self._session.view.stepping, self._session.view.stop
+        at = stepping or stop
+        return ("" if at is None or node != self._counter else at.phase), stepping is not None
+
+    async def other_place(self) -> bool:
+        """Show the next place of the selected node: its forward line, its hooks, the call of the pass; False: there is one."""
+        if (body := self._inspector.body) is None:
+            return False
+        call = call_of_pass(await self._session.ask.timeline(0, 0, None, self._session.stopped_thread))
+        places = [*places_of(body, *self._part_of(body["node"])), *call]
+        here = places.index(self._source.spot) if self._source.spot in places else -1
+        await self.show_source(places[(here + 1) % len(places)])
+        return len(places) > 1
 
     async def _fetch_runs(self) -> None:
         if (wanted := self._timeline.wanted) is not None:

@@ -36,6 +36,8 @@ PAUSE_S = 0.5
 MOVES = frozenset(
     {"next", "stepIn", "stepOut", "stepBack", "continue", "reverseContinue", "agdbg/until", "agdbg/skip", "agdbg/goto"}
 )
+#: Those that run the node at which the thread stands, or a part of it, and no more.
+_OF_A_NODE = frozenset({"next", "stepIn"})
 #: The scope with the incoming gradients.
 GRADIENTS = "Gradients in"
 
@@ -76,6 +78,7 @@ class Session:
         self._pausing: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._moving = self._parting = False
+        self._command = ""
         self._notes: list[str] | None = None
         self._serial = 0
         self.hits: dict[int, int] = {}
@@ -291,6 +294,7 @@ class Session:
     async def ask_for_console(self, command: str, /, **arguments: Any) -> Body:
         """A request of the console: what it moves and sets is known here as if a key had done it."""
         moves = command in MOVES
+        self._command = command if moves else self._command
         self._moving = self._moving or moves
         if moves:
             self._post(Stepped())
@@ -318,7 +322,7 @@ class Session:
         ]
 
     async def _send_step(self, command: str) -> bool:
-        self._moving = True
+        self._moving, self._command = True, command
         self._post(Stepped())
         try:
             await self._backend.request(command, threadId=self._thread)
@@ -351,8 +355,9 @@ class Session:
     def _say_running(self) -> None:
         self._hushed = None
         if self._moving and self.view.alive:
-            self._stops.pop(self._thread, None)
-            self._show_stop()
+            stop = self._stops.pop(self._thread, None)
+            in_node = stop is not None and stop.runs_next and not stop.is_recorded
+            self._show_stop(stop if in_node and self._command in _OF_A_NODE else None)
             self._post(Moved())
 
     # ----- what the hub says -----
@@ -441,7 +446,7 @@ class Session:
         self._steps.drop(why)
         self._unpause()
         self._settle()
-        self._set(awaits_input=False)
+        self._set(awaits_input=False, stepping=None)
 
     def _settle(self) -> None:
         self._moving = False
@@ -463,7 +468,7 @@ class Session:
             self._stops[stop.thread] = replace(stop, frames=tuple(map(frame_of, body["stackFrames"])))
             self._show_stop()
 
-    def _show_stop(self) -> None:
+    def _show_stop(self, stepping: Stop | None = None) -> None:
         stop = self._stops.get(self._thread)
         life: Life = self.view.life
         if self.view.alive or life == "starting":
@@ -471,7 +476,8 @@ class Session:
         idle_from = self.view.idle_from if stop is not None else self.clock()
         awaits_input = self.view.awaits_input and stop is None
         stopped = tuple(sorted(self._stops))
-        self._set(life=life, stop=stop, stopped=stopped, idle_from=idle_from, awaits_input=awaits_input)
+        more = {"idle_from": idle_from, "awaits_input": awaits_input, "stepping": stepping}
+        self._set(life=life, stop=stop, stopped=stopped, **more)
 
     def _set(self, **changes: Any) -> None:
         view = replace(self.view, **changes)

@@ -52,6 +52,47 @@ def _characters(text: str, column: int) -> int:
     return len(units.decode("utf-16-le", "replace"))
 
 
+#: The kinds of hooks that the parts of a node call.
+_CALLED = {
+    "tensor-hooks": "tensor",
+    "pre-hooks": "pre",
+    "apply": "backward",
+    "post-accumulate-hooks": "post-accumulate",
+    "post-hooks": "post",
+}
+
+
+def places_of(body: Mapping[str, Any], phase: str = "", runs: bool = False) -> list[Spot]:
+    """Where a node was built, and the functions that it calls.
+
+    Args:
+        body: of ``agdbg/node``.
+        phase: the part of the node that runs next, or "".
+        runs: whether that part runs just now.
+    """
+    hooks, found = body["hooks"], []
+    first = next((hook for hook in hooks if hook["kind"] == _CALLED.get(phase)), None)
+    for hook in hooks:
+        when = ", runs" * runs or ", runs next" if hook is first else ""
+        what = "backward" if hook["kind"] == "backward" else f"{hook['kind']} hook"
+        found.append(Spot(hook["file"], hook["line"], role=f"{what} {hook['name'].rpartition('.')[2]}{when}"))
+    return [forward_line(body, "forward line (space: its hooks)" if hooks else ""), *found]
+
+
+def place_that_runs(body: Mapping[str, Any], phase: str, runs: bool) -> Spot:
+    """The first hook of the part of a node that runs next, or its forward line."""
+    places = places_of(body, phase, runs)
+    kinds = [hook["kind"] for hook in body["hooks"]]
+    called = _CALLED.get(phase)
+    return places[1 + kinds.index(called)] if called in kinds else places[0]
+
+
+def call_of_pass(body: Mapping[str, Any]) -> list[Spot]:
+    """The line that has started a pass, out of the body of ``agdbg/timeline``; nothing when it is not known."""
+    role = f"call of pass {body['pass']}"
+    return [Spot(body["file"], body["line"], body["call"], role=role)] if body["pass"] and body["file"] else []
+
+
 def evidence_line(evidence: Mapping[str, Any]) -> Spot:
     """The place of a piece of evidence, whose columns count bytes of UTF-8 from 0; -1: not known."""
     text, line = str(evidence["text"]), int(evidence["line"])

@@ -103,6 +103,7 @@ class View:
     """How things are.
 
     `idle_from` is when, on the session's clock, the last record was made. `awaits_input`: the program reads its terminal.
+    `stepping` is the stop that a step has left, while the step goes on for longer than most.
     `pausing`: it was asked to stop at its next node, and has come to none. `output_kept`: what it prints is recorded.
     """
 
@@ -119,6 +120,7 @@ class View:
     why: str = ""
     awaits_input: bool = False
     pausing: bool = False
+    stepping: Stop | None = None
     output_kept: bool = True
 
     @property
@@ -130,6 +132,14 @@ class View:
     def was_killed(self) -> bool:
         """Whether somebody has ended the program, of which its output tells nothing."""
         return self.signal in KILLED_BY
+
+    @property
+    def doing(self) -> str:
+        """What a step that goes on runs, as far as that is known: a part of a node, or a node; else ""."""
+        stop = self.stepping
+        if stop is None or not stop.node:
+            return ""
+        return f"the {stop.phase} of {stop.node}" if stop.phase else stop.node
 
     @property
     def alive(self) -> bool:

@@ -39,7 +39,8 @@ def state(view: View, now: float) -> Pieces:
     if view.life in ("starting", "waiting"):
         return [("… starting", ASIDE)]
     if view.life == "running":
-        return [("» running", "bold $text-success"), *_busy(view, now)]
+        doing = [(f" {shorten(view.doing, 60)}", "bold $text-success")] if view.doing else []
+        return [("» running", "bold $text-success"), *doing, *_busy(view, now)]
     if view.life == "ended":
         return [_ended(view)]
     if view.life == "trace":
@@ -180,7 +181,9 @@ def _running_banner(view: View) -> tuple[str, str, str] | None:
     pause = "z has asked for a stop at the next node of autograd" if view.pausing else ""
     if view.awaits_input:
         return "info", "the program waits for input: i types into it", pause
-    return ("info", pause, "the program has come to none since; it goes on until then") if pause else None
+    if pause:
+        return "info", pause, "the program has come to none since; it goes on until then"
+    return ("info", f"the program runs {view.doing}", "") if view.stepping and view.stepping.phase else None
 
 
 def _stop_banner(stop: Stop) -> tuple[str, str, str]:

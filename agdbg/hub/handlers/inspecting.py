@@ -22,7 +22,7 @@ def stack_trace(call: Call) -> Body:
     cursor = session.stops.cursor_of(number)
     stop = session.stops.threads.standing(number)[2] if cursor is None else {}
 
-    def page(of: dict[str, Any], place: Callable[[int], Place]) -> Body:
+    def page(of: dict[str, Any], place: Callable[[int, str], Place]) -> Body:
         found = frames.frames_of(of)
         last = first + levels if levels else len(found)
         shown = list(enumerate(found))[first:last]
@@ -32,7 +32,7 @@ def stack_trace(call: Call) -> Body:
     def look(history: Any) -> tuple[Any, Body]:
         position = None if cursor is None else cursor.where(history)
         of = stop if position is None else position.as_stop()
-        return position, page(of, lambda node: place_of(history, node))
+        return position, page(of, lambda node, phase: place_of(history, node, phase))
 
     def looked(found: tuple[Any, Body]) -> Body:
         position, body = found
@@ -40,7 +40,7 @@ def stack_trace(call: Call) -> Body:
             cursor.position = position
         return body
 
-    return session.recorded().ask_or(call, (None, page(stop, lambda node: Place(""))), look, looked)
+    return session.recorded().ask_or(call, (None, page(stop, lambda node, phase: Place(""))), look, looked)
 
 
 @handles("scopes")

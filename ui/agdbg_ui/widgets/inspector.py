@@ -177,6 +177,7 @@ class Inspector(Rows):
         body = self._body or {}
         look = node_look(body.get("state", ""))
         if index == 0:
+            look = look if not body.get("doing") else node_look("next")._replace(word=body["doing"])
             tail = f"  #{body.get('node', 0)}  {look.mark} {look.word}"
             return [(shorten(body.get("op", ""), width - cells(tail)), TITLE), (tail, look.style or ASIDE)]
         return _place(body, width)

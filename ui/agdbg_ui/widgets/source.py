@@ -35,11 +35,13 @@ class SourcePane(Rows):
     | Key | Does |
     | --- | --- |
     | b, click on the line number | toggle a breakpoint at the line of the cursor |
+    | space | the next place of the node: its forward line, its hooks, the call of the pass |
     | left, right | see more of long lines |
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("b", "toggle_breakpoint", "Breakpoint", show=False),
+        Binding("space", "other", "Other place", show=False),
         Binding("left", "shift(-1)", "Left", show=False),
         Binding("right", "shift(1)", "Right", show=False),
     ]
@@ -50,6 +52,10 @@ class SourcePane(Rows):
 
         path: str
         line: int
+
+    @dataclass
+    class OtherWanted(Message):
+        """The user wants to see another place of the same node."""
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
@@ -133,7 +139,8 @@ class SourcePane(Rows):
         if index == 1:
             return [(shorten("the file cannot be read; this is from the recording", width), NOTICE)]
         place = f"{self.path}:{self.line}" if self.line else self.path
-        return [(shorten_start(place, width), TITLE)]
+        role = shorten(f"  {self.spot.role}", width // 2) if self.spot.role else ""
+        return [(shorten_start(place, width - cells(role)), TITLE), (role, NOTICE)]
 
     def row(self, index: int, width: int) -> Pieces:
         """Mark, number, arrow and code; notes at the right."""
@@ -195,6 +202,10 @@ class SourcePane(Rows):
         """A breakpoint at the line of the cursor, or none."""
         if self._lines:
             self.post_message(self.BreakpointToggled(self.path, self.cursor + self._first))
+
+    def action_other(self) -> None:
+        """Another place of the same node."""
+        self.post_message(self.OtherWanted())
 
     def action_shift(self, by: int) -> None:
         """See more of long lines."""

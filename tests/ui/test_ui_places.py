@@ -1,0 +1,77 @@
+"""The places of a node in the source pane: its forward line, the code of its hooks, the call of the pass."""
+
+import pytest
+from agdbg_tests_driving import drive
+
+from agdbg_ui.spots import place_that_runs, places_of
+
+CLIP = {"kind": "tensor", "name": "train.<locals>.clip", "file": "/srv/hooks.py", "line": 3}
+AFTER = {"kind": "post", "name": "after", "file": "/srv/hooks.py", "line": 9}
+BODY = {"file": "/srv/train.py", "line": 7, "column": 1, "endLine": 7, "endColumn": 9, "text": "h = f(x)"}
+
+
+@pytest.mark.parametrize(
+    ("phase", "runs", "line", "role"),
+    [
+        ("tensor-hooks", False, 3, "tensor hook clip, runs next"),
+        ("tensor-hooks", True, 3, "tensor hook clip, runs"),
+        ("post-hooks", False, 9, "post hook after, runs next"),
+        ("apply", False, 7, "forward line (space: its hooks)"),
+        ("", False, 7, "forward line (space: its hooks)"),
+    ],
+)
+def test_what_runs_is_the_place(phase, runs, line, role):
+    place = place_that_runs(BODY | {"hooks": [CLIP, AFTER]}, phase, runs)
+    assert (place.line, place.role) == (line, role)
+
+
+def test_a_node_without_hooks_has_its_line():
+    (place,) = places_of(BODY | {"hooks": []}, "tensor-hooks")
+    assert (place.line, place.column, place.role) == (7, 1, "")
+
+
+def test_space_turns_from_place_to_place(shown):
+    async def script(screen):
+        screen.hub.hook_code = [CLIP]
+        await screen.stop(8)
+        await screen.press("2")
+        source = screen.app.panes.source
+        seen = []
+        for _ in range(4):
+            seen.append((source.path.rpartition("/")[2], source.line, source.spot.role.partition(" ")[0]))
+            await screen.press("space")
+        first = ("train.py", 10, "forward")
+        assert seen == [first, ("hooks.py", 3, "tensor"), ("train.py", 11, "call"), first]
+
+    drive(shown, script)
+
+
+def test_in_a_hook_its_code_is_shown_and_edited(shown):
+    async def script(screen):
+        screen.hub.hook_code, screen.hub.phase = [CLIP], "tensor-hooks"
+        await screen.stop(8)
+        source, inspector = screen.app.panes.source, screen.app.panes.inspector
+        await screen.until(lambda: source.path == CLIP["file"])
+        assert (source.line, source.current_line) == (3, 3)
+        assert "runs: tensor-hooks next" in "".join(text for text, _ in inspector.header_row(0, 60))
+
+    drive(shown, script)
+
+
+def test_a_long_step_says_what_it_runs(shown, monkeypatch):
+    monkeypatch.setattr("agdbg_ui.session.HUSH_S", 0)
+
+    async def script(screen):
+        screen.hub.hook_code, screen.hub.phase = [CLIP], "tensor-hooks"
+        await screen.stop(8)
+        screen.hub.do_stepIn = lambda **_: {}
+        await screen.press("s")
+        await screen.until(lambda: "running the tensor-hooks of MulBackward0" in screen.text)
+        source = screen.app.panes.source
+        await screen.until(lambda: source.spot.role == "tensor hook clip, runs")
+        screen.hub.phase = "apply"
+        await screen.stop(8)
+        await screen.until(lambda: source.path == "/srv/train.py")
+        assert "running" not in screen.text
+
+    drive(shown, script)
