@@ -8,7 +8,7 @@ from agdbg.events import SAVED_EDIT, Held, HookAction, Kind, Outcome, a_of, flag
 from agdbg.explain.places import counted
 from agdbg.hub.eventlog_deep import LINES as DEEP_LINES
 from agdbg.hub.eventlog_deep import DeepEvents
-from agdbg.hub.eventtimes import EventTimes
+from agdbg.hub.eventtimes import TIMED, EventTimes
 from agdbg.hub.wording import cut, node_words, pass_words
 from agdbg.hub.wording import storage_words as _storage
 from agdbg.protocol.vendor import TraceEvent
@@ -82,6 +82,7 @@ class EventLog:
         return {
             "index": index,
             "time_ns": int(self._times.now[index]),
+            "timed": Kind(words[0] & 255) in TIMED,
             "kind": kind,
             "text": cut(" ".join(text.split())),
             "node": node,

@@ -16,6 +16,8 @@ _PIECE = 1 << 18
 _NEVER = np.iinfo(np.int64).max
 #: By kind: the words whose sum is the time at which the record was made.
 _TIMES = {Kind.PASS_STARTED: (5,), Kind.PASS_FINISHED: (4,), Kind.RAN: (4, 5)}
+#: Kinds of events whose time is their own, and not that of what comes next.
+TIMED = frozenset({Kind.PASS_STARTED, Kind.PASS_FINISHED})
 
 
 class EventTimes:

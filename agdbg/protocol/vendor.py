@@ -303,10 +303,14 @@ class PdbArguments(TypedDict):
 
 
 class TraceEvent(TypedDict):
-    """A rare event of the trace, which had happened by ``time_ns``; ``node`` is 0 when it is about none."""
+    """A rare event of the trace; ``node`` is 0 when it is about none.
+
+    It happened at ``time_ns`` when it is ``timed``, or else had happened by then.
+    """
 
     index: int
     time_ns: int
+    timed: bool
     kind: str
     text: str
     node: int

@@ -263,6 +263,7 @@ def test_events_in_pages(recording):
     assert error["text"].startswith("inplace-modified: ") and len(error["text"]) <= 200
     assert history.live.node(error["node"]).op.name == "ExpBackward0"
     times = [each["time_ns"] for each in body["events"]]
+    assert {each["kind"] for each in body["events"] if each["timed"]} == {"pass started", "pass failed"}
     assert all(time > 0 for time in times)
 
 

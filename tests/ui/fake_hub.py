@@ -540,5 +540,5 @@ def _entry(name, value, state="", reference=0):
 def _event(index):
     kind = ("backward", "hook", "bump", "error", "freed")[index]
     text = f"event {index} [red]of[/red] the trace"
-    facts = {"index": index, "time_ns": index * 1_000_000, "kind": kind, "text": text}
+    facts = {"index": index, "time_ns": index * 1_000_000, "timed": True, "kind": kind, "text": text}
     return facts | {"node": index * 2, "file": SCRIPT, "line": 10}

@@ -118,7 +118,7 @@ def typing(app):
 def events(app):
     kinds = ["pass started", "version bump", "error", "hook fired"]
     made = [
-        {"index": n, "time_ns": n * 123_456_789, "kind": kinds[n % 4], "text": f"number {n}, \x1b" + " so to say" * n, "node": 3, "file": "/a/train.py", "line": n}
+        {"index": n, "time_ns": n * 123_456_789, "timed": True, "kind": kinds[n % 4], "text": f"number {n}, \x1b" + " so to say" * n, "node": 3, "file": "/a/train.py", "line": n}
         for n in range(10)
     ]  # fmt: skip
     app.pane.set_total(12)

@@ -22,6 +22,7 @@ def event(index, kind="bump", text="version 0 to 1"):
     return {
         "index": index,
         "time_ns": index * 10**6,
+        "timed": True,
         "kind": kind,
         "text": text,
         "node": 0,
@@ -138,6 +139,8 @@ def test_the_place_is_shown_where_there_is_room():
 
 def test_times():
     assert seconds(0) == "0.0000 s"
+    untimed = "".join(text for text, _ in event_row(event(5) | {"timed": False}, 80))
+    assert "0.0050 s" not in untimed and len(untimed) == len("".join(text for text, _ in event_row(event(5), 80)))
     assert seconds(1_234_567_890) == "1.2346 s"
     assert seconds(10**15) == "1000000 s"
 

@@ -130,7 +130,7 @@ class EventsPane(Rows):
         return "no events yet"
 
     def row(self, index: int, width: int) -> Pieces:
-        """Time, kind, text and place; in a narrow pane no place, and in a very narrow one no time."""
+        """Time where it has one of its own, kind, text and place; in a narrow pane no place, and in a very narrow one no time."""
         event = self.event_at(index)
         if event is None:
             return [("…", FAINT)]
@@ -157,7 +157,8 @@ def event_row(event: Event, width: int) -> Pieces:
     mark, style = _look(event)
     pieces: Pieces = [(f"{mark} ", style)]
     if width >= 50:
-        pieces.append((f"{seconds(event['time_ns']):>{_TIME_CELLS}}  ", FAINT))
+        when = seconds(event["time_ns"]) if event["timed"] else ""
+        pieces.append((f"{when:>{_TIME_CELLS}}  ", FAINT))
     kind = _KIND_CELLS if width >= 60 else _KIND_CELLS - 2
     pieces.append((f"{pad(str(event['kind']), kind)} ", style or LABEL))
     place = _place(event) if width >= 70 else ""
