@@ -216,7 +216,7 @@ def test_a_killed_ui_leaves_the_program_and_another_one_attaches(terminal, tmp_p
     screen.wait("ready>", gone=["Inspector"])
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_a_signal_ends_the_ui_and_gives_the_terminal_back(terminal, tmp_path, number, status):
     screen = terminal()
     screen.enter("stty -g > before")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
 
 #: Signals by which others end this process, or its terminal's end does.
-ENDING = (signal.SIGTERM, signal.SIGHUP)
+ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 class TerminalOutput:
@@ -48,7 +48,7 @@ class TerminalOutput:
 class TerminalDriver(LinuxDriver):
     """Draws on standard output, where Textual draws on standard error, which may go to a file.
 
-    While the screen is up SIGTERM and SIGHUP end the app as the key for that does, so that the terminal is given back;
+    While the screen is up SIGTERM, SIGHUP and SIGINT end the app as the key for that does, so that the terminal is given back;
     one of them that is ignored (``nohup``) stays so.
     """
 
@@ -63,7 +63,7 @@ class TerminalDriver(LinuxDriver):
         """Take the terminal."""
         loop = asyncio.get_running_loop()
         for number in ENDING:
-            if signal.getsignal(number) is signal.SIG_DFL:
+            if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, self._ending_app.end_by, number)
                 self._handled.append(number)
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual has not typed it
