@@ -3,6 +3,7 @@
 import ast
 
 from agdbg.diagnose.case import Case
+from agdbg.diagnose.collected import detach_in_collection
 from agdbg.diagnose.enclosing import in_inner_loop, place
 from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
@@ -25,7 +26,8 @@ def cut_loose(
     inside = made.func not in ("", "<module>")
     if second is None or not inside or (made.file, made.func) == (second.site.file, second.site.func):
         after = f", after {_call(second, lines)}" if second and in_inner_loop(made, second.site) else ""
-        return f"{capital(detach(case, entries, lines))}{after}"
+        banked = detach_in_collection(second.site, entries[0], entry_name(case, entries[0])) if second else ""
+        return f"{capital(banked or detach(case, entries, lines))}{after}"
     names = list(dict.fromkeys(filter(None, (_name(case, e) for e in entries if e.node.site.func == made.func))))
     once = first is not None and ran_once(case, entries[0], first.row, until)
     function = made.func.replace(".<locals>", "")

@@ -34,6 +34,10 @@ _FIXES = (
     ("dependency too many", "Set the gradient of the elements to zero that the output does not depend on."),
     ("the backward does not depend", "Multiply by the incoming gradient in backward()."),
     (
+        "the function is not deterministic",
+        "Take out what draws random numbers, as dropout does (eval(), or p=0), or draw them once before the check.",
+    ),
+    (
         "not differentiable",
         "Check at another point: the function has a kink at this one, and both numbers may be right.",
     ),
@@ -142,7 +146,7 @@ def _evidence(case: Case, ran: list[_Function]) -> tuple[Evidence, ...]:
 
 def _certainty(ran: list[_Function], supposed: str) -> Certainty:
     """About the place: one Function alone is to blame, unless the point is."""
-    if supposed.startswith(("not differentiable", "the function itself")):
+    if supposed.startswith(("not differentiable", "the function itself", "the function is not deterministic")):
         return "likely"
     return "likely" if len(ran) == 1 else "possible"
 

@@ -265,3 +265,12 @@ def test_a_linear_function_of_the_engine_is_constant(lint_script):
         "g, = grad((2 * x).sum(), x, create_graph=True)\ng.sum().backward()", error=RuntimeError
     ).findings
     assert found.kind == "no-grad-fn" and "is constant" in found.cause and "take its derivative as zero" in found.fix
+
+
+@pytest.mark.parametrize(
+    "function", ["lambda x: x * ag.randn(3, dtype=ag.float64)", "lambda x: nn.functional.dropout(x, 0.5)"]
+)
+def test_a_function_that_draws_random_numbers_is_no_kink(linted, function):
+    x = "ag.ones(3, dtype=ag.float64, requires_grad=True)"
+    (found,) = linted(f"ag.manual_seed(0)\nag.autograd.gradcheck({function}, ({x},))").diagnosed
+    assert "the function is not deterministic" in found.cause and "Take out what draws random numbers" in found.fix

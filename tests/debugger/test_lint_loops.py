@@ -160,3 +160,48 @@ def test_an_optimizer_on_a_line_with_other_writes_is_still_one(linted):
         "loss.backward(retain_graph=True); opt.step(); loss.backward()"
     ).diagnosed
     assert found.cause.startswith("The optimiser step (SGD.step)")
+
+
+BANKS = {
+    "list": ("bank = []", "bank.append(z)", "ag.cat(bank)", "`bank = [each.detach() for each in bank]`"),
+    "dict": (
+        "bank = {}",
+        "bank[i] = z",
+        "ag.cat(list(bank.values()))",
+        "`bank = {key: each.detach() for key, each in bank.items()}`",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BANKS)
+def test_a_collection_hands_on_what_is_in_it(linted, kind):
+    made, keep, used, fix = BANKS[kind]
+    source = f"""
+net = nn.Linear(3, 2); {made}
+for i in range(3):
+    z = ag.tanh(net(ag.randn(2, 3))); {keep}
+    loss = {used}.pow(2).mean(); loss.backward(); MEND
+"""
+    (found,) = linted(source.replace("MEND", "pass")).diagnosed
+    assert f"Detach what `bank` keeps, `{keep}`" in found.fix and fix in found.fix
+
+
+@pytest.mark.parametrize("kind", BANKS)
+def test_what_the_fix_of_a_collection_says_is_right(linted, kind):
+    made, keep, used, fix = BANKS[kind]
+    assert not linted(f"""
+net = nn.Linear(3, 2); {made}
+for i in range(3):
+    z = ag.tanh(net(ag.randn(2, 3))); {keep}
+    loss = {used}.pow(2).mean(); loss.backward(); {fix.strip("`")}
+""").error
+
+
+def test_a_state_that_is_collected_too_is_what_is_detached(linted):
+    (found,) = linted("""
+cell = nn.Linear(3, 3); h = ag.zeros(1, 3); hist = []
+for i in range(3):
+    h = ag.tanh(cell(h)); hist.append(h)
+    h.sum().backward()
+""").diagnosed
+    assert "`h = h.detach()`" in found.fix
