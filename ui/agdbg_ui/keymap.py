@@ -77,7 +77,7 @@ _ROWS = {
             "2",
             "pane('source')",
             "view source",
-            "source: the forward line of the selected node; Space: its hooks, backward()",
+            "source: the line that built the node; Space: its hooks, backward()",
         ),
         ("3", "pane('output')", "view output", "output of the program"),
         ("4", "pane('events')", "view events", "events: passes, hooks, writes, errors"),
