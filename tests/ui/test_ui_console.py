@@ -8,10 +8,9 @@ from textual.command import CommandPalette
 
 from agdbg.console.table import COMMANDS, in_order
 from agdbg.protocol.errors import RequestFailed
-from agdbg_ui.commands import common, completions, key_commands, meaning
+from agdbg_ui.commands import WITHOUT_KEY, common, completions, key_commands, meaning
 from agdbg_ui.keymap import KEYS
 from agdbg_ui.palette import KeyCommands
-from agdbg_ui.palettes import NAMES, WORDS
 from agdbg_ui.widgets.prompt import Prompt
 
 
@@ -55,7 +54,7 @@ def test_a_line_is_a_key_a_command_or_python(line, kind, what):
 def test_every_key_that_acts_is_a_command_of_its_own():
     acting = [key for key in KEYS if key.action]
     assert [key.keys for key in acting if not key.command] == []
-    assert len(key_commands()) == len(acting) + len(NAMES)
+    assert len(key_commands()) == len(acting) + len(WITHOUT_KEY)
     assert [meaning(key.command) for key in acting] == [("key", key.action) for key in acting]
 
 
@@ -231,13 +230,23 @@ def test_the_palette_has_every_key_and_does_it(shown):
     drive(shown, script)
 
 
+def test_each_way_to_show_the_graph_has_a_word(shown):
+    async def script(screen):
+        await screen.stop(6)
+        for word, pane in (("modules", "tree"), ("boxes", "boxes"), ("lanes", "lanes")):
+            await say(screen, f"view {word}")
+            await screen.until(lambda pane=pane: screen.app.query_one(f"#{pane}").has_focus)
+
+    drive(shown, script)
+
+
 def test_the_palette_offers_all(shown):
     async def script(screen):
         provider = KeyCommands(screen.app.screen)
         offered = [hit.help async for hit in provider.discover()]
         keys = [key.help for key in KEYS if key.command and key.action != "command_palette"]
         typed = [each.summary for each in in_order() if each.name not in key_commands()]
-        assert offered == [*keys, *(f"colours: {WORDS[theme]}" for theme in NAMES.values()), *typed]
+        assert offered == [*keys, *(key.help for key in WITHOUT_KEY), *typed]
 
     drive(shown, script)
 

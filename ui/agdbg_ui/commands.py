@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
-from agdbg_ui.keymap import DO, KEYS, Key
+from agdbg_ui.keymap import DO, KEYS, LOOK, Key
 from agdbg_ui.palettes import NAMES, WORDS
 
 if TYPE_CHECKING:
@@ -13,10 +13,19 @@ if TYPE_CHECKING:
 
 #: What a line is: the action of a key, a command of the console, or Python.
 Kind = Literal["key", "console", "python", "bad"]
-#: Colours by name: words without a key.
-_COLOURS = [
-    Key("", "", f"colours('{name}')", "", 0, DO, f"colours: {WORDS[theme]}", f"colours {name}")
-    for name, theme in NAMES.items()
+#: The ways to show the graph, of which the key takes the next one, and what is said of each.
+_WAYS = {
+    "lanes": ("lanes", "the graph as lanes"),
+    "boxes": ("boxes", "the graph as boxes around the selected node"),
+    "modules": ("tree", "the graph by modules"),
+}
+#: Words without a key.
+WITHOUT_KEY = [
+    *(Key("", "", f"pane('{pane}')", "", 0, LOOK, told, f"view {word}") for word, (pane, told) in _WAYS.items()),
+    *(
+        Key("", "", f"colours('{name}')", "", 0, DO, f"colours: {WORDS[theme]}", f"colours {name}")
+        for name, theme in NAMES.items()
+    ),
 ]
 _WORD = re.compile(r"[A-Za-z?][\w?-]*")
 _ASSIGNS = re.compile(r"\s*=(?!=)")
@@ -35,7 +44,7 @@ _NAMES_FOLLOW = frozenset({"break", "tbreak", "log", "catch", "watch"})
 
 def key_commands() -> dict[str, Key]:
     """The keys by the words that do the same."""
-    return {key.command: key for key in (*KEYS, *_COLOURS) if key.command}
+    return {key.command: key for key in (*KEYS, *WITHOUT_KEY) if key.command}
 
 
 def meaning(line: str) -> tuple[Kind, str]:
