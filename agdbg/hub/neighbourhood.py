@@ -18,20 +18,21 @@ _LEAST_CELLS, _MOST_CELLS = 12, 30
 
 
 def laid_out(
-    drawn: Callable[[int], GraphBody], shapes: Callable[[int], str], node: int, hops: int
+    drawn: Callable[[int, int], GraphBody], shapes: Callable[[int], str], node: int, hops: int
 ) -> NeighbourhoodBody:
-    """The neighbourhood of a node, with fewer hops where it has too many nodes.
+    """The neighbourhood of a node, with fewer hops where it has too many nodes, and of its own neighbours as many as fit.
 
     Args:
-        drawn: the nodes within so many hops, at most :data:`MOST` of them, and their edges.
+        drawn: the nodes within so many hops, from the so many-th on at most :data:`MOST` of them, and their edges.
         shapes: the shape of what a node gave, or "".
         node: that which stands in the middle.
         hops: how far from it.
     """
     reached = hops
-    if drawn(hops)["total"] > MOST:
-        reached = bisect_right(range(hops), MOST, key=lambda within: drawn(within)["total"]) - 1
-    body = drawn(max(reached, 0))
+    if drawn(hops, 0)["total"] > MOST:
+        reached = bisect_right(range(hops), MOST, key=lambda within: drawn(within, 0)["total"]) - 1
+    body = _around(drawn, node) if reached < 1 <= hops else drawn(max(reached, 0), 0)
+    reached = max(reached, min(hops, 1))
     nodes = body["nodes"]
     there = {each["id"] for each in nodes}
     edges = [each for each in body["edges"] if each["consumer"] in there and each["producer"] in there]
@@ -45,7 +46,7 @@ def laid_out(
     return {
         "node": node,
         "hops": reached,
-        "total": len(nodes),
+        "total": body["total"],
         "cut": reached < hops or body["total"] > len(nodes),
         "width": max((box["x"] + box["width"] for box in boxes), default=0),
         "layers": max((box["layer"] for box in boxes), default=-1) + 1,
@@ -53,6 +54,17 @@ def laid_out(
         "lines": [_line(route.edge, edges, placed, at) for at, route in enumerate(placed.routes)],
         "ports": [_port(edges[edge]) for ports in placed.ports_to.values() for edge in ports],
     }
+
+
+def _around(drawn: Callable[[int, int], GraphBody], node: int) -> GraphBody:
+    """The node with those of its neighbours, more than fit, that were built next to it."""
+    body = drawn(1, 0)
+    total = body["total"]
+    for start in range(0, total, MOST):
+        ids = [each["id"] for each in drawn(1, start)["nodes"]]
+        if node in ids:
+            return drawn(1, max(min(start + ids.index(node) - MOST // 2, total - MOST), 0))
+    return body
 
 
 def _words(node: GraphNode, shape: str) -> list[str]:

@@ -29,7 +29,7 @@ def history_of(recorder):
 
 
 def around(history, node, hops):
-    body = laid_out(lambda within: history.graph(0, MOST, node=node, hops=within), lambda _: "", node, hops)
+    body = laid_out(lambda within, start: history.graph(start, MOST, node=node, hops=within), lambda _: "", node, hops)
     assert checker(looks.NeighbourhoodBody, closed=True).problem(body) is None
     return body
 
@@ -216,6 +216,19 @@ def test_a_neighbourhood_that_is_too_big_is_cut(recording):
     body = around(history, int(history.rows(0, 1)["rows"][0]["node"]), 500)
     assert body["cut"]
     assert len(body["boxes"]) <= MOST
+
+
+def test_of_a_node_with_more_neighbours_than_fit_some_are_laid_out(recording):
+    x = ag.randn(2, requires_grad=True)
+    parts = [x.exp() for _ in range(MOST + 20)]
+    ag.stack(parts)
+    history = history_of(recording)
+    node = int(history.rows(MOST + 20, 1)["rows"][0]["node"])
+    for hops in (1, 2):
+        body = around(history, node, hops)
+        assert (body["hops"], body["cut"], body["total"], len(body["boxes"])) == (1, True, MOST + 21, MOST)
+        assert len(body["lines"]) + len(body["ports"]) >= MOST - 1
+        assert node in [box["node"] for box in body["boxes"]]
 
 
 def test_gradient_norms_where_values_were_recorded(tmp_path):

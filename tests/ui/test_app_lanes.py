@@ -184,6 +184,15 @@ def test_long_names_have_the_width_that_is_free_and_keep_their_ends():
     assert ".weight] [enc" in narrow and ".q_proj.bias]" in narrow and "a.py:3 q = f(x)" in narrow
 
 
+@pytest.mark.parametrize("width", [74, 78, 84])
+def test_badges_take_what_nothing_else_takes(width):
+    badges = [
+        {"text": name, "node": at, "state": "ran"} for at, name in enumerate(["blocks.0.weight", "blocks.0.bias"])
+    ]
+    text = text_of(row(badges=badges, text="y = m(x)"), width=width)
+    assert "[●blocks.0.weight] [●blocks.0.bias]" in text and text.endswith("a.py:3 y = m(x)")
+
+
 def test_the_view_learns_which_file_is_the_programs_own(shown):
     async def script(screen):
         await screen.stop(6)

@@ -182,6 +182,12 @@ def test_the_title_has_the_end_of_the_trace_where_there_is_room():
     assert "t-1" not in words(view, width=30)
 
 
+def test_the_name_of_the_program_takes_what_is_free():
+    view = View("stopped", ("/w/digits_backward_twice_again.py",))
+    assert "digits_backward_twice_again.py" in words(view, width=60)
+    assert "digits" in words(view, width=30) and len(words(view, width=30)) <= 30
+
+
 def test_the_time_without_an_event_is_said_only_when_it_is_long():
     view = View("running", ("t.py",), idle_from=10.0)
     assert "no event" not in words(view, now=11.9)

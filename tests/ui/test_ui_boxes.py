@@ -132,6 +132,16 @@ def test_the_radius_changes_and_another_node_comes_into_the_middle(shown):
     drive(shown, script)
 
 
+def test_what_does_not_fit_is_said():
+    boxes, body = Boxes(), layered([1, 2], [])
+    boxes._body = body
+    assert boxes.note == "0 Boxes  3 nodes within 2 edges of #1"
+    boxes._body = body | {"hops": 1, "cut": True}
+    assert boxes.note == "0 Boxes  3 nodes within 1 edge of #1: within 2 more than fit"
+    boxes._body = body | {"hops": 1, "cut": True, "total": 1301}
+    assert boxes.note == "0 Boxes  3 of 1,301 nodes within 1 edge of #1: no room for more"
+
+
 def test_the_sheet_moves(shown):
     async def script(screen):
         await show(screen)

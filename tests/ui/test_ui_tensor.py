@@ -1,5 +1,7 @@
 """A tensor on a page of its own: heat map, shades, numbers, slices, what is not finite."""
 
+import asyncio
+
 import numpy as np
 import pytest
 from agdbg_tests_driving import drive
@@ -18,6 +20,18 @@ async def opened(screen, key="enter"):
     await screen.until(lambda: isinstance(screen.app.screen, TensorScreen) and screen.app.screen.view.body)
     await screen.settle()
     return screen.app.screen
+
+
+def test_what_is_waited_for_is_said(shown):
+    async def script(screen):
+        screen.hub.held["agdbg/tensor"] = asyncio.Event()
+        await screen.stop(6)
+        await screen.press("up", "1")
+        await screen.until(lambda: (screen.app.panes.inspector.body or {}).get("node") == 6)
+        await screen.press("down", "down", "down", "down", "enter")
+        await screen.until(lambda: "the program looks at all elements: statistics" in screen.text)
+
+    drive(shown, script)
 
 
 @pytest.mark.parametrize("key", ["enter", "space"])
@@ -47,7 +61,7 @@ def test_it_is_seen_in_three_ways_and_numbers_scroll(shown):
     async def script(screen):
         page = await opened(screen)
         await screen.press("tab")
-        await screen.until(lambda: "shades" in screen.text and "█" in screen.text)
+        await screen.until(lambda: "shades of |x|, from blank (0) to █ (2.9999)" in screen.text)
         await screen.press("tab")
         await screen.until(lambda: f"{screen.hub.tensor[0, 1]:.5g}" in screen.text)
         await screen.press("pagedown", "right")

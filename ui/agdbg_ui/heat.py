@@ -52,7 +52,7 @@ def colour_of(text: str, most: float) -> str | None:
 
 
 def shade_of(text: str, most: float) -> str:
-    """A character that is the darker the greater the magnitude; a letter for what is not finite."""
+    """A character that is the fuller the greater the magnitude; a letter for what is not finite."""
     value = number(text)
     if value is None:
         return " "

@@ -17,12 +17,13 @@ _LABELLED = re.compile(r" {0,3}[\w-]+(?: [\w-]+)* {2,}\S")
 
 def title(view: View, now: float, width: int) -> Pieces:
     """Program, state, position and trace, in this order of importance."""
-    name = shorten(view.script or "agdbg", max(width // 4, 8))
-    pieces: Pieces = [(" ", ""), (name, TITLE), (_GAP, ""), *state(view, now)]
+    pieces: Pieces = [(_GAP, ""), *state(view, now)]
     if view.stop is not None and view.stop.node and (position := _position(view.stop)):
         pieces += [(_GAP, ""), (position, TITLE)]
     if len(view.stopped) > 1 and view.stop is not None:
         pieces += [(_GAP, ""), (f"thread {view.stop.thread} of {len(view.stopped)} stopped (t)", ASIDE)]
+    name = shorten(view.script or "agdbg", max(width - width_of(pieces) - 2, width // 4, 8))
+    pieces = [(" ", ""), (name, TITLE), *pieces]
     room = width - width_of(pieces) - len(_GAP) - 1
     if view.trace and room >= _LEAST_TRACE:
         trace = shorten_start(view.trace, room)

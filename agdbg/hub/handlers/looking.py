@@ -58,7 +58,9 @@ def neighbourhood(call: Call) -> Body:
             return found.text if found is not None else ""
 
         try:
-            return laid_out(lambda within: history.graph(0, MOST, node=node, hops=within), shape_of, node, hops)
+            return laid_out(
+                lambda within, start: history.graph(start, MOST, node=node, hops=within), shape_of, node, hops
+            )
         except ValueError as error:
             raise Refused(f"agdbg/neighbourhood: {error}") from None
 

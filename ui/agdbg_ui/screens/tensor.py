@@ -33,9 +33,11 @@ _HEAD = 3
 _LABEL_CELLS, _WIDE = 8, 60
 _MODE_WORDS = {
     "heat": "heat map, blue below zero, orange above",
-    "shades": "shades, darker is greater",
+    "shades": "shades of |x|, from blank (0) to █ ({most:.5g})",
     "numbers": "numbers",
 }
+#: What is said until the first answer, which is soon there unless there are very many elements.
+_LOADING = "the program looks at all elements: statistics, histogram, what is not finite …"
 #: Rows and columns in one answer at most.
 _SIDE = 200
 #: Cells that an element of a small matrix takes in a line at most.
@@ -70,7 +72,8 @@ class TensorView(Widget, can_focus=True):
         """A line of the page."""
         width = self.size.width
         if self.problem or not self.body:
-            return paint(self, [(self.problem or "…", ALERT if self.problem else FAINT)] if y == 0 else [], width)
+            said: Pieces = [(self.problem, ALERT)] if self.problem else [(_LOADING, ASIDE)]
+            return paint(self, said if y == 0 else [], width)
         if y < len(head := self._head):
             return paint(self, head[y], width)
         draw = {"heat": self._heat, "shades": self._shades, "numbers": self._numbers}[self.mode]
@@ -124,7 +127,10 @@ class TensorView(Widget, can_focus=True):
         compared = body.get("compared")
         kept = kept_words(compared) if compared is not None else ""
         what = "change, " if compared is not None and compared["before"] is not None else ""
-        return [(f"{what}{_MODE_WORDS[self.mode]}:  ", LABEL), (f"{which}{part}{kept}", ASIDE)]
+        return [
+            (f"{what}{_MODE_WORDS[self.mode].format(most=greatest(body['values']))}:  ", LABEL),
+            (f"{which}{part}{kept}", ASIDE),
+        ]
 
     # ----- the matrix -----
 

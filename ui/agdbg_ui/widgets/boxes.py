@@ -113,11 +113,12 @@ class Boxes(ScrollView, can_focus=True):
         """What the border says: how far around, how many."""
         if not self._body:
             return "0 Boxes"
-        more = ", cut" if self._body["cut"] else ""
-        edges = "edge" if self._body["hops"] == 1 else "edges"
-        return (
-            f"0 Boxes  {self._body['total']} nodes within {self._body['hops']} {edges} of #{self._body['node']}{more}"
-        )
+        total, hops, shown = self._body["total"], self._body["hops"], len(self._body["boxes"])
+        within = f"nodes within {hops} {'edge' if hops == 1 else 'edges'} of #{self._body['node']}"
+        if shown < total:
+            return f"0 Boxes  {shown} of {total:,} {within}: no room for more"
+        more = f": within {hops + 1} more than fit" if self._body["cut"] else ""
+        return f"0 Boxes  {total} {within}{more}"
 
     # ----- drawing -----
 
@@ -199,7 +200,9 @@ class Boxes(ScrollView, can_focus=True):
 
     def action_radius(self, by: int) -> None:
         """Show more or fewer nodes around."""
-        self.hops = max(1, min(self.hops + by, MOST_HOPS))
+        is_cut, shown = self._body.get("cut", False), self._body.get("hops", self.hops)
+        wanted = (min(self.hops, shown) if is_cut else self.hops) + by
+        self.hops = max(1, min(wanted, MOST_HOPS))
         self.outdate()
 
     def action_centre(self) -> None:

@@ -46,6 +46,7 @@ class Columns:
         self._own_badges = 0
         self._names = self._digits = 0
         self._shapes = self._typed = self._modules = 0
+        self._texts = 0
         self._has_gradients = self._has_saved = False
         self.script = ""
 
@@ -60,6 +61,7 @@ class Columns:
         self._modules = max(self._modules, min(cells(safe(row["module"])), _MOST_MODULE))
         self._has_gradients |= row["gradient"] is not None or row["bad"]
         self._has_saved |= bool(row["saved"])
+        self._texts = max(self._texts, min(cells(safe(row["text"].strip())), _WANTED_TEXT))
         if row["file"]:
             self._names = max(self._names, min(cells(safe(self.name_of(row))), _MOST_FILE))
             self._digits = max(self._digits, len(str(row["line"])))
@@ -101,6 +103,8 @@ class Columns:
         rest -= names
         norm = _NORM if self._has_gradients and rest >= _NORM + _WANTED_TEXT else 0
         saved = _SAVED if self._has_saved and rest - norm >= _SAVED + _WANTED_TEXT else 0
+        spare = max(rest - norm - saved - self._texts, 0)  # no column and no text takes it
+        badges += min(spare, (self._own_badges if has_module else self.badges) - badges)
         return Shares(module, badges, spark, shape, names, norm, saved)
 
     def shape(self, row: Row, width: int) -> str:
