@@ -21,6 +21,6 @@ def _bare_package(name: str, path: Path) -> None:
 _bare_package("agdbg_engine", ENGINE)
 _bare_package("agdbg_engine.ops", ENGINE / "ops")
 
-from agdbg_engine.ops.generate import main  # noqa: E402
+from agdbg_engine.ops.generate import main  # noqa: E402 - after the bare packages are there
 
 sys.exit(main(sys.argv[1:]))

@@ -158,6 +158,7 @@ def test_every_row_of_the_page_is_here():
     assert set(re.findall(r'<a id="([^"]+)">', PAGE)) == set(ROWS)
 
 
+# torch compiles some formulas with it at the first dual
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row(row):

@@ -8,7 +8,9 @@ from agdbg_tests_differential import Programs, error_of, essence, facts, leaf, s
 
 pytest.importorskip("torch")
 programs = Programs()
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore"
+)  # both sides warn of what they leave out; errors and values are compared
 
 
 # ----- forward mode -----

@@ -5,7 +5,9 @@ import pytest
 from agdbg_tests_differential import essence, same
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated:FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*weight_norm. is deprecated:FutureWarning"
+)  # the old form is what is compared
 
 KINDS = {
     "weight": lambda u, m: u.weight_norm(m),

@@ -196,6 +196,7 @@ def test_masks_of_attention(torch):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
+# torch warns that it will not use nested tensors, which are not compared
 @pytest.mark.filterwarnings("ignore:.*nested tensor.*", "ignore:enable_nested_tensor")
 def test_a_causal_encoder(torch):
     made = [lib.nn.TransformerEncoder(lib.nn.TransformerEncoderLayer(6, 2, 8, 0.0), 2) for lib in (ag, torch)]
@@ -268,6 +269,7 @@ def test_first_values(torch, name):
         ("Transformer", (40, 2, 1, 1, 60)),
     ],
 )
+# torch warns that it will not use nested tensors, which are not compared
 @pytest.mark.filterwarnings("ignore:.*nested tensor.*", "ignore:enable_nested_tensor")
 def test_first_values_of_modules(torch, name, args):
     torch.manual_seed(0)

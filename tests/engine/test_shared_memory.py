@@ -215,7 +215,11 @@ MADE = {
 
 
 @pytest.mark.parametrize(
-    "create_graph", [False, pytest.param(True, marks=pytest.mark.filterwarnings("ignore:Using backward"))]
+    "create_graph",
+    [
+        False,
+        pytest.param(True, marks=pytest.mark.filterwarnings("ignore:Using backward")),
+    ],  # of graphs that keep themselves; the test ends at once
 )
 @pytest.mark.parametrize("make", MADE)
 @pytest.mark.parametrize("free", FREED)
@@ -264,7 +268,7 @@ OPERANDS = {
 
 
 @pytest.mark.parametrize("write", OPERANDS)
-@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.filterwarnings("ignore:index_reduce")  # torch says that it is in beta
 def test_operands_that_share_memory(write):
     def both(t):
         plain = four(t).detach()

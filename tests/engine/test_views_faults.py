@@ -230,7 +230,7 @@ WRITES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")  # what is tested is what it does
 @pytest.mark.parametrize("shape", [(1, 3), (3,)])
 @pytest.mark.parametrize("write", WRITES)
 def test_write_to_expanded_memory(write, shape):
@@ -249,7 +249,7 @@ def test_write_to_expanded_memory(write, shape):
     same(recorded)
 
 
-@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")  # what is tested is what it does
 @programs
 def gradient_of_a_value_written_to_expanded_memory(t):
     v = leaf(t, 2.0)

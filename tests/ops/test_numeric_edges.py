@@ -261,7 +261,7 @@ def test_gather_by_small_integers_is_refused(dtype: str) -> None:
         eng.gather(eng.arange(3.0), 0, eng.ones(2, dtype=getattr(eng, dtype)))
 
 
-@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")  # what is tested is what comes out then
 @pytest.mark.parametrize("spread", ["var", "std"])
 @pytest.mark.parametrize(("correction", "options"), [(3, {}), (5, {}), (3, {"dim": 0}), (9, {"dim": (0,)})])
 def test_gradient_of_a_spread_without_degrees_of_freedom(spread: str, correction: int, options: dict[str, Any]) -> None:

@@ -165,7 +165,9 @@ def test_padding_of_one_and_three_dimensions(mode):
 # ----- convolution -----
 
 
-@pytest.mark.filterwarnings("ignore:Using padding=.same. with even kernel")
+@pytest.mark.filterwarnings(
+    "ignore:Using padding=.same. with even kernel"
+)  # both sides pad such kernels, and torch warns of it
 def test_convolution_without_windows_to_spare():
     compared(lambda F, x, w: F.conv2d(x, w, stride=3), numbers(2, 4, 8, 9), numbers(6, 4, 2, 2))
     compared(lambda F, x, w: F.conv2d(x, w, stride=4, groups=2), numbers(2, 4, 7, 9), numbers(6, 2, 1, 3))

@@ -6,7 +6,9 @@ import torch
 
 import agdbg_engine as engine
 
-pytestmark = pytest.mark.filterwarnings("ignore:Using padding=.same. with even kernel")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Using padding=.same. with even kernel"
+)  # both sides pad such kernels, and torch warns of it
 
 IMAGE, LINE, VOLUME = (2, 4, 6, 8), (2, 4, 9), (2, 4, 6, 5, 4)
 

@@ -75,7 +75,7 @@ class AgdbgApp(PaneApp):
     COMMANDS: ClassVar[set[Any]] = {KeyCommands}
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 (mypy sees no ClassVar in the base)
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_ROWS, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_ROWS, "-tall")]  # noqa: RUF012 (as above)
 
     def __init__(
         self,
