@@ -266,6 +266,7 @@ class FakeHub:
     def do_node(self, node, threadId=None):
         row = self.row(min(node - 1, self.size - 1))
         grad = _entry("input 0", "float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6")
+        grad["reference"] = 54 if row["state"] == "next" else 0
         saved = [
             _entry("self", "float64 [32, 10]  min -1.2  max 3.4  mean 0.1  norm 5.6  version 0 saved, 0 now", "ok", 55),
             _entry(

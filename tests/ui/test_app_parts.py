@@ -15,7 +15,7 @@ from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.steps import MOST_WAITING, Steps
 from agdbg_ui.themes import BANNER, banner_look
 from agdbg_ui.view import Frame, Stop, View, frame_of
-from agdbg_ui.wording import banner, emptiness, spaced, title
+from agdbg_ui.wording import banner, emptiness, no_value, spaced, title
 
 PATIENCE_S = 30.0
 
@@ -222,6 +222,13 @@ def test_a_nan_has_happened_and_nothing_fails():
     stop = Stop(1, "exception", f"before AccumulateGrad, node 5 of 5; {made}", made)
     assert banner(View("stopped", stop=stop)) == ("found", made, "before AccumulateGrad, node 5 of 5")
     assert banner_look("found").word == "found"
+
+
+def test_why_there_is_no_value():
+    recorded = Stop(0, "step", "in the recording, before MulBackward0, pass 1")
+    assert no_value(recorded, "not captured").startswith("not captured: a recording has no")
+    assert no_value(LIVE, "not there yet").startswith("not there yet: ")
+    assert no_value(LIVE, "not captured").startswith("not captured: a value is there while")
 
 
 def test_evidence_is_set_apart():

@@ -37,7 +37,10 @@ NODE = {
     "text": "    y = x * self.weight[0]",
     "state": "next",
     "sections": [
-        {"name": "Gradients in", "entries": [entry("grad 0", "float64 [3, 4]  min -1.2  max 3.4  mean 0.1  norm 5.6")]},
+        {
+            "name": "Gradients in",
+            "entries": [entry("grad 0", "float64 [3, 4]  min -1.2  max 3.4  mean 0.1  norm 5.6") | {"reference": 7}],
+        },
         {"name": "Gradients out", "entries": []},
         {
             "name": "Saved tensors",

@@ -13,18 +13,21 @@ class Host(PaneHost):
     def on_inspector_set_wanted(self, message):
         self.got.append(("set", message.entry["name"]))
 
+    def on_inspector_value_wanted(self, message):
+        self.got.append(("value", message.entry["name"]))
+
 
 def drive(pane, script, size=(60, 20)):
     drive_pane(Host(pane), script, size)
 
 
-def entry(name, value, state=""):
-    return {"name": name, "value": value, "type": "", "reference": 0, "state": state}
+def entry(name, value, state="", reference=0):
+    return {"name": name, "value": value, "type": "", "reference": reference, "state": state}
 
 
 def body(node=12, state="next", **sections):
     made = {
-        "Gradients in": [entry("grad 0", "float64 [3, 4]  min -1.2  max 3.4  mean 0.1  norm 5.6")],
+        "Gradients in": [entry("grad 0", "float64 [3, 4]  min -1.2  max 3.4  mean 0.1  norm 5.6", reference=7)],
         "Gradients out": [],
         "Saved tensors": [
             entry("self", "modified: version 0 saved, 1 now  float64 [3, 4]", "modified"),
@@ -135,7 +138,7 @@ def test_enter_asks_to_change_a_gradient_only_of_the_node_that_runs_next():
         app.pane.show(body(state="ran"))
         await pilot.press("enter")
         await pilot.pause()
-        assert app.got == [("set", "grad 0")]
+        assert app.got == [("set", "grad 0"), ("value", "grad 0")]
 
     drive(Inspector(), script)
 
@@ -208,6 +211,16 @@ def test_a_node_at_an_unknown_place_and_an_unknown_state():
     async def script(app, pilot):
         app.pane.show(body(state="strange") | {"file": "", "line": 0, "text": ""})
         assert seen(app.pane)[:2] == ["MulBackward0  #12  ? strange", "made at an unknown line"]
+
+    drive(Inspector(), script)
+
+
+def test_a_gradient_that_is_not_there_is_not_offered_for_a_change():
+    async def script(app, pilot):
+        app.pane.show(body(**{"Gradients in": [entry("0", "not captured")]}))
+        assert seen(app.pane)[3] == "    0  not captured"
+        await pilot.press("down", "enter")
+        assert app.got == [("value", "0")], "who is asked for it says why there is none"
 
     drive(Inspector(), script)
 

@@ -34,6 +34,7 @@ from agdbg_ui.widgets.source import SourcePane
 from agdbg_ui.widgets.stops import StopsPane
 from agdbg_ui.widgets.timeline import TimelinePane
 from agdbg_ui.widgets.tree import TreeView
+from agdbg_ui.wording import no_value
 
 #: Said to whoever wants to type into a program that the hub has not started.
 OWN_TERMINAL = "the program has its own terminal: type there"
@@ -183,7 +184,8 @@ class PaneApp(App[TuiResult]):
     def _on_value_wanted(self, message: Inspector.ValueWanted) -> None:
         reference, session = message.entry["reference"], self.session
         if session is None or not reference:
-            self.say("not captured: a value is there while the program stands in the pass")
+            stop = session.view.stop if session is not None else None
+            self.say(no_value(stop, str(message.entry.get("value", ""))))
             return
         self.push_screen(TensorScreen(message.heading, lambda wanted: session.ask.tensor(reference, wanted)))
 

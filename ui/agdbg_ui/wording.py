@@ -101,6 +101,17 @@ def stop_kind(stop: Stop) -> str:
     return "error" if stop.reason == "exception" else "info" if stop.is_recorded else "stop"
 
 
+def no_value(stop: Stop | None, value: str) -> str:
+    """Why a value, which the inspector shows as `value`, can be neither looked at nor changed."""
+    if stop is None or stop.is_recorded:
+        return "not captured: a recording has no elements to show or change; a program that stands in the pass has"
+    if value.startswith("not there yet"):
+        return "not there yet: what sends this gradient has still to run"
+    if value.startswith("not saved"):
+        return "not saved: there is nothing to show"
+    return "not captured: a value is there while the program stands in the pass"
+
+
 def spaced(explanation: str) -> str:
     """An explanation with a blank line before each piece of evidence, and before what to do."""
     lines: list[str] = []

@@ -168,7 +168,7 @@ class Inspector(Rows):
 
     def _act(self, row: _Row) -> str:
         """What Enter would do."""
-        return " ✎" if self.editable(row.section) else " →" if self._target(row) else ""
+        return " ✎" if self.editable(row) else " →" if self._target(row) else ""
 
     # ----- drawing -----
 
@@ -210,9 +210,12 @@ class Inspector(Rows):
 
     # ----- acting -----
 
-    def editable(self, section: str) -> bool:
-        """Whether entries of the section can be replaced: the incoming gradients of the node that runs next."""
-        return section == GRADIENTS_IN and (self._body or {}).get("state") == "next"
+    def editable(self, row: _Row) -> bool:
+        """Whether the entry can be replaced: an incoming gradient, which is there, of the node that runs next."""
+        return self._would_be_editable(row) and bool(row.entry and row.entry.get("reference"))
+
+    def _would_be_editable(self, row: _Row) -> bool:
+        return row.entry is not None and row.section == GRADIENTS_IN and (self._body or {}).get("state") == "next"
 
     def action_move(self, by: int) -> None:
         """Move the cursor by entries: what goes on below belongs to its entry, unless it was unfolded to be read."""
@@ -234,8 +237,10 @@ class Inspector(Rows):
     def on_row_chosen(self, index: int) -> None:
         """Act on an entry, or fold or unfold."""
         row = self._list[index]
-        if row.entry is not None and self.editable(row.section):
+        if row.entry is not None and self.editable(row):
             self.post_message(self.SetWanted(row.entry))
+        elif self._would_be_editable(row):
+            self.action_open()  # which says why there is no value
         elif target := self._target(row):
             self.post_message(self.Goto(target))
         elif row.entry is not None and row.entry.get("reference"):
