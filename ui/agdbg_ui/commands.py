@@ -11,7 +11,7 @@ from agdbg_ui.palettes import NAMES, WORDS
 if TYPE_CHECKING:
     from agdbg.console.table import Command
 
-#: What a line is: the action of a key, a command of the console, or Python.
+#: What a line is: the action of a key, a command of the console, Python, or words that a command does not take.
 Kind = Literal["key", "console", "python", "bad"]
 #: The ways to show the graph, of which the key takes the next one, and what is said of each.
 _WAYS = {
