@@ -12,6 +12,8 @@ from agdbg.diagnose.syntax import name_of, read, unparse
 from agdbg.events import Kind
 from agdbg.record.lookup import Site
 
+#: More lines that write to one memory that are told.
+MORE = 3
 _THROUGH = {"data": ".data", "detach": "a detached twin", "numpy": "a NumPy array"}
 #: Methods of arrays that write and have no underscore at their end.
 _FILLING = {
@@ -140,6 +142,19 @@ def written_later(alias: Alias) -> tuple[Site, str] | None:
     return None
 
 
+def written_beside(alias: Alias, first: Site) -> list[tuple[Site, str]]:
+    """The statements behind the first write that stand in the same block and write to the same variable."""
+    tree = module_of(first.file)
+    bodies = [body for each in ast.walk(tree) if isinstance(body := getattr(each, "body", None), list)] if tree else []
+    block = next((body for body in bodies if any(_is_on(each, first.line) for each in body)), [])
+    later = [each for each in block if isinstance(each, ast.stmt) and each.lineno > first.line]
+    return [(site_of(alias.site, each), quoted(unparse(each))) for each in later if _writes_to(each, alias.name)][:MORE]
+
+
+def _is_on(tree: ast.AST, line: int) -> bool:
+    return isinstance(tree, ast.Expr | ast.Assign | ast.AugAssign) and tree.lineno == line
+
+
 def guessed(site: Site, name: str, row: int) -> list[Alias]:
     """Where the function or module around a site shares the memory of a variable with NumPy or without history."""
     here = place(site)
@@ -183,6 +198,8 @@ def _writes_to(statement: ast.stmt, name: str) -> bool:
         return False
     receiver = made.func.value if isinstance(made.func, ast.Attribute) else None
     out = [each.value for each in made.keywords if each.arg == "out"]
+    while isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Attribute) and _is_write(receiver):
+        receiver = receiver.func.value  # of x.mul_(2).add_(1) the x
     written = out or [*([receiver] if receiver is not None else []), *made.args[:1]]
     return any(_base(each) == name for each in written)
 

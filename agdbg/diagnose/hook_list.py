@@ -9,10 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
+from agdbg.diagnose.case import Case
+from agdbg.diagnose.enclosing import place
 from agdbg.diagnose.source import calls, quoted
 from agdbg.diagnose.syntax import name_of
 from agdbg.events import HookAction, Kind
 from agdbg.record import Facts
+from agdbg.record.facts import ErrorFact
 from agdbg.record.hooked import HookFact, hook_at
 from agdbg.record.lookup import Site
 
@@ -91,6 +94,14 @@ class HookList:
     def by_number(self) -> dict[int, Registered]:
         """A hook by its number."""
         return {each.fact.number: each for each in self.all if each.fact.number}
+
+
+def hook_around(case: Case, error: ErrorFact) -> HookFact | None:
+    """The registered hook in whose function an error was raised; None when it was not in one."""
+    around = place(error.site).function
+    lines = {error.site.line} if "<lambda>" in error.site.func else {around.lineno} if around is not None else set()
+    hooks = [each.fact for each in HookList(case.facts).all if each.fact.row < error.row]
+    return next((each for each in hooks if each.defined.file == error.site.file and each.defined.line in lines), None)
 
 
 def function_name(defined: Site) -> str:

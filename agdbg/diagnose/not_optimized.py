@@ -15,12 +15,13 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.layers import enclosing_modules, root_of
 from agdbg.diagnose.leaves import Leaf, Leaves
+from agdbg.diagnose.source import expression
 from agdbg.diagnose.still_used import last_use, models_of
 from agdbg.diagnose.touched import last_touched
 from agdbg.diagnose.walk import Mask
-from agdbg.diagnose.words import Lines, count, listed
+from agdbg.diagnose.words import Lines, count, listed, same_line
 from agdbg.record.deep_facts import ModuleFact, OptimizerFact
-from agdbg.record.facts import NodeFact, PassFact
+from agdbg.record.facts import CutFact, NodeFact, PassFact
 
 KIND = "not-optimized"
 #: Parameters that are named in a sentence.
@@ -40,7 +41,7 @@ def findings(case: Case) -> list[Found]:
     """One finding for what was replaced, and one for each module that is hidden from the optimizer."""
     leaves = Leaves(case)
     left = _left_out(leaves)
-    others = _replaced(case, leaves, left)
+    others = _copied(case, leaves, left) or _replaced(case, leaves, left)
     if others is not None:
         return [others]
     hidden, late = _hidden(case, leaves, left), _late(case, leaves, left)
@@ -120,7 +121,7 @@ def replaced(case: Case, leaves: Leaves) -> set[int]:
     left = _left_out(leaves)
     models = models_of(case) if left else {}
     found = {old.storage for leaf in left if (old := predecessor(case, leaves, leaf, models)) is not None}
-    return found or {each.storage for each in _never_used(case, leaves, left)}
+    return found or {each.storage for each in (_never_used(case, leaves, left) or _copies(case, leaves, left)[0])}
 
 
 def _replaced(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
@@ -143,19 +144,55 @@ def _replaced(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
 
 def _never_used(case: Case, leaves: Leaves, left: list[Leaf]) -> list[OptimizerFact]:
     """What an optimizer steps and nothing uses, as many as were left out: no graph, no read, no step with a gradient."""
-    known = {leaf.storage: leaf for leaf in leaves.all}
-    stepped = {each.storage for each in leaves.held if each.when == "stepped"}
-    found = [each for each in leaves.built.values() if each.storage in stepped]
-    found = [
-        each
-        for each in found
-        if each.storage not in known or not (known[each.storage].places or known[each.storage].name)
-    ]
+    found = _idle(leaves)
     first = min((leaf.row for leaf in left), default=0)
     if not len(found) >= len(left) > 0 or found[0].row >= first:
         return []
     in_use = last_touched(case, {each.storage for each in found}) >= first
     return [] if in_use else found
+
+
+def _idle(leaves: Leaves) -> list[OptimizerFact]:
+    """What an optimizer steps and no graph has."""
+    known = {leaf.storage: leaf for leaf in leaves.all}
+    stepped = {each.storage for each in leaves.held if each.when == "stepped"}
+    found = [each for each in leaves.built.values() if each.storage in stepped]
+    return [
+        each
+        for each in found
+        if each.storage not in known or not (known[each.storage].places or known[each.storage].name)
+    ]
+
+
+def _copies(case: Case, leaves: Leaves, left: list[Leaf]) -> tuple[list[OptimizerFact], CutFact | None]:
+    """What an optimizer has and no graph, where the line that built it cuts copies off; and that cut."""
+    found = _idle(leaves)
+    if not len(found) >= len(left) > 0:
+        return [], None
+    cut = next((each for each in case.facts.cuts if same_line(each.site, found[0].site)), None)
+    return (found, cut) if cut is not None else ([], None)
+
+
+def _copied(case: Case, leaves: Leaves, left: list[Leaf]) -> Found | None:
+    """The optimizer that was built with copies of the parameters."""
+    found, cut = _copies(case, leaves, left)
+    story = _left(case, left) if cut is not None else None
+    if cut is None or story is None:
+        return None
+    names, several = _names(left)
+    made = expression(cut.site) or cut.op.name
+    return _told(
+        story,
+        found[0],
+        cause=(
+            f"{names} {'get' if several else 'gets'} gradients and no optimizer has {'them' if several else 'it'}: "
+            f"{found[0].op.name}{Lines(story.call.site).at(found[0].site)} was built with copies, `{made}`."
+        ),
+        built="; it steps copies that nothing uses",
+        used=f"what is used {'are the parameters themselves' if several else 'is the parameter itself'}",
+        certainty="likely",
+        fix="Give the optimizer the parameters themselves: `model.parameters()`, without clone(), detach() or copies.",
+    )
 
 
 def _found(case: Case, left: list[Leaf], holder: OptimizerFact, certainty: Certainty) -> Found | None:

@@ -9,6 +9,10 @@ from agdbg.diagnose.source import call_text
 from agdbg.diagnose.words import Lines, op_words
 
 KIND = "once-differentiable"
+FIX = (
+    "Write that backward() with operations of tensors and take the mark off; or, if no second derivative is wanted, "
+    "leave out create_graph=True or detach() the gradient."
+)
 
 
 def findings(case: Case) -> list[Found]:
@@ -38,8 +42,5 @@ def _finding(case: Case, failure: Failure) -> Finding | None:
         evidence=tuple(evidence),
         nodes=(node.id,),
         certainty="certain",
-        fix=(
-            "Write that backward() with operations of tensors and take the mark off; or, if no second derivative is wanted, "
-            "leave out create_graph=True or detach() the gradient."
-        ),
+        fix=FIX,
     )

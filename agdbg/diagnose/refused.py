@@ -11,6 +11,7 @@ import numpy as np
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.kept_gradient import kept_finding, kept_for
+from agdbg.diagnose.marked_once import marked_once, once_finding
 from agdbg.diagnose.mends import CUT_WORDS, MENDS, OTHERWISE
 from agdbg.diagnose.refusal import finding, refused, writing
 from agdbg.diagnose.refused_view import view
@@ -85,6 +86,9 @@ def _no_graph(case: Case, failure: Failure) -> Finding:
         evidence = [Evidence("gradient", gradient.call.site, gradient.note), refused(failure, _NO_GRAPH)]
         certainty: Certainty = "likely" if gradient.named else "possible"
         return finding(failure, gradient.cause(call, lines), evidence, certainty, gradient.fix(lines))
+    once = marked_once(case, [cut.row for cut in cuts], error.row) if off is None else None
+    if once is not None:
+        return once_finding(case, once, call, refused(failure, _NO_GRAPH))
     evidence.append(refused(failure, _NO_GRAPH))
     if not cuts:
         cause = f"{call} starts from a tensor without a graph, and no cut was recorded: no input required grad."

@@ -4,6 +4,7 @@ import ast
 
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Evidence, Finding
+from agdbg.diagnose.hook_list import hook_around
 from agdbg.diagnose.layers import enclosing_at
 from agdbg.diagnose.refusal import finding, refused, writing
 from agdbg.diagnose.switched_off import switched_off_at
@@ -13,12 +14,16 @@ from agdbg.diagnose.writers import disabled_at
 from agdbg.diagnose.writes import write
 from agdbg.events import HookAction, Kind, a_of, thread_of
 from agdbg.record.facts import ErrorFact
+from agdbg.record.hooked import HookFact
 from agdbg.record.lookup import Site
 
 
 def view(case: Case, failure: Failure) -> Finding:
     """The finding about one refused write to a view."""
     error = failure.first
+    hook = hook_around(case, error) if "single memory location" in error.text else None
+    if hook is not None:
+        return _gradient_of_hook(failure, hook)
     row, made = _made_at(case, error)
     off = switched_off_at(case, row, made) if made is not None else None
     note = f"the view was made here{', with gradients switched off' if off is not None else ''}"
@@ -46,6 +51,20 @@ def view(case: Case, failure: Failure) -> Finding:
     if loop:
         fix = f"{loop} gives views that must not be written to. {fix}"
     return finding(failure, cause, evidence, "certain" if made is not None else "likely", fix)
+
+
+def _gradient_of_hook(failure: Failure, hook: HookFact) -> Finding:
+    """The finding about a hook that writes to the gradient that it is given."""
+    error = failure.first
+    value = write(error.site).value
+    return finding(
+        failure,
+        f"{writing(error)} the gradient that the hook, registered{Lines(error.site).at(hook.site)}, is given; its elements share "
+        "memory, as those of the gradient of sum() do.",
+        [Evidence("registered", hook.site, f"{hook.kind} hook"), refused(failure, "nothing was written")],
+        "likely",
+        f"Return a new gradient from the hook and leave its argument as it is{f': `return {value}`' if value else ''}.",
+    )
 
 
 def _loop(made: Site) -> str:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agdbg.diagnose.aliases import Alias, aliases, guessed, written_later
+from agdbg.diagnose.aliases import Alias, aliases, guessed, written_beside, written_later
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.function_writes import forward_write
 from agdbg.diagnose.naming import saved_name
 from agdbg.diagnose.source import call_text
-from agdbg.diagnose.words import Lines, capital, count, is_result, op_words, slot_words
+from agdbg.diagnose.words import Lines, capital, count, is_result, listed, op_words, slot_words
 from agdbg.events import Kind
 from agdbg.record.deep_facts import ProbeFact
 from agdbg.record.facts import NodeFact, PassFact
@@ -33,7 +33,7 @@ _OWN = frozenset(("running_mean", "running_var"))
 
 @dataclass(frozen=True)
 class _Writer:
-    """Who changed it: the line, a role for it, what there is to say, and how sure that is."""
+    """Who changed it: the line, a role for it, what there is to say, how sure that is, and more lines that wrote."""
 
     site: Site
     role: str
@@ -41,6 +41,7 @@ class _Writer:
     certainty: Certainty
     words: str
     row: int
+    more: tuple[tuple[Site, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,10 @@ def _what(case: Case, node: NodeFact, saved: ProbeFact, lines: Lines) -> str:
 def _cause(case: Case, node: NodeFact, saved: ProbeFact, call: PassFact, writer: _Writer | None) -> str:
     lines = Lines(call.site)
     before = f"before `{call_text(call.site, call.call)}`{lines.at(call.site)} used it"
-    by = f" by {writer.words}{lines.at(writer.site)}" if writer is not None else ""
+    by = ""
+    if writer is not None:
+        wrote = [(writer.site, writer.words), *((site, f"`{text}`") for site, text in writer.more)]
+        by = f" by {listed([f'{words}{lines.at(site)}' for site, words in wrote])}"
     return f"{capital(_what(case, node, saved, lines))} was changed{by} {before}, and its version does not tell."
 
 
@@ -149,6 +153,7 @@ def _evidence(
     ]
     if writer is not None:
         found.append((writer.row, Evidence(writer.role, writer.site, writer.note)))
+        found += [(writer.row, Evidence("wrote", site, "writes to it as well")) for site, _ in writer.more]
     nodes, often = times
     more = f"\n{count(nodes, 'node')} of this line had saved this memory" if nodes > 1 else ""
     more += f"\nthe same came {often:,} times" if often > 1 else ""
@@ -177,7 +182,8 @@ def _writer(case: Case, spoiled: _Spoiled) -> _Writer | None:
         if wrote is not None:
             site, text = wrote
             note = f"writes through `{alias.name}`, which is on this memory since {Lines(site)(alias.site)} and is not counted"
-            return _Writer(site, "wrote", note, "likely", f"`{text}`", max(alias.row, saved.row + 1))
+            more = tuple(written_beside(alias, site))
+            return _Writer(site, "wrote", note, "likely", f"`{text}`", max(alias.row, saved.row + 1), more)
     in_function = forward_write(case, saved, checked.row)
     if in_function is not None:
         site, text, user = in_function
@@ -220,7 +226,7 @@ def _fix(case: Case, node: NodeFact, saved: ProbeFact, writer: _Writer | None, l
             "Look for a write that is not counted between these two lines: through .data, a NumPy array on the same memory, "
             "or by a function that fills its argument. Write to a copy there: clone(), or `.numpy().copy()`."
         )
-    if saved_name(case, node, saved.slot, saved.storage).startswith("parameter"):
+    if saved_name(case, node, saved.slot, saved.storage).startswith(("parameter", "a parameter")):
         return (
             f"Do the update{lines.at(writer.site)} after the last backward() that uses this graph, and under no_grad() instead of "
             "through .data: then it is counted, and backward refuses what it spoiled."

@@ -274,3 +274,32 @@ def test_a_function_that_draws_random_numbers_is_no_kink(linted, function):
     x = "ag.ones(3, dtype=ag.float64, requires_grad=True)"
     (found,) = linted(f"ag.manual_seed(0)\nag.autograd.gradcheck({function}, ({x},))").diagnosed
     assert "the function is not deterministic" in found.cause and "Take out what draws random numbers" in found.fix
+
+
+ONCE = """
+from agdbg_engine.autograd.function import once_differentiable
+class Sin(ag.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sin()
+    @staticmethod
+    MARK
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * x.cos()
+x = ag.ones(3, requires_grad=True)
+g, = ag.autograd.grad(Sin.apply(x).sum(), x, create_graph=True)
+(g ** 2).sum().backward()
+"""
+
+
+def test_a_mark_for_once_is_why_a_gradient_has_no_graph(linted, lines_of):
+    (found,) = linted(ONCE.replace("MARK", "@once_differentiable")).diagnosed
+    assert "backward() of `Sin`" in found.cause and "@once_differentiable" in found.cause
+    assert lines_of(found, "first call") == [14] and lines_of(found, "refused") == [15]
+    assert "take the mark off" in found.fix
+
+
+def test_without_the_mark_the_gradient_has_a_graph(linted):
+    assert linted(ONCE.replace("    MARK\n", "")).error is None

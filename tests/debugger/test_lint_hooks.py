@@ -236,3 +236,13 @@ def test_all_writes_of_a_backward_are_named_since_any_may_have_changed_a_value(l
     found = lint_script(source).only("gradient-edited")
     assert [line for role, line in roles(found) if role == "wrote"] == [10, 11]
     assert found.fix.endswith("now it has `g[g > 0] = 0` and `g[g < 0] = 0`.")
+
+
+@pytest.mark.parametrize(
+    "hook",
+    ["b.register_hook(lambda g: g.mul_(10))", "def ten(g):\n    return g.mul_(10)\nb.register_hook(ten)"],
+)
+def test_a_hook_that_writes_to_an_expanded_gradient(linted, lines_of, hook):
+    (found,) = linted(f"x = ag.ones(3, requires_grad=True)\nb = x * 3\n{hook}\nb.sum().backward()\n").diagnosed
+    assert "the gradient that the hook, registered at line" in found.cause
+    assert "`return g.mul(10)`" in found.fix and len(lines_of(found, "registered")) == 1

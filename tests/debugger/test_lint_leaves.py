@@ -368,3 +368,22 @@ def test_what_may_be_left_out_on_purpose_is_a_remark(linted):
     ran = linted(NET + "net.append(nn.Linear(1, 1))\nfor i in range(2):\n    net(x).sum().backward()\n    opt.step()")
     (found,) = ran.remarked("not-optimized")
     assert "Parameters `3.weight` and `3.bias` get gradients and no optimizer has them." == found.cause
+
+
+COPIED = """
+net = nn.Linear(3, 1)
+opt = optim.SGD([COPIES for p in net.parameters()], 0.1)
+for i in range(3):
+    opt.zero_grad(); net(ag.randn(4, 3)).pow(2).mean().backward(); opt.step()
+"""
+
+
+@pytest.mark.parametrize("copies", ["p.clone().detach().requires_grad_()", "p.detach().clone().requires_grad_()"])
+def test_an_optimizer_that_was_built_with_copies(linted, lines_of, copies):
+    found = linted(COPIED.replace("COPIES", copies)).only("not-optimized")
+    assert lines_of(found, "optimizer") == [3] and "was built with copies" in found.cause
+    assert "`model.parameters()`" in found.fix
+
+
+def test_an_optimizer_with_the_parameters_themselves_is_right(linted):
+    assert linted(COPIED.replace("COPIES", "p")).lints == []

@@ -244,3 +244,27 @@ def test_another_save_that_was_written_is_what_is_told(linted, second):
     (found,) = linted(f"{source}c.sum().backward()\n").diagnosed
     assert found.cause.startswith("`c[1]`, saved by MulBackward0") and "was changed by" in found.cause
     assert found.fix.startswith("clone() each part of it that is used at line 4")
+
+
+def test_all_lines_of_a_block_that_write_are_told(linted, lines_of):
+    found = linted("""
+w = ag.ones(3, requires_grad=True)
+kept = {"w": w.data}
+y = w * w
+for name in ["w"]:
+    kept[name].mul_(0.9).add_(1.0)
+    kept[name].mul_(0.5)
+y.sum().backward()
+""").only("silent-write")
+    assert lines_of(found, "wrote") == [6, 7]
+    assert "`kept[name].mul_(0.9).add_(1.0)` at line 6 and `kept[name].mul_(0.5)` at line 7" in found.cause
+
+
+def test_a_parameter_whose_name_is_not_its_alone_is_updated_under_no_grad(linted):
+    found = linted("""
+D = nn.Linear(2, 1); G = nn.Linear(2, 2)
+s = D(G(ag.ones(3, 2)))
+for p in D.parameters(): p.data.clamp_(-0.01, 0.01)
+s.mean().backward()
+""").only("silent-write")
+    assert found.fix.startswith("Do the update at line 4 after the last backward()")
