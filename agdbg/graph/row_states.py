@@ -1,43 +1,48 @@
 """What became of nodes in the passes so far, for many nodes at once."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from agdbg.events import RETAIN_GRAPH, Kind, Outcome
-from agdbg.graph.model import NodeState
 from agdbg.record.growing import Growing, Mask, Numbers, Words
 
 _FLAGS = np.uint64(8)
+
+RowState = Literal["pending", "ran", "freed", "failed", "skipped"]
+#: The state of several nodes is the first of these that one of them has.
+LEAST_ADVANCED: tuple[RowState, ...] = ("failed", "pending", "skipped", "ran", "freed")
 
 
 class Fate(NamedTuple):
     """A node's state, and the pass and place of its last run: 0 and None before one.
 
-    *failed*: its last run raised; *freed*: a pass without ``retain_graph`` ran it; *ran*: others did.
+    *failed*: its last run raised; *skipped*: somebody let the pass go on without it, in place of its last run;
+    *freed*: a pass without ``retain_graph`` ran it; *ran*: others did.
     """
 
-    state: NodeState
+    state: RowState
     pass_id: int
     order: int | None
 
 
 PENDING = Fate("pending", 0, None)
+_OTHERS: dict[int, RowState] = {Outcome.ERROR: "failed", Outcome.SKIPPED: "skipped"}
 
 
 def fates_of(growing: Growing, void: frozenset[int], nodes: Words) -> list[Fate]:
-    """The fate of each node; runs in the rows ``void`` were taken back, and those that were skipped do not count."""
+    """The fate of each node; runs in the rows ``void`` were taken back and do not count."""
     owner, rows = growing.index(Kind.RAN).all(nodes)
     runs = growing.records[rows]
-    counts = (runs[:, 6] != Outcome.SKIPPED) & ~np.isin(rows, sorted(void))
+    counts = ~np.isin(rows, sorted(void))
     owner, runs, rows = owner[counts], runs[counts], rows[counts]
     freed = _freed_by_record(growing, void, nodes)
     well = runs[:, 6] == Outcome.OK
     freed.update(owner[well][_frees(growing, runs[well, 2], rows[well])].tolist())
     fates = [PENDING] * len(nodes)
     for node, (_, _, pass_id, order, _, _, outcome, _) in zip(owner.tolist(), runs.tolist(), strict=True):
-        failed = outcome != Outcome.OK
-        fates[node] = Fate("failed" if failed else "freed" if node in freed else "ran", pass_id, order)
+        done: RowState = "freed" if node in freed else "ran"
+        fates[node] = Fate(_OTHERS.get(outcome, done), pass_id, order)
     return fates
 
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agdbg.events import Kind, Outcome
-from agdbg.graph.fold import LEAST_ADVANCED
 from agdbg.graph.row_calls import RowCalls
 from agdbg.graph.row_facts import facts_of
 from agdbg.graph.row_folds import Folding, Item, RowFolds
+from agdbg.graph.row_states import LEAST_ADVANCED
 from agdbg.protocol import vendor
 
 if TYPE_CHECKING:

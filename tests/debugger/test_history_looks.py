@@ -5,6 +5,7 @@ import pytest
 
 import agdbg_engine as ag
 from agdbg.engines import native
+from agdbg.events import Kind, Outcome
 from agdbg.hub.diagnosis import findings_body
 from agdbg.hub.history import History
 from agdbg.hub.neighbourhood import MOST, laid_out
@@ -204,6 +205,18 @@ def test_boxes_do_not_overlap_and_lines_lead_from_box_to_box(recording):
             assert len(line["xs"]) == consumer["layer"] - producer["layer"] + 1
             assert consumer["x"] <= line["xs"][0] < consumer["x"] + consumer["width"]
             assert producer["x"] <= line["xs"][-1] < producer["x"] + producer["width"]
+
+
+def test_a_node_that_was_skipped_last_is_skipped(recording):
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    total = (x * x).sum()
+    total.backward(retain_graph=True)
+    recording.flush()
+    times, summed = (row["node"] for row in History(recording.path).rows(0, 2)["rows"])
+    recording.emit(Kind.RAN, times, 2, 1, 0, 0, Outcome.SKIPPED, 0)
+    history = history_of(recording)
+    assert [(row["state"], row["pass"]) for row in history.rows(0, 2)["rows"]] == [("skipped", 2), ("ran", 1)]
+    assert history.state(summed) == "ran"
 
 
 def test_a_neighbourhood_that_is_too_big_is_cut(recording):

@@ -58,7 +58,7 @@ def texts_of(rows, counter_node=None, is_next=False, width=100, script=""):
 
 
 def test_a_row_says_all_without_colour():
-    states = ("pending", "ran", "freed", "failed", "next")
+    states = ("pending", "ran", "freed", "failed", "skipped", "next")
     marks = {text_of(row(state=state))[5] for state in states}
     assert len(marks) == len(states)
     assert text_of(row()).startswith("   ├─○ MulBackward0")

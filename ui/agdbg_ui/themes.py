@@ -42,6 +42,7 @@ NODE: dict[str, Look] = {
     "ran": Look("●", "$text-success", "ran"),
     "freed": Look("◌", ASIDE, "freed"),
     "failed": Look("✗", ALERT, "failed"),
+    "skipped": Look("⊘", "$text-accent", "skipped"),
     "next": Look("▶", NOTICE, "runs next"),
 }
 
