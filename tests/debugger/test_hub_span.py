@@ -1,8 +1,11 @@
 """Columns of an expression: bytes in a trace, code units of UTF-16 in the protocol."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from agdbg.hub.frames import Frame, Place, as_body
+from agdbg.hub.inspector import place_of
 from agdbg.hub.span import NOWHERE, span_of
 from agdbg.record.lookup import Site
 
@@ -46,3 +49,13 @@ def test_a_frame_has_the_columns_of_its_node():
     assert (body["column"], body["endLine"], body["endColumn"]) == (14, 7, 21)
     body = as_body(1, 0, Frame("node", 3), lambda node, phase: Place("ExpBackward0", "/m.py", 7))
     assert (body["column"], "endLine" in body) == (1, False)
+
+
+def test_before_hooks_the_place_of_a_node_is_that_of_the_first():
+    born = SimpleNamespace(op=SimpleNamespace(name="ExpBackward0"), site=site("h.exp()"))
+    hooks = {"tensor-hooks": [{"kind": "tensor", "name": "clip", "file": "/hooks.py", "line": 3}]}
+    history = SimpleNamespace(
+        live=SimpleNamespace(node={5: born}.get), hooks_in=lambda node, phase: hooks.get(phase, [])
+    )
+    assert place_of(history, 5, "tensor-hooks") == Place("ExpBackward0", "/hooks.py", 3, "clip")
+    assert place_of(history, 5, "apply") == place_of(history, 5) == Place("ExpBackward0", "/m.py", 7, "", (14, 7, 21))
