@@ -3,10 +3,11 @@
 import numpy as np
 
 from agdbg.events import ACCUMULATE_SEQUENCE, SAVED_EDIT, HookAction, Kind, Provenance, a_of, flags_of
+from agdbg.hub import recorded_values
 from agdbg.hub.wording import at, cut, is_leaf, node_words, pass_words
 from agdbg.protocol.vendor import Entry, Section
 from agdbg.record.facts import BumpFact, EdgeFact, NodeFact, SaveFact
-from agdbg.record.query import Facts
+from agdbg.record.live import LiveFacts
 from agdbg.record.rare import PackFact
 
 NOT_CAPTURED = "not captured"
@@ -17,7 +18,7 @@ SHOWN = 3
 class Inspection:
     """One node at one moment: as it was before the record ``before``."""
 
-    def __init__(self, facts: Facts, node: NodeFact, before: int) -> None:
+    def __init__(self, facts: LiveFacts, node: NodeFact, before: int) -> None:
         self._facts = facts
         self._node = node
         self._before = before
@@ -27,8 +28,9 @@ class Inspection:
         """All sections, those with nothing in them too, in the order in which they are shown."""
         return [
             _section("Gradients in", self._gradients_in()),
-            _section("Gradients out", [_entry(str(i), NOT_CAPTURED) for i, e in self._next() if e.node]),
+            _section("Gradients out", self._gradients_out()),
             _section("Saved tensors", [self._saved(save) for save in self._node.saves]),
+            _section("Storages", [_entry(save.slot, self._storage(save)) for save in self._node.saves if save.storage]),
             _section("Next edges", [_entry(str(i), self._edge(edge), "node") for i, edge in self._next()]),
             _section("Hooks", self._hooks()),
             _section("Node", self._about()),
@@ -45,7 +47,19 @@ class Inspection:
                 continue
             if row < self._before and not self._is_computed_anew(row, pass_id, output):
                 edits[output] = pass_id
-        return [_entry(str(nr), self._gradient(edits[nr])) for nr in sorted(edits)]
+        told = self._recorded("gradient in")
+        numbers = sorted({*edits, *told})
+        return [_entry(str(nr), self._gradient(edits.get(nr, 0)) + told.get(nr, "")) for nr in numbers]
+
+    def _gradients_out(self) -> list[Entry]:
+        told = self._recorded("gradient out")
+        return [_entry(str(nr), NOT_CAPTURED + told.get(nr, "")) for nr, edge in self._next() if edge.node]
+
+    def _recorded(self, what: str) -> dict[int, str]:
+        return recorded_values.gradients(self._facts, self._node.id, what, self._before)
+
+    def _storage(self, save: SaveFact) -> str:
+        return recorded_values.storage(self._facts, self._node, save)
 
     def _is_computed_anew(self, edit: int, pass_id: int, output: int) -> bool:
         """Whether a run that adds to the gradient was taken back after the edit, which is then gone as well."""
@@ -130,6 +144,8 @@ class Inspection:
             _entry("created", (at(node.site).strip() + where).strip() or "place not known"),
             _entry("ran in", self._ran_in()),
         ]
+        made = recorded_values.outputs(self._facts, node.id)
+        found += [_entry(f"output {number}" if len(made) > 1 else "output", words) for number, words in made.items()]
         name = self._facts.name_of_leaf(node.id)
         return [_entry("name", name), *found] if name else found
 

@@ -15,6 +15,8 @@ _NOT_YET = "not there yet"
 _NOT_SAVED = "not saved: no gradient needs it"
 #: What a trace says of a value, before what else it knows.
 _NOT_CAPTURED = "not captured"
+#: Before what it tells of a value that it has not, which says nothing beside the value.
+_RECORDED = "; recorded in "
 
 
 def place_of(history: Any, node: int, phase: str = "") -> Place:
@@ -111,7 +113,7 @@ class Merged:
                     continue
                 entry = _entry(str(which), _NOT_CAPTURED)
                 entries.append(entry)
-            remark = entry["value"].removeprefix(_NOT_CAPTURED)
+            remark = entry["value"].removeprefix(_NOT_CAPTURED).partition(_RECORDED)[0]
             entry.update({"value": _NOT_YET} if value is None else self._shown(value, what, which))
             entry["value"] += remark
 

@@ -21,6 +21,7 @@ Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 _NODE = np.uint64((1 << 48) - 1)
+_STORAGE = np.uint64((1 << 36) - 1)
 _KINDS = 256
 
 #: Entries of a run that is not merged any more; merging two that are shorter takes some 20 ms.
@@ -137,12 +138,18 @@ def _node_of(words: Words) -> Words:
     return words & _NODE
 
 
-#: Columns other than the id by which records are found, and what of the word counts: of an EDGE word the node.
+def _storage_of(words: Words) -> Words:
+    return words & _STORAGE
+
+
+#: Columns other than the id by which records are found, and what of the word counts: the node of an edge, the storage of a save.
 COLUMNS: dict[tuple[Kind, int], Callable[[Words], Words]] = {
     (Kind.TENSOR, 3): _node_of,
     (Kind.BORN, 4): _node_of,
     (Kind.BORN, 5): _node_of,
     (Kind.EDGE, 3): _node_of,
+    (Kind.BORN, 6): _storage_of,
+    (Kind.BORN, 7): _storage_of,
 }
 
 

@@ -53,6 +53,12 @@ class LiveFacts(Facts):
         names = names_of(self._named(3, node)) if node else []
         return names[0] if names else None
 
+    def savers(self, storage: int) -> list[int]:
+        """The nodes that saved something on a storage, ascending."""
+        told = self._growing.index(Kind.SAVED, 3).rows(storage)
+        born = [row for column in (6, 7) for row in self._growing.index(Kind.BORN, column).rows(storage)]
+        return sorted({int(self.trace.records[row, 1]) for row in (*told, *born)})
+
     def _named(self, column: int, number: int) -> list[TensorFact]:
         return [self.tensor(row) for row in self._growing.index(Kind.TENSOR, column).rows(number)]
 

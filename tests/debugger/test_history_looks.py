@@ -120,6 +120,23 @@ def test_a_norm_of_what_is_no_number_is_none(deep_recording):
         assert (profile["points"][0]["gradient"], profile["layers"][0]["norm"]) == (norm, norm)
 
 
+def test_a_node_tells_what_was_recorded_and_who_saved_the_same_memory(deep_recording):
+    h = ag.tensor([3.0, 4.0], requires_grad=True) * 1.0
+    a, b = h * h, h.exp()
+    (a * h + b).sum().backward()
+    history = history_of(deep_recording)
+    square, last = (row["node"] for row in history.rows(0, 10)["rows"] if row["op"] == "MulBackward0" and row["row"])
+    node = history.node(square)
+    told = {each["name"]: {entry["name"]: entry["value"] for entry in each["entries"]} for each in node["sections"]}
+    assert ", saved as other too, by " in told["Storages"]["self"]
+    assert f"by MulBackward0 #{last}" in told["Storages"]["self"]
+    assert told["Gradients in"]["0"] == "not captured; recorded in pass 1: norm 5  max |x| 4"
+    assert told["Gradients out"]["0"].startswith("not captured; recorded in pass 1: norm ")
+    assert told["Node"]["output"] == f"{a.dtype.name}[2]  norm 18.36  max |x| 16"
+    before = history.live.runs_of(square)[0].row - 3
+    assert history.node(square, before)["sections"][0]["entries"][0]["value"] == "not captured"
+
+
 def told_findings(recorder):
     body = findings_body(history_of(recorder), "", {})
     assert checker(vendor.FindingsBody, closed=True).problem(body) is None

@@ -161,6 +161,7 @@ def test_the_sections_of_a_node(recording):
         "Gradients in",
         "Gradients out",
         "Saved tensors",
+        "Storages",
         "Next edges",
         "Hooks",
         "Node",

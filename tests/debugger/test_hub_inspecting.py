@@ -138,7 +138,15 @@ def test_values_of_the_program_are_put_into_what_the_trace_knows(at_stop):
     assert body["gradient"] == 1.5
     assert request["node"] == nodes["h"]
     sections = {each["name"]: each["entries"] for each in body["sections"]}
-    assert list(sections) == ["Gradients in", "Gradients out", "Saved tensors", "Next edges", "Hooks", "Node"]
+    assert list(sections) == [
+        "Gradients in",
+        "Gradients out",
+        "Saved tensors",
+        "Storages",
+        "Next edges",
+        "Hooks",
+        "Node",
+    ]
     assert sections["Gradients in"][0]["value"] == VALUE["summary"]
     assert [each["value"] for each in sections["Gradients out"]] == ["not there yet", VALUE["summary"]]
     saved = sections["Saved tensors"][0]

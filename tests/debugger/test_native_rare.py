@@ -17,6 +17,7 @@ from agdbg.hub.eventlog import TOLD, EventLog
 from agdbg.hub.inspection import Inspection
 from agdbg.record import Facts, Recorder, Trace
 from agdbg.record.growing import Growing
+from agdbg.record.live import LiveFacts
 from agdbg.render.text import TextRenderer
 from agdbg_engine import events
 from agdbg_engine.autograd import Function, graph
@@ -82,8 +83,9 @@ def test_whoever_reads_such_a_trace_can(record, name):
     others = [each for each in told if each["kind"] not in ("module", "optimizer")]
     assert len(others) == sum(len(facts.rows(kind)) for kind in TOLD)
     assert all(each["text"] for each in told)
+    live = LiveFacts(facts.trace, growing)
     for n in facts.node_ids.tolist():
-        assert Inspection(facts, facts.node(n), len(facts.trace.records)).sections()
+        assert Inspection(live, facts.node(n), len(facts.trace.records)).sections()
     assert len(diagnose(facts)) == len(facts.errors) - sum(e.kind in UNDIAGNOSED for e in facts.errors)
 
 
@@ -243,7 +245,9 @@ def test_what_hooks_pack_and_unpack_is_told_with_the_node(record):
     assert [(u.node, u.pass_id) for u in facts.unpacks] == [(exp.id, 1), (mul.id, 1), (mul.id, 1)]
     assert [s.slot for s in mul.saves] == ["self", "other"]
     assert {p.slot for p in facts.packs_of(mul.id)} == {u.slot for u in facts.unpacks_of(mul.id)} == {"self", "other"}
-    saved = Inspection(facts, exp, len(facts.trace.records)).sections()[2]["entries"]
+    growing = Growing()
+    growing.grow(facts.trace.records)
+    saved = Inspection(LiveFacts(facts.trace, growing), exp, len(facts.trace.records)).sections()[2]["entries"]
     assert "kept by hooks at" in saved[0]["value"] and "unpacked 1 time" in saved[0]["value"]
 
 
