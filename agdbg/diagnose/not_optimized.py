@@ -15,6 +15,7 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.layers import enclosing_modules, root_of
 from agdbg.diagnose.leaves import Leaf, Leaves
+from agdbg.diagnose.plain_parameter import plain_parameters
 from agdbg.diagnose.source import expression
 from agdbg.diagnose.still_used import last_use, models_of
 from agdbg.diagnose.touched import last_touched
@@ -45,7 +46,7 @@ def findings(case: Case) -> list[Found]:
     if others is not None:
         return [others]
     hidden, late = _hidden(case, leaves, left), _late(case, leaves, left)
-    return [*hidden, *([late] if late is not None else [])]
+    return [*hidden, *([late] if late is not None else []), *plain_parameters(case, leaves)]
 
 
 def remarks(case: Case) -> list[Found]:

@@ -387,3 +387,37 @@ def test_an_optimizer_that_was_built_with_copies(linted, lines_of, copies):
 
 def test_an_optimizer_with_the_parameters_themselves_is_right(linted):
     assert linted(COPIED.replace("COPIES", "p")).lints == []
+
+
+PLAIN = """
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gamma = ag.ones(4, requires_grad=True)
+    def forward(self, x):
+        return x * self.gamma
+net = nn.Sequential(nn.Linear(3, 4), Scale(), nn.Linear(4, 1))
+opt = optim.SGD(net.parameters(), 0.1)
+for i in range(3):
+    opt.zero_grad(); net(ag.ones(5, 3)).pow(2).mean().backward(); opt.step()
+"""
+
+
+def test_a_plain_tensor_of_a_module_that_nothing_trains(linted, lines_of):
+    found = linted(PLAIN).only("not-optimized")
+    assert "`self.gamma` at line 7 gets gradients and no optimizer has it" in found.cause
+    assert (lines_of(found, "used"), lines_of(found, "optimizer")) == ([7], [9])
+    assert "nn.Parameter(...)" in found.fix and found.certainty == "likely"
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("ag.ones(4, requires_grad=True)", "nn.Parameter(ag.ones(4))"),
+        ("net.parameters()", "[*net.parameters(), net[1].gamma]"),
+        ("opt.step()", "opt.step(); net[1].gamma.data.sub_(0.1 * net[1].gamma.grad)"),
+        ("range(3)", "range(1)"),
+    ],
+)
+def test_a_plain_tensor_that_is_trained_is_right(linted, old, new):
+    assert linted(PLAIN.replace(old, new)).lints == []
