@@ -453,6 +453,9 @@ def test_a_gradient_that_is_seen_at_a_stop_stays_in_its_row(shown):
         )
         await screen.stop(6)
         await screen.until(lambda: screen.app.lanes.selected["gradient"] == 0.02)
+        for changed in (0.5, "nan", 0.02):
+            screen.app.lanes.note_gradient(7, changed)
+            assert screen.app.lanes.selected["gradient"] == changed
         await screen.until(lambda: "▅" in next(line for line in screen.lines() if "▶ │ ▶" in line))
         await screen.stop(5)
         await screen.until(lambda: screen.app.lanes.pages.row(6)["gradient"] == 0.02)

@@ -14,6 +14,7 @@ from textual.timer import Timer
 
 from agdbg.norm import Norm
 from agdbg.protocol.vendor import Folds, Row
+from agdbg_ui.amounts import is_bad
 from agdbg_ui.pages import Pages
 from agdbg_ui.text import Pieces, cells
 from agdbg_ui.themes import HERE, MARKED, NOTICE
@@ -145,9 +146,11 @@ class Lanes(Rows):
         await self._answered.wait()
 
     def note_gradient(self, node: int, norm: Norm | None) -> None:
-        """The gradient that arrives at a node at a stop is known, in a recording that has none."""
+        """The gradient that arrives at a node at a stop is known, in a recording that has none, or it was changed at one."""
         row = self.selected
-        if norm is None or row is None or row["node"] != node or row["gradient"] is not None:
+        if norm is None or row is None or row["node"] != node or row["gradient"] == norm:
+            return
+        if row["gradient"] is not None and not is_bad(norm) and node not in self._gradients:
             return
         while len(self._gradients) >= _GRADIENTS:
             del self._gradients[next(iter(self._gradients))]
