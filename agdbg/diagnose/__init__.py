@@ -31,6 +31,7 @@ from agdbg.diagnose import (
     strict_write,
     unused_input,
     wrong_gradient,
+    zero_gradient,
 )
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
@@ -75,6 +76,7 @@ LINTS: tuple[Diagnosis, ...] = (
     nonfinite.findings,
     no_gradient.findings,
     nonleaf.findings,
+    zero_gradient.findings,
     not_optimized.findings,
     silent_write.findings,
     flow.findings,

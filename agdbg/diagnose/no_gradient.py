@@ -7,6 +7,7 @@ Needs: TENSOR (names; whether a gradient is required), edges, PASS_STARTED and R
 parameters SHAPE, for zeros SUMMARY.
 """
 
+from agdbg.diagnose import zero_gradient
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Evidence, Finding, Found
 from agdbg.diagnose.given_names import given_name
@@ -45,7 +46,9 @@ def findings(case: Case) -> list[Found]:
 def remarks(case: Case) -> list[Found]:
     """What there is to know of the other leaves: frozen, left out on purpose, with gradients of zeros."""
     leaves = Leaves(case)
+    zeroed = zero_gradient.told(case, leaves)
     told = [each for each in fates(case, leaves) if each.how != "gradient" and not _is_wrong(case, leaves, each)]
+    told = [each for each in told if each.leaf.storage not in zeroed]
     groups = [group for group in _groups(told) if group[0].leaf.name or group[0].how == "zeros"]
     return [_found(case, leaves, group, meant=True) for group in groups]
 

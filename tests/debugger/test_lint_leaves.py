@@ -199,8 +199,8 @@ def test_34_none_is_not_zero(linted):
 
 def test_34_rounding_has_a_gradient_of_zeros(linted):
     ran = linted(NET + "net[2](net[0](x).round()).sum().backward()\nopt.step()")
-    (found,) = ran.remarked("zero-gradient")
-    assert "`0.weight` and `0.bias` get a gradient that is zero" in found.cause
+    assert "`0.weight` and `0.bias` get gradients of zeros alone" in ran.only("zero-gradient").cause
+    assert not [each for each in ran.remarks if each.kind == "zero-gradient"]
 
 
 # ----- copies that are no leaves -----
@@ -421,3 +421,37 @@ def test_a_plain_tensor_of_a_module_that_nothing_trains(linted, lines_of):
 )
 def test_a_plain_tensor_that_is_trained_is_right(linted, old, new):
     assert linted(PLAIN.replace(old, new)).lints == []
+
+
+FLAT = "net = nn.Linear(3, 3)\nout = nn.Linear(3, 1)\nh = net(ag.ones(4, 3))\nHOW\nout(y).mean().backward()\n"
+
+
+@pytest.mark.parametrize("how", ["y = ag.round(h)", "y = ag.sign(h)", "y = h.floor()"])
+def test_an_op_whose_derivative_is_zero_everywhere(linted, lines_of, how):
+    found = linted(FLAT.replace("HOW", how)).only("zero-gradient")
+    assert "`weight` and `bias` get gradients of zeros alone" in found.cause and found.certainty == "likely"
+    assert lines_of(found, "zeros") == [5]
+
+
+def test_a_gradient_that_passes_straight_through_is_right(linted):
+    assert linted(FLAT.replace("HOW", "y = h + (ag.round(h) - h).detach()")).lints == []
+
+
+DEAD = """
+net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+with ag.no_grad():
+    net[0].bias.fill_(BIAS)
+opt = optim.SGD(net.parameters(), 0.01)
+for i in range(3):
+    opt.zero_grad(); net(ag.ones(4, 3)).pow(2).mean().backward(); opt.step()
+"""
+
+
+def test_a_relu_that_is_never_active(linted):
+    found = linted(DEAD.replace("BIAS", "-100.")).only("zero-gradient")
+    assert "in layer `1` (ReLU)" in found.cause and found.certainty == "possible"
+    assert "inactive everywhere in 3 passes" in found.cause
+
+
+def test_a_relu_that_is_active_is_right(linted):
+    assert linted(DEAD.replace("BIAS", "1.")).lints == []
