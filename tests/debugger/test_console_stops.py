@@ -131,10 +131,8 @@ def test_log_and_conditions_know_grads_and_grad(console_stage):
     console.do(
         "log mul {grads[0].tolist() == grad.tolist()}", "break exp backward if grads[0].sum() > 0 and grad is not None"
     )
-    assert console.do("run").splitlines()[:2] == [
-        "<grads[0].tolist() == grad.tolist(): IndexError: list index out of range>",
-        "breakpoint 2: before ExpBackward0, node 2 of 5 of backward()",
-    ]
+    first = console.do("run").splitlines()[0]  # nothing is said in forward, where there are no gradients
+    assert first == "breakpoint 2: before ExpBackward0, node 2 of 5 of backward()"
     assert "True" in console.do("c").splitlines()
 
 

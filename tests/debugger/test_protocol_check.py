@@ -38,7 +38,7 @@ REFUSED = [
     (
         "agdbg/rows",
         {"start": 0, "count": 9, "thread": 1},
-        "agdbg/rows: there is no field thread, here 1; the fields are: start, count, threadId",
+        "agdbg/rows: there is no field thread, here 1; the fields are: start, count, threadId, folds",
     ),
     ("agdbg/status", {"x": 1}, "agdbg/status: there is no field x, here 1; the fields are: none"),
     ("agdbg/graph", {"start": 0, "count": 9, "pass": "1"}, 'agdbg/graph: pass is "1"; expected an integer'),
