@@ -216,15 +216,18 @@ def test_without_colours_the_expression_is_underlined(monkeypatch):
 
 def test_an_expression_beyond_the_pane_is_shifted_into_it():
     line = "z = " + "aaaa + " * 12 + "h.sigmoid() + 1"
+    text = f"{line}\nbelow = {line}"
     at = line.index("h.sig") + 1
 
     async def script(app, pilot):
-        app.pane.show(Spot("/m.py", 1, column=at, end_line=1, end_column=at + 11), line, {})
+        app.pane.show(Spot("/m.py", 1, column=at, end_line=1, end_column=at + 11), text, {})
         assert meant(app.pane, 1) == "h.sigmoid()"
-        app.pane.show(Spot("/m.py", 1, column=1, end_line=1, end_column=2), line, {})
+        assert seen(app.pane)[1].startswith("  1 ▶ …")
+        assert seen(app.pane)[2].startswith("  2   below = z")  # only the current line is shifted
+        app.pane.show(Spot("/m.py", 1, column=1, end_line=1, end_column=2), text, {})
         assert seen(app.pane)[1].startswith("  1 ▶ z = aaaa")
-        app.pane.show(Spot("/m.py", 1, column=5, end_line=1, end_column=at + 11), line, {})
-        assert seen(app.pane)[1].startswith("  1 ▶ aaaa + aaaa")
+        app.pane.show(Spot("/m.py", 1, column=5, end_line=1, end_column=at + 11), text, {})
+        assert seen(app.pane)[1].startswith("  1 ▶ …aaaa + aaaa")
 
     drive(SourcePane(), script, size=(38, 5))
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from agdbg.render.clean import ELLIPSIS
 from agdbg_ui.highlight import Highlighter
 from agdbg_ui.spots import NOWHERE, Spot
 from agdbg_ui.text import Pieces, cells, fit, safe, shorten, shorten_start, width_of
@@ -66,7 +67,8 @@ class SourcePane(Rows):
         self._marks: dict[int, str] = {}
         self._highlighter = Highlighter([], python=False)
         self._shifted = 0
-        self._reached_for = 0  # the width of the pane for which the lines were shifted
+        self._reached = 0  # how far the current line alone is shifted
+        self._reached_for = 0  # the width of the pane for which it was
 
     @property
     def path(self) -> str:
@@ -114,7 +116,7 @@ class SourcePane(Rows):
 
     def _load(self, spot: Spot, text: str | None) -> None:
         self._text = text
-        self._shifted = 0
+        self._shifted = self._reached = 0
         self._first = 1 if text is not None else max(spot.line, 1)
         self._lines = text.split("\n") if text is not None else [spot.known] if spot.known else []
         if text is not None and text.endswith("\n"):
@@ -146,9 +148,15 @@ class SourcePane(Rows):
         """Mark, number, arrow and code; notes at the right."""
         number = index + self._first
         gutter = self._gutter(number)
-        code = _shifted(self._marked(index), self._shifted)
+        code = self._in_sight(index)
         note = self._note(number, width)
         return [*_cut(gutter + code, width - width_of(note)), *note] if note else [*gutter, *code]
+
+    def _in_sight(self, index: int) -> Pieces:
+        """The line from where it is shown; the current one from what is meant of it."""
+        if index + self._first == self.line and self._reached > self._shifted:
+            return [(ELLIPSIS, FAINT), *_shifted(self._marked(index), self._reached + 1)]
+        return _shifted(self._marked(index), self._shifted)
 
     def _note(self, number: int, width: int) -> Pieces:
         note = "".join(f"  {NOTE_MARK} {safe(text)}" for text in self._notes(number))
@@ -165,16 +173,17 @@ class SourcePane(Rows):
         return self._highlighter.shown_part(index, part) if any(part) else part
 
     def _reach(self) -> None:
-        """Shift long lines no further than needed to see what is meant; its beginning where it is longer than the pane."""
+        """Shift the current line no further than needed to see what is meant; its beginning where it is longer than the pane."""
         index, width = self.line - self._first, self.inner_width
-        self._shifted, self._reached_for = 0, width
+        self._shifted, self._reached, self._reached_for = 0, 0, width
         if not width or not 0 <= index < len(self._lines):
             return
         start, end = self._part(index)
         room = width - width_of(self._gutter(self.line)) - width_of(self._note(self.line, width))
         shown = "".join(text for text, _ in self._highlighter.line(index))
-        while self._shifted < start and cells(shown[self._shifted : end]) >= room:
-            self._shifted += min(_SHIFT, start - self._shifted)
+        last = start - 1  # the character before it makes room for the ellipsis
+        while self._reached < last and cells(shown[self._reached : end]) >= room:
+            self._reached += min(_SHIFT, last - self._reached)
 
     def row_background(self, index: int) -> str:
         """The current line stands out."""
@@ -210,7 +219,7 @@ class SourcePane(Rows):
     def action_shift(self, by: int) -> None:
         """See more of long lines."""
         longest = max((len(line) for line in self._seen_lines()), default=0)
-        self._shifted = max(0, min(self._shifted + by * _SHIFT, longest - _SHIFT))
+        self._shifted, self._reached = max(0, min(self._shifted + by * _SHIFT, longest - _SHIFT)), 0
         self.rows_changed()
 
     def _seen_lines(self) -> list[str]:
