@@ -184,7 +184,8 @@ def rng_states() -> dict[str, Any]:
 
 def _set_states(states: dict[str, Any]) -> None:
     for name, state in states.items():
-        default_for(device(name)).set_state(wrap(state))
+        found = default_generator if name == str(CPU) else _defaults.get(name) or default_for(device(name))
+        found.set_state(wrap(state))
 
 
 @contextmanager

@@ -34,6 +34,16 @@ def test_a_state_is_a_tensor_of_bytes_that_can_be_set():
     assert engine.rand(4).tolist() == [*first, after]
 
 
+def test_a_device_that_draws_no_more_leaves_the_state_of_the_cpu_alone(monkeypatch):
+    from agdbg_engine import random
+
+    monkeypatch.setitem(random._defaults, "cpu:7", engine.Generator().manual_seed(5))  # its backend is another now
+    engine.manual_seed(1)
+    with engine.random.fork_rng():
+        engine.manual_seed(2)
+    assert engine.rand(2).tolist() == engine.rand(2, generator=engine.Generator().manual_seed(1)).tolist()
+
+
 def test_generators_are_apart():
     engine.manual_seed(1)
     one, two = engine.Generator().manual_seed(5), engine.Generator().manual_seed(5)
