@@ -73,9 +73,9 @@ class Job:
     def _finish(self) -> None:
         """From here on nothing arrives any more."""
         with self._lock:
-            thread, self._thread, self._is_over = self._thread, None, True
-            if thread is not None:
-                _raise_in(thread, None)
+            self._is_over = True
+        if self._is_cancelled and self._has_begun:
+            _settle()
 
 
 class Worker:
@@ -119,10 +119,26 @@ class Worker:
             self._loop.post(lambda job=job, result=result, error=error: job.done(result, error))  # type: ignore[misc]  # mypy infers no lambda with defaults
 
 
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Let a thread raise an error at its next instruction; None: take back one that has not come yet."""
+class _Settled(BaseException):
+    """Has no meaning but that it has arrived."""
+
+
+def _settle() -> None:
+    """See to it that nothing is on its way to this thread: only one exception can be, and this one arrives here.
+
+    To take one back, as Python allows, would leave its interpreter in the belief that one is on its way: it looks for it at
+    every call from then on, and in CPython 3.11 a function that is traced would never begin.
+    """
+    try:
+        _raise_in(threading.get_ident(), _Settled)
+        while True:
+            pass
+    except _Settled:
+        return
+
+
+def _raise_in(thread: int, error: type[BaseException]) -> None:
+    """Let a thread raise an error at its next instruction."""
     import ctypes  # not before something is cancelled
 
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error)
-    )
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import sqlite3
+import sys
 import threading
 
 import pytest
@@ -104,6 +105,24 @@ def test_whenever_it_is_cancelled_the_worker_goes_on(bench):
     assert told[-1] == ("last", type(None))
     assert all(kind is type(None) or (result, kind) == (None, progress.Cancelled) for result, kind in told)
     assert sum(kind is type(None) for _, kind in told) >= 101
+
+
+def test_functions_can_be_traced_after_jobs_that_were_cancelled_or_not(bench):
+    for each in range(40):
+        job = bench.do(lambda each=each: sum(range(each * 30)))
+        if each % 2:
+            job.cancel()
+    bench.until(40)
+    done = []
+
+    def traced():
+        sys.settrace(lambda *told: None)
+        (lambda: done.append(True))()
+
+    thread = threading.Thread(target=traced, daemon=True)  # it would never end
+    thread.start()
+    thread.join(PATIENCE_S)
+    assert done
 
 
 def test_one_that_an_exception_passed_by_ends_at_its_next_report(bench):
