@@ -80,7 +80,7 @@ def test_writes_to_one_storage_and_to_all(capsys, trace, facts):
     one = ask(capsys, trace, "writes", "--storage", "2.bias")
     assert one and {row["names"] for row in one} == {"2.bias"}
     assert one == ask(capsys, trace, "writes", "--storage", str(one[0]["storage"]))
-    assert [(row["old"], row["new"]) for row in one] == [(0, 1), (1, 2)]
+    assert [(row["old"], row["new"]) for row in one] == [(1, 2), (2, 3)]  # a new parameter is at version 1
 
 
 def test_passes_errors_cuts_hooks_parameters_modules(capsys, trace):
