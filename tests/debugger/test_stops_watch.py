@@ -41,7 +41,7 @@ def test_a_parameter_by_its_name(program):
     writes = [each for each in stops if "version" in each and "without" not in each]
     steps, view = writes[:-1], writes[-1]
     assert len(steps) >= 2
-    assert f"line {program.line('opt.step()')}: " in steps[0] and "wrote to weight: version 0 to 1" in steps[0]
+    assert f"line {program.line('opt.step()')}: " in steps[0] and "wrote to weight: version 1 to 2" in steps[0]
     assert view.startswith(f"line {program.line('row.mul_(2)')}: mul_ wrote to weight: version")
     silent = [each for each in stops if "without" in each]
     assert len(silent) == 1
@@ -65,7 +65,7 @@ def test_conditions_hits_and_log_messages(program):
     )
     stops = told(program)
     assert len(stops) == 1 and "without a version bump" in stops[0]
-    assert [each.split()[1:] for each in program.said() if each.endswith("0 1")] == [["0", "1"]]
+    assert [each.split()[1:] for each in program.said() if each.endswith("1 2")] == [["1", "2"]]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_can_be_watched_at_a_stop(program, asked, description):
     if "of weight" in description:
         assert body["dataId"].startswith("storage:")
         assert program.watch(body["dataId"])[0]["verified"]
-        assert "wrote to weight: version 0 to 1" in program.go()["description"]
+        assert "wrote to weight: version 1 to 2" in program.go()["description"]
 
 
 def scope(program, name):
