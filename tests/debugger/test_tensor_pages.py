@@ -81,7 +81,9 @@ dtypes = st.sampled_from([np.float64, np.float32, np.float16, np.int64, np.uint8
 )
 def test_any_array_makes_a_page_that_is_json(array, rows, columns, step, index, at):
     with np.errstate(all="ignore"):
-        body = page(array, index, at, at, rows, columns, step) | {"compared": None}  # which is added where passes are known
+        body = page(array, index, at, at, rows, columns, step) | {
+            "compared": None
+        }  # which is added where passes are known
     assert checker(looks.TensorBody, closed=True).problem(json.loads(json.dumps(body, allow_nan=False))) is None
     assert len(body["values"]) <= rows
     assert all(len(line) <= columns for line in body["values"])
