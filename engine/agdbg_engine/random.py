@@ -134,8 +134,10 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Begin anew with a seed that nobody knows, and return it."""
-    return default_generator.seed()
+    """Begin anew, on all devices, with a seed that nobody knows, and return it."""
+    found = default_generator.seed()
+    manual_seed(found)
+    return found
 
 
 def initial_seed() -> int:
@@ -183,9 +185,12 @@ def rng_states() -> dict[str, Any]:
 
 
 def _set_states(states: dict[str, Any]) -> None:
+    """Go back to ``states``. A generator without one had drawn nothing by then: it begins anew, as it did at its first draw."""
     for name, state in states.items():
         found = default_generator if name == str(CPU) else _defaults.get(name) or default_for(device(name))
         found.set_state(wrap(state))
+    for name in _defaults.keys() - states.keys():
+        _defaults[name].manual_seed(default_generator.initial_seed())
 
 
 @contextmanager

@@ -190,3 +190,31 @@ def test_what_is_drawn_inside_a_fork_is_forgotten(drawing):
     with ag.random.fork_rng():
         inside = host(ag.rand(3, device="strict"))
     assert (host(ag.rand(3, device="strict")) == inside).all()
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_a_checkpoint_with_the_first_draw_of_the_device_draws_the_same_again(drawing, reentrant):
+    x = ag.ones(200, dtype=ag.float64, device="strict", requires_grad=True)
+    y = ag.utils.checkpoint.checkpoint(lambda x: ag.nn.functional.dropout(x, 0.5), x, use_reentrant=reentrant)
+    y.sum().backward()
+    assert (host(x.grad) == host(y.detach())).all()
+
+
+def test_the_first_draw_of_the_device_inside_a_fork_is_forgotten(drawing):
+    ag.manual_seed(2)
+    with ag.random.fork_rng():
+        ag.manual_seed(3)
+        other = host(ag.rand(3, device="strict"))
+    first = host(ag.rand(3, device="strict"))
+    ag.manual_seed(2)
+    assert (host(ag.rand(3, device="strict")) == first).all()
+    assert (first != other).all()
+
+
+def test_a_seed_that_nobody_knows_is_that_of_every_device(drawing):
+    ag.manual_seed(2)
+    ag.rand(3, device="strict")
+    assert ag.seed() == ag.initial_seed() == random.default_for(PLACE).initial_seed() != 2
+    first = host(ag.rand(3, device="strict"))
+    ag.manual_seed(ag.initial_seed())
+    assert (host(ag.rand(3, device="strict")) == first).all()
