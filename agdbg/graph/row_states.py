@@ -9,16 +9,17 @@ from agdbg.record.growing import Growing, Mask, Numbers, Words
 
 _FLAGS = np.uint64(8)
 
-RowState = Literal["pending", "ran", "freed", "failed", "skipped"]
+RowState = Literal["pending", "waiting", "ready", "running", "ran", "freed", "failed", "skipped"]
 #: The state of several nodes is the first of these that one of them has.
-LEAST_ADVANCED: tuple[RowState, ...] = ("failed", "pending", "skipped", "ran", "freed")
+LEAST_ADVANCED: tuple[RowState, ...] = ("failed", "running", "ready", "waiting", "pending", "skipped", "ran", "freed")
 
 
 class Fate(NamedTuple):
     """A node's state, and the pass and place of its last run: 0 and None before one.
 
     *failed*: its last run raised; *skipped*: somebody let the pass go on without it, in place of its last run;
-    *freed*: a pass without ``retain_graph`` ran it; *ran*: others did.
+    *freed*: a pass without ``retain_graph`` ran it; *ran*: others did. *waiting*, *ready* and *running*: see
+    :class:`~agdbg.hub.history.History`, which knows where somebody stands.
     """
 
     state: RowState
@@ -30,13 +31,14 @@ PENDING = Fate("pending", 0, None)
 _OTHERS: dict[int, RowState] = {Outcome.ERROR: "failed", Outcome.SKIPPED: "skipped"}
 
 
-def fates_of(growing: Growing, void: frozenset[int], nodes: Words) -> list[Fate]:
-    """The fate of each node; runs in the rows ``void`` were taken back and do not count."""
+def fates_of(growing: Growing, void: frozenset[int], nodes: Words, before: int | None = None) -> list[Fate]:
+    """The fate of each node, as the records before one tell; runs in the rows ``void`` were taken back and do not count."""
+    before = len(growing.records) if before is None else before
     owner, rows = growing.index(Kind.RAN).all(nodes)
     runs = growing.records[rows]
-    counts = ~np.isin(rows, sorted(void))
+    counts = ~np.isin(rows, sorted(void)) & (rows < before)
     owner, runs, rows = owner[counts], runs[counts], rows[counts]
-    freed = _freed_by_record(growing, void, nodes)
+    freed = _freed_by_record(growing, void, nodes, before)
     well = runs[:, 6] == Outcome.OK
     freed.update(owner[well][_frees(growing, runs[well, 2], rows[well])].tolist())
     fates = [PENDING] * len(nodes)
@@ -60,7 +62,7 @@ def _frees(growing: Growing, passes: Words, runs: Numbers) -> Mask:
     return found
 
 
-def _freed_by_record(growing: Growing, void: frozenset[int], nodes: Words) -> set[int]:
+def _freed_by_record(growing: Growing, void: frozenset[int], nodes: Words, before: int) -> set[int]:
     owner, rows = growing.index(Kind.FREED).all(nodes)
     pairs = zip(owner.tolist(), rows.tolist(), strict=True)
-    return {node for node, row in pairs if row not in void}
+    return {node for node, row in pairs if row not in void and row < before}

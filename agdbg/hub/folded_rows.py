@@ -9,6 +9,7 @@ from agdbg.graph.row_calls import RowCalls
 from agdbg.graph.row_facts import facts_of
 from agdbg.graph.row_folds import Folding, Item, RowFolds
 from agdbg.graph.row_states import LEAST_ADVANCED
+from agdbg.hub.moment import Moment
 from agdbg.protocol import vendor
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ class FoldedRows:
 
     # ----- rows -----
 
-    def page(self, folding: Folding, start: int, count: int) -> vendor.RowsBody:
+    def page(self, folding: Folding, start: int, count: int, at: Moment | None = None) -> vendor.RowsBody:
         """A page of items, each in the words of its last row, which as a rule is what the module gives."""
         view = self.folds.view(folding)
-        items = [view.item(at) for at in range(start, min(start + count, len(view)))]
+        items = [view.item(index) for index in range(start, min(start + count, len(view)))]
         last = np.array([each.end - 1 for each in items], np.int64)
-        single = self._history.told(self._history.graph_rows.without_lanes(last))
-        within = self._within([each for each in items if each.is_fold])
+        single = self._history.told(self._history.graph_rows.without_lanes(last), at)
+        within = self._within([each for each in items if each.is_fold], at)
         rows = [self._row(item, row, within.get(item)) for item, row in zip(items, single, strict=True)]
         return {"total": len(view), "start": start, "rows": rows, "pc": None, "pcNode": None}
 
@@ -74,7 +75,7 @@ class FoldedRows:
             "state": next(state for state in LEAST_ADVANCED if state in within.states),
         }
 
-    def _within(self, folds: list[Item]) -> dict[Item, Within]:
+    def _within(self, folds: list[Item], at: Moment | None) -> dict[Item, Within]:
         """Of each fold what is known of the rows in it that are looked at, and of all that failed."""
         found = {item: Within() for item in folds}
         if not folds:
@@ -82,7 +83,7 @@ class FoldedRows:
         rows = [_looked_at(item) for item in folds]
         owners = [item for item, mine in zip(folds, rows, strict=True) for _ in mine]
         nodes = self._history.graph_rows.nodes.nodes.now[np.concatenate(rows)].tolist()
-        fates = self._history.fates(nodes)
+        fates = self._history.fates(nodes, at)
         facts = facts_of(self._history.growing, self._history.live, nodes)
         for item, fate, fact in zip(owners, fates, facts, strict=True):
             within = found[item]
@@ -90,19 +91,19 @@ class FoldedRows:
             within.bad |= fact.bad
             within.saved = within.saved + fact.saved if within.saved is not None and fact.saved is not None else None
         long = [item for item in folds if item.end - item.start > LOOKED_AT]
-        failed = self._failed() if long else []
+        failed = self._failed(at) if long else []
         for item in long:
             found[item].saved = None
             if any(item.start <= row < item.end for row in failed):
                 found[item].states.add("failed")
         return found
 
-    def _failed(self) -> list[int]:
+    def _failed(self, at: Moment | None) -> list[int]:
         """The rows of nodes whose last run failed: they are few."""
         growing, nodes = self._history.growing, self._history.graph_rows.nodes
         ran = growing.records[growing.rows(Kind.RAN)]
         ids = np.unique(ran[ran[:, 6] == Outcome.ERROR, 1])
-        fates = self._history.fates(ids.tolist())
+        fates = self._history.fates(ids.tolist(), at)
         pairs = zip(nodes.find(ids).tolist(), fates, strict=True)
         return [row for row, fate in pairs if fate.state == "failed"]
 

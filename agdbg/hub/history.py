@@ -14,13 +14,15 @@ from agdbg.events import Kind
 from agdbg.explain.explanation import Explanation, explain_facts
 from agdbg.graph.row_facts import RowFacts, facts_of
 from agdbg.graph.row_folds import NOTHING_FOLDED, Folding
-from agdbg.graph.row_states import PENDING, Fate, fates_of
+from agdbg.graph.row_plans import Plans
+from agdbg.graph.row_states import PENDING, Fate, RowState, fates_of
 from agdbg.graph.rows import GraphRow, GraphRows
 from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
 from agdbg.hub.folded_rows import FoldedRows
 from agdbg.hub.hook_code import KINDS, hook_code
 from agdbg.hub.inspection import Inspection
+from agdbg.hub.moment import Moment
 from agdbg.hub.profile import Profiles
 from agdbg.hub.span import span_of
 from agdbg.hub.timeline import Timeline
@@ -54,6 +56,7 @@ class History:
         self._profiles = Profiles(self.growing, self.graph_rows)
         self._tree = Tree(self.growing, self.graph_rows.nodes)
         self.folded = FoldedRows(self)
+        self._plans = Plans(self.growing, self.graph_rows.nodes)
         self._drawings = Drawings(self.growing, self.graph_rows, self._badges)
         self.poll()
 
@@ -96,11 +99,13 @@ class History:
 
     # ----- rows -----
 
-    def rows(self, start: int, count: int, folding: Folding = NOTHING_FOLDED) -> vendor.RowsBody:
-        """A page of rows. What only a live stop knows is not in it: breakpoints, the counter, what is next."""
+    def rows(
+        self, start: int, count: int, folding: Folding = NOTHING_FOLDED, at: Moment | None = None
+    ) -> vendor.RowsBody:
+        """A page of rows as of a moment. What only a live stop knows is not in it: breakpoints, the counter, what is next."""
         if not folding.is_plain:
-            return self.folded.page(folding, start, count)
-        rows = self.told(self.graph_rows.page(start, count))
+            return self.folded.page(folding, start, count, at)
+        rows = self.told(self.graph_rows.page(start, count), at)
         return {"total": self.total, "start": start, "rows": rows, "pc": None, "pcNode": None}
 
     def place_of(self, node: int, folding: Folding = NOTHING_FOLDED) -> int | None:
@@ -108,12 +113,12 @@ class History:
         row = self.row_of(node)
         return row if row is None or folding.is_plain else self.folded.folds.view(folding).at(row)
 
-    def told(self, page: list[GraphRow]) -> list[vendor.Row]:
+    def told(self, page: list[GraphRow], at: Moment | None = None) -> list[vendor.Row]:
         """Rows with all that is known of them."""
         nodes = [row.node for row in page]
         leaves = list(dict.fromkeys(leaf for row in page for leaf in row.leaves))
-        fates = dict(zip(nodes, self.fates(nodes), strict=True))
-        badges = {badge["node"]: badge for badge in self._badges(leaves)}
+        fates = dict(zip(nodes, self.fates(nodes, at), strict=True))
+        badges = {badge["node"]: badge for badge in self._badges(leaves, at)}
         known = facts_of(self.growing, self._live, nodes)
         return [
             self._row(row, fates[row.node], [badges[leaf] for leaf in row.leaves], facts)
@@ -145,17 +150,31 @@ class History:
             "times": 0,
         }
 
-    def fates(self, nodes: list[int]) -> list[Fate]:
-        """What became of nodes. A leaf saves nothing, so it is never freed."""
-        fates = fates_of(self.growing, self._live.void_about(nodes), np.array(nodes, np.uint64))
-        pairs = zip(nodes, fates, strict=True)
-        return [
-            fate._replace(state="ran") if fate.state == "freed" and self.graph_rows.is_leaf(node) else fate
-            for node, fate in pairs
-        ]
+    def fates(self, nodes: list[int], at: Moment | None = None) -> list[Fate]:
+        """What became of nodes until a moment, or the end; at that moment a node that a pass has still to run is *ready* where all
+        gradients have come that it waits for, else *waiting*, and *running* when it has begun to run.
 
-    def _badges(self, leaves: list[int]) -> Iterator[vendor.Badge]:
-        for leaf, fate in zip(leaves, self.fates(leaves), strict=True):
+        A leaf saves nothing, so it is never freed. A node that is freed already stays so: to run it will be an error.
+        """
+        void, before = self._live.void_about(nodes), None if at is None else at.before
+        fates = fates_of(self.growing, void, np.array(nodes, np.uint64), before)
+        coming = {} if at is None else self._coming(nodes, at)
+        found = []
+        for node, fate in zip(nodes, fates, strict=True):
+            state = "ran" if fate.state == "freed" and self.graph_rows.is_leaf(node) else fate.state
+            found.append(fate._replace(state=state if state == "freed" else coming.get(node, state)))
+        return found
+
+    def _coming(self, nodes: list[int], at: Moment) -> dict[int, RowState]:
+        """The states of those that passes have begun, or have still to run."""
+        before = self.records if at.before is None else at.before
+        found: dict[int, RowState] = {}
+        for pass_id in reversed(at.passes):
+            found |= self._plans.coming(self._live, pass_id, nodes, before)
+        return found | dict.fromkeys(at.begun.intersection(nodes), "running")
+
+    def _badges(self, leaves: list[int], at: Moment | None = None) -> Iterator[vendor.Badge]:
+        for leaf, fate in zip(leaves, self.fates(leaves, at), strict=True):
             yield {"text": self._live.name_of_leaf(leaf) or "leaf", "node": leaf, "state": fate.state}
 
     def row_of(self, node: int) -> int | None:
@@ -189,8 +208,11 @@ class History:
 
     # ----- one node -----
 
-    def node(self, node: int, before_row: int | None = None) -> vendor.NodeBody | None:
-        """All that the trace tells about a node, as of the record ``before_row`` or of the end; None if it was not born."""
+    def node(self, node: int, before_row: int | None = None, at: Moment | None = None) -> vendor.NodeBody | None:
+        """All that the trace tells about a node, as of the record ``before_row`` or of the end; None if it was not born.
+
+        Its state is that of a moment.
+        """
         fact = self._live.node(node)
         if fact is None:
             return None
@@ -206,7 +228,7 @@ class History:
             "endLine": end_line,
             "endColumn": end_column,
             "text": fact.site.text,
-            "state": self.fates([node])[0].state,
+            "state": self.fates([node], at)[0].state,
             "gradient": facts_of(self.growing, self._live, [node])[0].gradient,
             "hooks": hook_code(self._live, node, before),
             "sections": Inspection(self._live, fact, before).sections(),

@@ -42,7 +42,7 @@ def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[st
     cursor = stops.cursor_of(number)
     before = cursor.position.row if cursor is not None and cursor.position is not None else None
     thread = stops.threads.current() if number is None else stops.threads.of(number)
-    following = stops.next_node(number)
+    following, moment = stops.next_node(number), stops.moment(number)
     link = thread.link if cursor is None and thread is not None and thread.stop is not None else None
 
     def merged(body: dict[str, Any]) -> Any:
@@ -59,7 +59,7 @@ def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[st
         return LATER
 
     def look(history: Any) -> dict[str, Any]:
-        body: dict[str, Any] | None = history.node(node, before)
+        body: dict[str, Any] | None = history.node(node, before, moment)
         if body is None:
             raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
         return body

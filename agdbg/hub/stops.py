@@ -11,6 +11,7 @@ from agdbg.hub.connection import Connection
 from agdbg.hub.cursor import Cursor
 from agdbg.hub.hitnews import HitNews
 from agdbg.hub.log import log
+from agdbg.hub.moment import Moment, moment_of
 from agdbg.hub.references import References
 from agdbg.hub.threads import ProgramThread, Stop, Threads
 
@@ -226,6 +227,15 @@ class Stops:
         """The node that runs next, or runs just now, where a thread stands; 0: none does."""
         node, is_next = self.counter(number)
         return node if is_next else 0
+
+    def moment(self, number: int | None) -> Moment | None:
+        """When a client looks at the graph that sees a thread stand; None: it does not stand."""
+        cursor = self.cursor_of(number)
+        if cursor is not None:
+            position = cursor.position
+            return None if position is None else moment_of(position.as_stop(), position.row)
+        thread = self.threads.current() if number is None else self.threads.of(number)
+        return moment_of(thread.stop) if thread is not None and thread.stop is not None else None
 
     @staticmethod
     def mark_next(shown: dict[str, Any], node: int, key: str = "node") -> None:

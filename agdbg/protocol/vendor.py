@@ -14,7 +14,7 @@ PREFIX = "agdbg/"
 
 Count = Annotated[int, Between(0, PAGE)]
 Start = Annotated[int, Between(0)]
-State = Literal["pending", "ran", "freed", "failed", "skipped", "next"]
+State = Literal["pending", "waiting", "ready", "running", "ran", "freed", "failed", "skipped", "next"]
 
 _Pass = TypedDict("_Pass", {"pass": int})
 _MaybePass = TypedDict("_MaybePass", {"pass": NotRequired[int]})

@@ -1,12 +1,15 @@
 """The lane view: rows on demand at a flat cost, following the program counter, and no work while nothing happens."""
 
 import asyncio
+from typing import get_args
 
 import pytest
 from agdbg_tests_driving import drive
 
+from agdbg.protocol.vendor import State
 from agdbg_ui.pages import PAGE, Pages
 from agdbg_ui.text import fit
+from agdbg_ui.themes import node_look
 from agdbg_ui.widgets.lane_columns import Columns
 from agdbg_ui.widgets.lane_row import row_pieces, widen
 from agdbg_ui.widgets.pass_profile import PassProfile
@@ -58,9 +61,9 @@ def texts_of(rows, counter_node=None, is_next=False, width=100, script=""):
 
 
 def test_a_row_says_all_without_colour():
-    states = ("pending", "ran", "freed", "failed", "skipped", "next")
+    states = get_args(State)
     marks = {text_of(row(state=state))[5] for state in states}
-    assert len(marks) == len(states)
+    assert len(marks) == len({node_look(state).word for state in states}) == len(states) and "?" not in marks
     assert text_of(row()).startswith("   ├─○ MulBackward0")
     assert text_of(row(state="next"), is_next=True).startswith(" ▶ ├─▶ ")
     assert text_of(row(breakpoint=True)).startswith("●  ")
@@ -74,6 +77,9 @@ def test_a_parameter_is_marked_when_its_gradient_was_added_and_when_it_is_next()
         {"text": "c", "node": 9, "state": "pending"},
     ]
     assert "[●w] [b] [▶c] " in text_of(row(badges=badges), counter_node=9, is_next=True)
+    states = ("waiting", "ready", "running")
+    waiting, ready, running = ([{"text": "w", "node": 7, "state": state}] for state in states)
+    assert [text_of(row(badges=each)).split()[2] for each in (waiting, ready, running)] == ["[w]", "[◕w]", "[◉w]"]
     assert "[w0] [w1] [w2] [w3] +2 " in text_of(
         row(badges=[{"text": f"w{i}", "node": i, "state": "pending"} for i in range(6)])
     )

@@ -39,6 +39,9 @@ class Look(NamedTuple):
 #: Of a node in a pass.
 NODE: dict[str, Look] = {
     "pending": Look("○", PLAIN, "pending"),
+    "waiting": Look("◔", LABEL, "waiting"),
+    "ready": Look("◕", "$text-warning", "ready"),
+    "running": Look("◉", NOTICE, "running"),
     "ran": Look("●", "$text-success", "ran"),
     "freed": Look("◌", ASIDE, "freed"),
     "failed": Look("✗", ALERT, "failed"),

@@ -15,13 +15,13 @@ def rows(call: Call) -> Body:
     stops, arguments = call.session.stops, call.arguments
     start, count = arguments["start"], arguments["count"]
     node, _ = stops.counter(arguments.get("threadId"))
-    following = stops.next_node(arguments.get("threadId"))
+    following, moment = stops.next_node(arguments.get("threadId")), stops.moment(arguments.get("threadId"))
 
     def page(history: Any) -> Body:
         from agdbg.hub.folded_rows import folding_of
 
         folding = folding_of(arguments.get("folds"))
-        body: dict[str, Any] = history.rows(start, count, folding)
+        body: dict[str, Any] = history.rows(start, count, folding, moment)
         return {**body, "pc": history.place_of(node, folding) if node else None, "pcNode": node or None}
 
     def marked(body: dict[str, Any]) -> Body:

@@ -50,7 +50,7 @@ def _pass_of(call: Call) -> int | None:
 def neighbourhood(call: Call) -> Body:
     """The boxes around a node."""
     node, hops = call.arguments["node"], call.arguments["hops"]
-    following = call.session.stops.next_node(None)
+    following, moment = call.session.stops.next_node(None), call.session.stops.moment(None)
 
     def look(history: Any) -> Body:
         def shape_of(each: int) -> str:
@@ -58,11 +58,15 @@ def neighbourhood(call: Call) -> Body:
             return found.text if found is not None else ""
 
         try:
-            return laid_out(
+            body = laid_out(
                 lambda within, start: history.graph(start, MOST, node=node, hops=within), shape_of, node, hops
             )
         except ValueError as error:
             raise Refused(f"agdbg/neighbourhood: {error}") from None
+        boxes = body["boxes"]
+        for box, fate in zip(boxes, history.fates([each["node"] for each in boxes], moment), strict=True):
+            box["state"] = fate.state
+        return body
 
     def marked(body: Body) -> Body:
         for box in body["boxes"]:

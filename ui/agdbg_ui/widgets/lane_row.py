@@ -28,7 +28,7 @@ _LANES = "$foreground 60%"
 _DIM = "$foreground 55%"
 _BADGES_SHOWN = 4
 #: States of a parameter that its badge shows by a mark.
-_MARKED = ("ran", "next", "failed", "skipped")
+_MARKED = ("ready", "running", "ran", "next", "failed", "skipped")
 _MOST_NAME, _LEAST_NAME = 60, 3
 #: Cells that a name of several needs, or fewer of them are shown.
 _LEAST_NAME_OF_SEVERAL = 12
