@@ -113,13 +113,17 @@ def numbers_drawn(device: str) -> None:
 
 
 def summary(backend: Any, device: str) -> None:
-    """What the kernel of the debugger finds."""
+    """What the kernels of the debugger find."""
     array = np.linspace(-3, 5, 100_003)
     array[[7, 9]] = np.nan, np.inf
     found = backend.summary(ag.tensor(array, device=device)._a)
     finite = array[np.isfinite(array)]
     np.testing.assert_allclose(found[:5], (np.sqrt((finite**2).sum()), 5.0, 1, 1, 7), rtol=1e-9)
     assert (found.low, found.high) == (-3.0, np.inf), found
+    low, high, mean = finite.min(), finite.max(), finite.mean()
+    spread = backend.spread(ag.tensor(array, device=device)._a, mean, np.linspace(low, high, 25))
+    np.testing.assert_allclose(spread.squares, ((finite - mean) ** 2).sum(), rtol=1e-9)
+    assert spread.zeros == (finite == 0).sum() and spread.counts == np.histogram(finite, 24)[0].tolist(), spread
 
 
 def streams(cuda: Any, device: str) -> None:

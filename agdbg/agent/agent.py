@@ -22,6 +22,7 @@ from agdbg.tell import tell
 
 if TYPE_CHECKING:
     from agdbg.agent.kept import KeptValues, Moment
+    from agdbg.agent.tensors import Measured
 
 
 class Command(NamedTuple):
@@ -74,7 +75,16 @@ class Scene(Protocol):
         """What is known of a node's gradients and saved tensors."""
 
     def array(self, node: int, what: str, which: int | str) -> Any:
-        """The array behind one of the values, ``None`` when there is none."""
+        """The array behind one of the values, where it lies; ``None`` when there is none."""
+
+    def pick(self, array: Any, positions: Any) -> Any:
+        """The elements of such an array at flat positions, as an array of NumPy."""
+
+    def measure(self, array: Any) -> "Measured":
+        """What all elements of such an array, of numbers, are like."""
+
+    def fetch(self, array: Any) -> Any:
+        """All of such an array, as an array of NumPy."""
 
     def moment(self, node: int) -> "Moment | None":
         """What a node is in its pass, so that the same one of another pass is known; ``None`` where no pass has it."""

@@ -16,6 +16,7 @@ OWN = frozenset({"node", "grad", "grads", "saved"})
 """Names that mean something of the stop, whatever the function that called ``backward()`` calls so."""
 MOST = 1000
 """Variables or elements in one answer."""
+_WINDOW = ("row", "column", "rows", "columns", "step")
 
 
 class Requests:
@@ -63,28 +64,31 @@ class Requests:
         return self.scene.values(int(request["node"]))
 
     def _elements(self, request: dict[str, Any]) -> dict[str, Any]:
-        from agdbg.agent.values import elements
+        from agdbg.agent.tensors import elements
 
-        array = self.scene.array(int(request["node"]), str(request["what"]), request["which"])
-        if array is None:
-            raise Refused("there is no value there")
-        return {"elements": elements(array, int(request["start"]), _count(request)), "total": int(array.size)}
+        array = self._array(request)
+        found = elements(array, int(request["start"]), _count(request), self.scene.pick)
+        return {"elements": found, "total": int(array.size)}
 
     def _tensor(self, request: dict[str, Any]) -> dict[str, Any]:
         from agdbg.agent.tensors import page
 
+        array = self._array(request)
+        index = [int(at) for at in request["index"]]
+        window: dict[str, Any] = {name: int(request[name]) for name in _WINDOW}
+        if not request.get("compare"):
+            return {**page(array, index, **window, pick=self.scene.pick, measure=self.scene.measure), "compared": None}
+        found = self.scene.moment(int(request["node"]))
+        if found is not None:
+            found = found._replace(place=(found.place, request["what"], request["which"]))
+        shown, compared = self._keeper().compare(found, self.scene.fetch(array))
+        return {**page(shown, index, **window), "dtype": str(array.dtype), "compared": compared}
+
+    def _array(self, request: dict[str, Any]) -> Any:
         array = self.scene.array(int(request["node"]), str(request["what"]), request["which"])
         if array is None:
             raise Refused("there is no value there")
-        shown, compared = array, None
-        if request.get("compare"):
-            found = self.scene.moment(int(request["node"]))
-            if found is not None:
-                found = found._replace(place=(found.place, request["what"], request["which"]))
-            shown, compared = self._keeper().compare(found, array)
-        window = {name: int(request[name]) for name in ("row", "column", "rows", "columns", "step")}
-        body = page(shown, [int(at) for at in request["index"]], **window)
-        return {**body, "dtype": str(array.dtype), "compared": compared}
+        return array
 
     def _locals(self, request: dict[str, Any]) -> dict[str, Any]:
         frame = self._frame(request)

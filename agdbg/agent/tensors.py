@@ -1,6 +1,8 @@
 """An array as a page of a screen: a bounded sample of a matrix in it, and what all of its elements are like."""
 
-from typing import Any
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,23 +10,86 @@ import numpy as np
 BINS = 24
 
 
-def page(array: Any, index: list[int], row: int, column: int, rows: int, columns: int, step: int) -> dict[str, Any]:
+class Measured(NamedTuple):
+    """What the finite elements of an array are like, in double precision; a complex one counts with its absolute value."""
+
+    low: float
+    high: float
+    mean: float
+    std: float
+    norm: float
+    zeros: int
+    nans: int
+    infs: int
+    first_bad: int
+    """Flat index of the first element that is not finite; -1 when all are."""
+    histogram: list[int]
+    """How many lie in each of :data:`BINS` parts of what is between ``low`` and ``high``; one number where they are the same."""
+
+
+def picked(array: Any, positions: Any) -> Any:
+    """The elements of an array of NumPy at flat ``positions`` in row-major order."""
+    return np.asarray(array).flat[positions]
+
+
+def elements(array: Any, start: int, count: int, pick: Callable[[Any, Any], Any] = picked) -> list[str]:
+    """Elements ``start`` to ``start + count`` in row-major order, as text."""
+    positions = np.arange(start, min(start + count, array.size))
+    return [str(each) for each in pick(array, positions).tolist()]
+
+
+def measured(array: Any) -> Measured:
+    """Go through a numeric array of NumPy that has elements."""
+    numbers = np.abs(array) if array.dtype.kind == "c" else array.astype(np.float64, copy=False)
+    numbers = numbers.reshape(-1)
+    finite = np.isfinite(numbers)
+    bad = np.flatnonzero(~finite)
+    kept = numbers[finite] if len(bad) else numbers
+    nans = int(np.isnan(numbers).sum())
+    others = {"nans": nans, "infs": len(bad) - nans, "first_bad": int(bad[0]) if len(bad) else -1}
+    if not kept.size:
+        return Measured(np.nan, np.nan, np.nan, np.nan, 0.0, 0, histogram=[], **others)
+    low, high = float(kept.min()), float(kept.max())
+    counts = np.histogram(kept, BINS, (low, high))[0].tolist() if is_wide(low, high) else [int(kept.size)]
+    with np.errstate(all="ignore"):
+        mean, std, norm = float(kept.mean()), float(kept.std()), float(np.sqrt((kept * kept).sum()))
+    return Measured(low, high, mean, std, norm, int((kept == 0).sum()), histogram=counts, **others)
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Whether what is between two numbers can be divided into parts."""
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(np.float64(high) - low) and high > low)
+
+
+def page(
+    array: Any,
+    index: list[int],
+    row: int,
+    column: int,
+    rows: int,
+    columns: int,
+    step: int,
+    *,
+    pick: Callable[[Any, Any], Any] = picked,
+    measure: Callable[[Any], Measured] = measured,
+) -> dict[str, Any]:
     """A page of an array.
 
     Args:
-        array: of any shape.
+        array: of any shape, wherever ``pick`` and ``measure`` can read it.
         index: places along all but the last two dimensions; missing ones are 0, and what is too big is the last.
         row, column: where the page begins in the matrix that is left.
         rows, columns: how much of it is told at most.
         step: each so many-th element; 0: as few as are left out so that all of the matrix fits.
+        pick: what gives elements at flat positions as an array of NumPy.
+        measure: what goes through all elements.
     """
-    array = np.asarray(array)
     where = [min(max(at, 0), size - 1) for at, size in zip(_filled(index, array.ndim - 2), array.shape, strict=False)]
-    matrix = _matrix(array[tuple(where)] if array.size else array.reshape(0), columns)
-    height, width = matrix.shape
+    height, width = array.shape[-2:] if array.ndim >= 2 and array.size else _lines(array.size, columns)
     steps = [step, step] if step else [-(-height // rows) or 1, -(-width // columns) or 1]
     row, column = (0, 0) if not step else (min(row, max(height - 1, 0)), min(column, max(width - 1, 0)))
-    shown = matrix[row :: steps[0], column :: steps[1]][:rows, :columns]
+    down, across = range(height)[row :: steps[0]][:rows], range(width)[column :: steps[1]][:columns]
     return {
         "dtype": str(array.dtype),
         "shape": list(array.shape),
@@ -35,59 +100,50 @@ def page(array: Any, index: list[int], row: int, column: int, rows: int, columns
         "column": column,
         "rowStep": steps[0],
         "columnStep": steps[1],
-        "values": [[_text(each) for each in line] for line in shown.tolist()],
-        **_statistics(array),
+        "values": _values(array, _first(where, array.shape), np.add.outer(np.multiply(down, width), across), pick),
+        **_statistics(array, measure),
     }
+
+
+def _first(where: list[int], shape: tuple[int, ...]) -> int:
+    """The flat position of the first element of the matrix that ``where`` chooses."""
+    return sum(at * math.prod(shape[axis + 1 :]) for axis, at in enumerate(where))
+
+
+def _lines(size: int, columns: int) -> tuple[int, int]:
+    """Height and width of a vector as a matrix: it goes on in the next line."""
+    width = max(min(columns, size), 1)
+    return -(-size // width), width
+
+
+def _values(array: Any, first: int, places: Any, pick: Callable[[Any, Any], Any]) -> list[list[str]]:
+    """Texts of the elements at ``places`` from the flat position ``first`` on; "" behind the last."""
+    places = places.astype(np.int64) + first
+    is_there = places < array.size
+    texts = iter([_text(each) for each in pick(array, places[is_there]).tolist()])
+    return [[next(texts) if there else "" for there in line] for line in is_there.tolist()]
 
 
 def _filled(index: list[int], length: int) -> list[int]:
     return [*index[: max(length, 0)], *[0] * max(length - len(index), 0)]
 
 
-def _matrix(array: Any, columns: int) -> Any:
-    """What is left as a matrix: a vector goes on in the next line."""
-    if array.ndim == 2:
-        return array
-    flat = array.reshape(-1)
-    width = max(min(columns, flat.size), 1)
-    missing = -flat.size % width
-    if not missing:
-        return flat.reshape(-1, width)
-    padded = np.full(flat.size + missing, None, object)
-    padded[: flat.size] = flat
-    return padded.reshape(-1, width)
-
-
 def _text(value: Any) -> str:
-    if value is None:
-        return ""
     if isinstance(value, bool):
         return "1" if value else "0"
     return f"{value:.5g}" if isinstance(value, float | complex) else str(value)
 
 
-def _statistics(array: Any) -> dict[str, Any]:
-    """Of all elements: a complex one counts with its absolute value."""
-    kind = array.dtype.kind
-    if kind not in "fiubc" or not array.size:
+def _statistics(array: Any, measure: Callable[[Any], Measured]) -> dict[str, Any]:
+    if array.dtype.kind not in "fiubc" or not array.size:
         return {"stats": [], "nans": 0, "infs": 0, "firstBad": None, "histogram": [], "low": "", "high": ""}
-    numbers = np.abs(array) if kind == "c" else array.astype(np.float64, copy=False)
-    numbers = numbers.reshape(-1)
-    finite = np.isfinite(numbers)
-    bad = np.flatnonzero(~finite)
-    kept = numbers[finite] if len(bad) else numbers
-    nans = int(np.isnan(numbers).sum())
-    first = [int(at) for at in np.unravel_index(int(bad[0]), array.shape)] if len(bad) else None
-    told: dict[str, Any] = {"stats": [], "nans": nans, "infs": len(bad) - nans, "firstBad": first}
-    if not kept.size:
-        return {**told, "histogram": [], "low": "", "high": ""}
-    low, high = float(kept.min()), float(kept.max())
-    with np.errstate(all="ignore"):
-        named = {
-            "min": low, "max": high, "mean": float(kept.mean()), "std": float(kept.std()),
-            "norm": float(np.sqrt((kept * kept).sum())), "zeros": float((kept == 0).sum()),
-        }  # fmt: skip
-    told["stats"] = [{"name": name, "value": f"{value:.5g}"} for name, value in named.items()]
-    is_wide = np.isfinite(high - low) and high > low
-    counts = np.histogram(kept, BINS, (low, high))[0].tolist() if is_wide else [int(kept.size)]
-    return {**told, "histogram": counts, "low": f"{low:.5g}", "high": f"{high:.5g}"}
+    found = measure(array)
+    first = None if found.first_bad < 0 else [int(at) for at in np.unravel_index(found.first_bad, array.shape)]
+    told: dict[str, Any] = {"nans": found.nans, "infs": found.infs, "firstBad": first, "histogram": found.histogram}
+    if found.nans + found.infs == array.size:
+        return {**told, "stats": [], "low": "", "high": ""}
+    named = {
+        "min": found.low, "max": found.high, "mean": found.mean, "std": found.std, "norm": found.norm, "zeros": found.zeros,
+    }  # fmt: skip
+    stats = [{"name": name, "value": f"{float(value):.5g}"} for name, value in named.items()]
+    return {**told, "stats": stats, "low": f"{found.low:.5g}", "high": f"{found.high:.5g}"}

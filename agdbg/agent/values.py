@@ -67,9 +67,3 @@ def preview(array: Any, threshold: int = 8) -> str:
     )
     line = " ".join(text.split())
     return line if len(line) <= PREVIEW else line[: PREVIEW - 1] + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def elements(array: Any, start: int, count: int) -> list[str]:
-    """Elements ``start`` to ``start + count`` in row-major order, as text."""
-    flat = np.asarray(array).reshape(-1)
-    return [str(each) for each in flat[start : start + count].tolist()]

@@ -12,7 +12,7 @@ from agdbg.agent.evaluate import Refused
 from agdbg.agent.kept import Moment
 from agdbg.engines.native_pdb import functions_of
 from agdbg.engines.native_saved import SavedValues, slot_named
-from agdbg.engines.native_values import described, on_host, shown
+from agdbg.engines.native_values import described, measured, on_host, picked, shown
 from agdbg_engine.device import beside
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, SavedTensor, saved_slots
@@ -109,7 +109,9 @@ class NativeScene:
         else:
             values = self._gradients_in(found, walk) if what == "in" else self._gradients_out(found, walk)
             value = values[int(which)] if 0 <= int(which) < len(values) else None
-        return None if value is None else on_host(_buffer(value))
+        return None if value is None else _buffer(value)
+
+    pick, measure, fetch = staticmethod(picked), staticmethod(measured), staticmethod(on_host)
 
     def moment(self, node: int) -> Moment | None:
         found, walk = self._find(node)

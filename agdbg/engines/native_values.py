@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from agdbg.agent import tensors
 from agdbg.agent.values import Value, preview, summary_text, told_norm, value_of
 from agdbg.engines.native_summary import device_of
 from agdbg_engine.device import array_module
@@ -61,3 +62,37 @@ def shown(array: Any) -> str:
             ends = [*range(_EDGE + 1), *range(length - _EDGE, length)]  # one more stands for what is left out
             array = array.take(array_module(array).asarray(ends), axis)
     return preview(on_host(array), 0 if many else _WHOLE)
+
+
+@at_home
+def picked(array: Any, positions: Any) -> Any:
+    """As :func:`agdbg.agent.tensors.picked`: of an array on a device those elements are fetched, in one copy."""
+    backend = device_of(array)
+    if backend is None:
+        return tensors.picked(array, positions)
+    xp, array = array_module(array), array if array.ndim else array.reshape(1)
+    places = tuple(xp.asarray(along) for along in np.unravel_index(positions, array.shape))
+    return backend.to_host(array[places])
+
+
+@at_home
+def measured(array: Any) -> tensors.Measured:
+    """As :func:`agdbg.agent.tensors.measured`: of an array on a device what two of its kernels found is fetched."""
+    backend = device_of(array)
+    found = None if backend is None else backend.summary(array)
+    if backend is None or found is None:
+        return tensors.measured(on_host(array))
+    others = {"nans": found.nans, "infs": found.infs, "first_bad": found.first_bad}
+    count = array.size - found.nans - found.infs
+    if not count:
+        return tensors.Measured(math.nan, math.nan, math.nan, math.nan, 0.0, 0, histogram=[], **others)
+    xp, norm = array_module(array), found.norm
+    numbers = xp.abs(array) if array.dtype.kind == "c" else array
+    if found.infs:  # which count in the range and the sum
+        found = backend.summary(xp.where(xp.isfinite(numbers), numbers, math.nan)) or found
+    is_wide = tensors.is_wide(found.low, found.high)
+    edges = np.linspace(found.low, found.high, tensors.BINS + 1) if is_wide else np.zeros(0)
+    mean = found.total / count
+    spread = backend.spread(numbers, mean, edges)
+    histogram, std = spread.counts or [count], math.sqrt(spread.squares / count)
+    return tensors.Measured(found.low, found.high, mean, std, norm, spread.zeros, histogram=histogram, **others)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .summaries import WORDS, Found, read
+from .summaries import WORDS, Found, Spread, read, read_spread
 
 if TYPE_CHECKING:
     from .fused import Fused
@@ -127,6 +127,18 @@ class Backend:
         """What the elements of ``array`` are, in one kernel and one copy to the host; ``None`` where there are no kernels."""
         words = self.ask(array)
         return None if words is None else self.answers([words])[0]
+
+    def ask_spread(self, array: Any, mean: float, edges: Any) -> Any:
+        """Begin to find how the finite elements of ``array`` lie about ``mean`` and between ``edges``, in one kernel: words there.
+
+        ``edges`` is an array of NumPy that begins with their smallest and ends with their largest, in equal steps. It may be empty.
+        """
+        raise NotImplementedError(f"device {self.kind} has no kernels")
+
+    def spread(self, array: Any, mean: float, edges: Any) -> Spread:
+        """What :meth:`ask_spread` finds, in one copy to the host; for arrays that :meth:`ask` has words for."""
+        with self.on(self.index_of(array)):
+            return read_spread(self.to_host(self.ask_spread(array, mean, edges)))
 
     draws = False
     """Whether random numbers are drawn on its devices; else on the host, and copied."""

@@ -27,6 +27,16 @@ class Found(NamedTuple):
     total: float
 
 
+class Spread(NamedTuple):
+    """How the finite elements of an array lie about: see ``Backend.spread``."""
+
+    squares: float
+    """Of their distances from a mean, added up."""
+    zeros: int
+    counts: list[int]
+    """How many lie between two edges and the next."""
+
+
 def read(words: Any) -> Found:
     """The meaning of eight words, on the host: squares, largest, NaNs, infinities, place of the first, low, high, sum."""
     squares, largest, total = words[[0, 1, 7]].view(np.float64).tolist()
@@ -35,6 +45,11 @@ def read(words: Any) -> Found:
     if low > high:  # no element, or all are NaN
         return Found(math.sqrt(squares), largest, nans, infs, bad, math.nan, math.nan, total)
     return Found(math.sqrt(squares), largest, nans, infs, bad, unordered(low), unordered(high), total)
+
+
+def read_spread(words: Any) -> Spread:
+    """The meaning of the words of a spread, on the host: squares, zeros, and as many counts as there are."""
+    return Spread(words[:1].view(np.float64).item(), int(words[1]), [int(each) for each in words[2:]])
 
 
 def ordered(value: float) -> int:

@@ -11,9 +11,10 @@ import pytest
 
 import agdbg_engine as ag
 from agdbg.agent.control import Settings
+from agdbg.agent.tensors import elements, page
 from agdbg.agent.values import value_of
 from agdbg.engines import native
-from agdbg.engines.native_values import described
+from agdbg.engines.native_values import described, measured, picked
 from agdbg.events import Kind
 from agdbg.record import Facts, Recorder, Trace
 
@@ -110,6 +111,48 @@ def test_a_tensor_is_shown_as_on_the_cpu_and_not_fetched(name, strict, monkeypat
     assert max(sizes) < max(array.size, 10)
 
 
+BIG = {
+    "matrix": np.random.default_rng(0).standard_normal((300, 200)), "float": np.linspace(-1, 1, 5000, dtype=np.float32).reshape(10, 50, 10),
+    "half": np.linspace(-3, 5, 900, dtype=np.float16), "inf": np.where(np.arange(900) % 7 == 3, -np.inf, np.arange(900.0)).reshape(30, 30),
+    "nan": np.where(np.arange(900) == 7, np.nan, 3.5), "both": np.array([np.nan, np.inf, 1.0, 2.0, 0.0] * 100).reshape(2, 250),
+    "bad": np.full((30, 30), np.nan), "same": np.full((40, 40), 2.0), "ints": np.arange(-600, 600).reshape(3, 4, 100),
+    "bools": np.arange(900) % 3 == 0, "complex": (np.arange(900.0) - 1j * np.arange(900)).reshape(30, 30), "turned": np.arange(600.0).reshape(20, 30).T,
+    "vector": np.arange(1003.0),
+}  # fmt: skip
+"""Arrays of which no page has all."""
+WINDOWS = [(0, 0, 6, 7, 0), (5, 3, 4, 9, 1), (998, 998, 9, 9, 2)]
+"""Row, column, rows, columns and step."""
+
+
+@pytest.mark.parametrize("name", BIG)
+def test_a_page_of_a_tensor_is_as_on_the_cpu_and_no_more_is_fetched(name, strict, monkeypatch):
+    fetched = []
+    get = strict.ndarray.get
+    monkeypatch.setattr(strict.ndarray, "get", lambda self: (fetched.append(self.size), get(self))[1])
+    array = BIG[name]
+    there = strict.put(array)
+    with strict.allowed_host_reads(), np.errstate(all="ignore"):
+        for window in WINDOWS:
+            fetched.clear()
+            body = page(there, [1], *window, pick=picked, measure=measured)
+            assert body == page(array, [1], *window)
+            shown = sum(each != "" for line in body["values"] for each in line)
+            assert fetched[0] == shown
+            assert len(fetched) <= 4  # elements, summary (once more without infinities), histogram
+            assert max(fetched[1:], default=0) <= 26
+        fetched.clear()
+        assert elements(there, 490, 20, picked) == elements(array, 490, 20)
+    assert fetched == [min(20, array.size - 490)]
+    assert strict.refusals == []
+
+
+def test_pages_of_arrays_without_dimensions_or_elements(strict):
+    with strict.allowed_host_reads():
+        for array in (np.array(2.5), np.zeros((0, 3)), np.zeros((2, 0))):
+            body = page(strict.put(array), [], 0, 0, 5, 5, 0, pick=picked, measure=measured)
+            assert body == page(array, [], 0, 0, 5, 5, 0)
+
+
 STOPPED = (
     LOADED
     + """
@@ -136,6 +179,12 @@ def test_a_stop_among_tensors_of_a_device(run_agent):
         "1.0",
         "2.0",
     ]
+    window = {"index": [], "row": 0, "column": 0, "rows": 9, "columns": 9, "step": 0}
+    told = hub.ask("tensor", node=stop["node"], what="saved", which="self", **window)
+    assert (told["values"], told["stats"][2]) == ([["1", "2"]], {"name": "mean", "value": "1.5"})
+    assert told == hub.ask("tensor", node=stop["node"], what="saved", which="self", compare=True, **window) | {
+        "compared": None
+    }
     assert "1.4142" in str(hub.ask("evaluate", expression="float(grad.norm())", frame=0))
     assert hub.ask("set", node=stop["node"], output=0, expression="[10.0, 100.0]")["value"]["preview"] == "[ 10., 100.]"
     status, out, err = hub.end()

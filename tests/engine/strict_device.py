@@ -524,6 +524,17 @@ class Strict(Backend):
         with self.on(array.device.id), np.errstate(all="ignore"):
             return ndarray(_words(array._host.ravel()))
 
+    def ask_spread(self, array, mean, edges):
+        """The words of the kernel, by NumPy."""
+        numbers = array._host.ravel()
+        numbers = (np.abs(numbers) if numbers.dtype.kind == "c" else numbers).astype(np.float64)
+        numbers = numbers[np.isfinite(numbers)]
+        with np.errstate(all="ignore"):
+            squares = np.array([((numbers - mean) ** 2).sum()]).view(np.uint64)
+        counts = np.histogram(numbers, len(edges) - 1, (edges[0], edges[-1]))[0] if len(edges) else []
+        words = [np.uint64((numbers == 0).sum()), *np.asarray(counts, np.uint64)]
+        return ndarray(np.concatenate([squares, np.array(words, np.uint64)]))
+
     def answers(self, words):
         """As on CUDA: whoever asks wants to read."""
         with allowed_host_reads():

@@ -1,4 +1,4 @@
-"""The summary of a tensor in one kernel: CUDA C, run here as C++ by threads that are played one after the other."""
+"""The summary of a tensor in one kernel, and its histogram in another: CUDA C, run here as C++ by threads that are played one after the other."""
 
 import ctypes
 import shutil
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agdbg_engine import summaries
-from agdbg_engine.cuda import summary
+from agdbg_engine.cuda import spread, summary
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 
@@ -48,31 +48,44 @@ extern "C" void launch(const NUMBER* x, ull n, ull* out, unsigned int blocks) {
     }
 }
 """
+SPREAD = r"""
+extern "C" void launch_spread(const NUMBER* x, ull n, double mean, const double* edges, ull* out, unsigned int blocks) {
+    barrier<> here(THREADS); meeting = &here; gridDim.x = blocks;
+    for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
+        vector<thread> all;
+        for (unsigned int i = 0; i < THREADS; i++) all.emplace_back([=] { threadIdx.x = i; spread(x, n, mean, edges, out); });
+        for (auto& one : all) one.join();
+    }
+}
+"""
 FEW = 8
 """Threads of a block."""
+BINS = 24
+
+
+def built(folder, source, **macros):
+    """The kernel and what launches it for each dtype, by its type code."""
+    if COMPILER is None:
+        pytest.skip("there is no C++ compiler")
+    (folder / "kernel.cpp").write_text(STAGE + source)
+    made = {}
+    for kind, name in summary.NAMES.items():
+        macros = {**macros, "NUMBER": name, "THREADS": FEW}
+        options = ["-std=c++20", "-O1", "-pthread", "-shared", "-fPIC", *(f"-D{k}={v}" for k, v in macros.items())]
+        command = [COMPILER, *options, "-o", f"{name}.so", "kernel.cpp"]
+        subprocess.run(command, cwd=folder, check=True, timeout=120)
+        made[kind] = ctypes.CDLL(str(folder / f"{name}.so"))
+    return made
 
 
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory):
-    if COMPILER is None:
-        pytest.skip("there is no C++ compiler")
-    folder = tmp_path_factory.mktemp("summary")
-    (folder / "summary.cpp").write_text(STAGE + summary.SOURCE + LAUNCH)
-    made = {}
-    for kind, name in summary.NAMES.items():
-        command = [
-            COMPILER,
-            "-std=c++20",
-            "-O1",
-            "-pthread",
-            f"-DNUMBER={name}",
-            f"-DTHREADS={FEW}",
-            "-shared",
-            "-fPIC",
-        ]
-        subprocess.run([*command, "-o", f"{name}.so", "summary.cpp"], cwd=folder, check=True, timeout=120)
-        made[kind] = ctypes.CDLL(str(folder / f"{name}.so"))
-    return made
+    return built(tmp_path_factory.mktemp("summary"), summary.SOURCE + LAUNCH)
+
+
+@pytest.fixture(scope="module")
+def spreads(tmp_path_factory):
+    return {bins: built(tmp_path_factory.mktemp("spread"), spread.SOURCE + SPREAD, BINS=bins) for bins in (0, BINS)}
 
 
 class Played:
@@ -148,4 +161,49 @@ def test_as_numpy(kernels, name, dtype, blocks):
     assert found[5:] == pytest.approx(tuple(counts[3:]), rel=1e-6, nan_ok=True)
     assert found.norm == pytest.approx(norm, rel=1e-6)
     assert found.largest == pytest.approx(largest, rel=1e-6)
+    assert played.launches == 1
+
+
+class PlayedSpread:
+    """As much of CuPy as a spread asks for."""
+
+    ascontiguousarray = staticmethod(np.ascontiguousarray)
+    array = staticmethod(np.array)
+
+    def __init__(self, spreads, blocks):
+        self.spreads, self.blocks, self.launches = spreads, blocks, 0
+
+    def RawKernel(self, source, name, options):
+        assert (source, name, options[1]) == (spread.SOURCE, "spread", f"-DTHREADS={summary.THREADS}")
+        kernel = self.spreads[int(options[2].partition("=")[2])][
+            {"-DNUMBER=float": "f", "-DNUMBER=double": "d"}[options[0]]
+        ]
+
+        def launch(grid, block, arguments):
+            self.launches += 1
+            x, n, mean, edges, out = arguments
+            pointer = [a.ctypes.data_as(ctypes.c_void_p) for a in (x, edges, out)]
+            sizes = ctypes.c_ulonglong(int(n)), ctypes.c_double(float(mean))
+            kernel.launch_spread(pointer[0], *sizes, *pointer[1:], ctypes.c_uint(self.blocks))
+
+        return launch
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.int64, np.bool_])
+@pytest.mark.parametrize("name", [*ARRAYS, "tenths"])
+def test_histograms_as_numpy(spreads, name, dtype, blocks):
+    array = np.arange(-50, 51) / 10 if name == "tenths" else ARRAYS[name]
+    with np.errstate(invalid="ignore"):
+        array = array.astype(dtype)
+    values = (np.abs(array) if array.dtype.kind == "c" else array).astype(np.float64).ravel()
+    values = values[np.isfinite(values)]
+    mean = float(values.mean()) if values.size else 0.0
+    is_wide = values.size > 0 and values.max() > values.min()
+    edges = np.linspace(values.min(), values.max(), BINS + 1) if is_wide else np.zeros(0)
+    played = PlayedSpread(spreads, blocks)
+    found = summaries.read_spread(spread.Spreads(played)(array, mean, edges))
+    assert found.squares == pytest.approx(((values - mean) ** 2).sum(), rel=1e-9, abs=1e-300)
+    assert found.zeros == (values == 0).sum()
+    assert found.counts == (np.histogram(values, BINS)[0].tolist() if is_wide else [])
     assert played.launches == 1

@@ -13,6 +13,7 @@ import numpy as np
 from ..backends import Backend, MemoryUse, register
 from ..rowwise import RowKernels
 from .memory import Peaks, out_of_memory
+from .spread import Spreads
 from .summary import Summaries
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Cuda(Backend):
         self.peaks = Peaks(self)
         self._kernels: dict[str, Callable[..., Any]] = {}
         self._summaries: Summaries | None = None
+        self._spreads: Spreads | None = None
         self._rows: RowKernels | None = None
 
     @property
@@ -78,6 +80,12 @@ class Cuda(Backend):
             self._summaries = Summaries(self.module)
         with self.on(self.index_of(array)):
             return self._summaries(array)
+
+    def ask_spread(self, array: Any, mean: float, edges: Any) -> Any:
+        if self._spreads is None:
+            self._spreads = Spreads(self.module)
+        with self.on(self.index_of(array)):
+            return self._spreads(array, mean, edges)
 
     def elementwise(self, formula: Fused) -> Callable[..., Any]:
         found = self._kernels.get(formula.name)

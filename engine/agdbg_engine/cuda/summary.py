@@ -83,6 +83,17 @@ extern "C" __global__ void summary(const NUMBER* x, unsigned long long n, unsign
 NAMES = {"f": "float", "d": "double"}
 
 
+def flattened(cupy: Any, array: Any) -> Any:
+    """The elements of ``array`` as a kernel reads them: side by side, with a dtype of :data:`NAMES`."""
+    flat = cupy.ascontiguousarray(abs(array) if array.dtype.kind == "c" else array).reshape(-1)
+    return flat if flat.dtype.char in NAMES else flat.astype(np.float64)
+
+
+def blocks(size: int) -> int:
+    """How many blocks of :data:`THREADS` threads go through so many elements."""
+    return min(MOST_BLOCKS, -(-size // THREADS)) or 1
+
+
 class Summaries:
     """The kernel for each dtype, compiled when first used."""
 
@@ -92,12 +103,9 @@ class Summaries:
 
     def __call__(self, array: Any) -> Any:
         """The words that tell of ``array``, on its device; complex numbers count by their absolute value."""
-        flat = self._cupy.ascontiguousarray(abs(array) if array.dtype.kind == "c" else array).reshape(-1)
-        if flat.dtype.char not in NAMES:
-            flat = flat.astype(np.float64)
+        flat = flattened(self._cupy, array)
         out = self._cupy.array(START)
-        blocks = min(MOST_BLOCKS, -(-flat.size // THREADS)) or 1
-        self._kernel(flat.dtype.char)((blocks,), (THREADS,), (flat, np.uint64(flat.size), out))
+        self._kernel(flat.dtype.char)((blocks(flat.size),), (THREADS,), (flat, np.uint64(flat.size), out))
         return out
 
     def _kernel(self, kind: str) -> Any:
