@@ -24,15 +24,21 @@ _ORDER: Final = "@" if sys.byteorder == "little" else "<"
 RECORD: Final = struct.Struct(_ORDER + "8Q")
 RAN_RECORD: Final = struct.Struct(_ORDER + "IIQQQQQQ8x")
 """A RAN record with word 0 in halves, the low one first, without the word that it does not use."""
+MORE_RECORD: Final = struct.Struct(_ORDER + "IIQQQQ24x")
+"""An EDGE or SAVED record, likewise."""
+INLINE: Final = 2
+"""So many edges and as many saves are in a BORN record itself; the others have records of their own."""
 HEADER: Final = _HEADER.pack(MAGIC, VERSION, RECORD_SIZE)
 
 
 def born_record(edges: int, saves: int) -> struct.Struct:
-    """A BORN record with only so many (at most 2) inline edges and saves; word 0, SITE_OP and the SAVE words are in halves.
+    """A BORN record with only so many edges and saves, at most :data:`INLINE`; word 0, SITE_OP and SAVE words are in halves.
 
     Each node has one such record, and integers of more than 30 bits are what costs most to make and to pack.
     """
-    return struct.Struct(_ORDER + "IIQQII" + "Q" * edges + "8x" * (2 - edges) + "II" * saves + "8x" * (2 - saves))
+    return struct.Struct(
+        _ORDER + "IIQQII" + "Q" * edges + "8x" * (INLINE - edges) + "II" * saves + "8x" * (INLINE - saves)
+    )
 
 
 def check_header(start: bytes, path: Path) -> bool:
