@@ -1,6 +1,6 @@
 """The records of the nodes that a pass runs: noted as times while they run, written many at once.
 
-To write one record costs half as much as to run a small node, to note two times an eighth. What is noted is written
+To write one record costs half as much as to run a small node, to note one time a sixteenth. What is noted is written
 before anything else is recorded, so that the order in the trace is the order in which things happened.
 """
 
@@ -62,7 +62,7 @@ class RunLog(engine_events.RunLog):
     def _tell(self) -> int:
         """Write what was noted; the caller holds the lock."""
         times = array("Q", self.times)
-        n = len(times) // 2
+        n = len(times) - 1
         if not n:
             return _FEW
         try:
@@ -72,9 +72,9 @@ class RunLog(engine_events.RunLog):
             return _FEW
         except Exception:
             engine_events.drop(self._sink)
-        del self.times[: 2 * n]
+        del self.times[:n]
         self.told += n
-        return min(_MORE * n, _MANY) if times[2 * n - 1] - times[0] < _SPAN_NS else _FEW
+        return min(_MORE * n, _MANY) if times[n] - times[0] < _SPAN_NS else _FEW
 
     def _write(self, nodes: Sequence[Node], times: array[int]) -> None:
         sink, first = self._sink, self._first + self.told
@@ -87,18 +87,18 @@ class RunLog(engine_events.RunLog):
             sink.tick()
             return
         for i, tag in enumerate(tags):
-            sink.append_run(self._thread, tag, self._pass, first + i, times[2 * i], times[2 * i + 1], 0)
+            sink.append_run(self._thread, tag, self._pass, first + i, times[i], times[i + 1], 0)
         sink.tick()
 
     def _block(self, first: int, tags: list[int], times: array[int]) -> bytes:
         """The records as :data:`~agdbg.record.format.RAN_RECORD` packs them: for more than a few NumPy is quicker."""
         n = len(tags)
-        spans = np.frombuffer(times, np.uint64, 2 * n)
+        clock = np.frombuffer(times, np.uint64, n + 1)
         records = np.zeros((n, WORDS), np.uint64)
         records[:, _HEAD] = head(Kind.RAN, self._thread)
         records[:, _TAG] = np.frombuffer(array("Q", tags), np.uint64)
         records[:, _PASS] = self._pass
         records[:, _ORDER] = np.arange(first, first + n)
-        records[:, _START] = spans[::2] - np.uint64(self._sink.recorder.start_ns)
-        records[:, _TOOK] = spans[1::2] - spans[::2]
+        records[:, _START] = clock[:-1] - np.uint64(self._sink.recorder.start_ns)
+        records[:, _TOOK] = np.diff(clock)
         return records.astype("<u8", copy=False).tobytes()

@@ -9,7 +9,7 @@ AccumulateGrad runs right after its last consumer, as in PyTorch, where it has t
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter_ns
@@ -20,6 +20,7 @@ import numpy as np
 
 from . import anomaly, errors, events, pinned, reentrant, several, streams, watching
 from .current import current as current
+from .events import RunLog
 from .grad_mode import mode, tangents_pass
 from .grad_slot import as_wanted
 from .hooks import LeafHooks, firing
@@ -247,17 +248,9 @@ class BackwardPass:
                 self.position = begun + len(nodes)
             elif log is not None:
                 try:
-                    note, many = log.times.append, log.tell()
-                    while operator.length_hint(coming):
-                        for node in islice(coming, many):
-                            started = perf_counter_ns()
-                            run_node(node)
-                            ended = perf_counter_ns()
-                            note(started)
-                            note(ended)
-                        many = log.tell()
+                    _run_noting(log, coming, run_node)
                 finally:
-                    self.position = begun + log.ran()
+                    self.position, started = begun + log.ran(), log.times[-1]
                     log.close()
             else:
                 for node in coming:
@@ -500,6 +493,17 @@ def _fast_runner(bp: BackwardPass) -> Callable[[Node], None]:
             general(node)
 
     return run_node
+
+
+def _run_noting(log: RunLog, coming: Iterator[Node], run_node: Callable[[Node], None]) -> None:
+    """Run the nodes that are ``coming``: each begins, but for what lies between two tellings, when the one before it ended."""
+    note, many = log.times.append, log.tell()
+    while operator.length_hint(coming):
+        log.times[-1] = perf_counter_ns()
+        for node in islice(coming, many):
+            run_node(node)
+            note(perf_counter_ns())
+        many = log.tell()
 
 
 def add(buffers: Buffers, key: Any, g: Any, shared: set[Any], summed: set[Any]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
@@ -28,14 +29,14 @@ class RunLog:
     """Times of nodes that ran well, noted by the engine for a sink that takes many at once. It must not raise."""
 
     def __init__(self) -> None:
-        self.times: list[int] = []
-        """When each node began and ended (``time.perf_counter_ns``), one after the other, since it was last told."""
+        self.times: list[int] = [time.perf_counter_ns()]
+        """When the first node that is not told yet began, then when each one ended (``time.perf_counter_ns``)."""
         self.told = 0
-        """How many nodes came before those."""
+        """How many nodes came before that one."""
 
     def ran(self) -> int:
         """How many nodes ran well since the log was begun."""
-        return self.told + len(self.times) // 2
+        return self.told + len(self.times) - 1
 
     def tell(self) -> int:
         """Take what was noted; return how many nodes may run until the next call."""
