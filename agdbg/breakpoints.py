@@ -57,8 +57,8 @@ def names_of_op(op: str) -> list[str]:
 
 
 def matches(pattern: str, names: Iterable[str]) -> bool:
-    """True when one of the ``names`` fits the pattern, as in ``fnmatch``; case matters."""
-    return any(fnmatchcase(name, pattern) for name in names)
+    """True when one of the ``names`` is the pattern, as ``params[0]``, or fits it as in ``fnmatch``; case matters."""
+    return any(name == pattern or fnmatchcase(name, pattern) for name in names)
 
 
 def node_number(pattern: str) -> int:

@@ -26,6 +26,7 @@ class Stop:
         number: that of the hub, or ours for a filter.
         is_on: it is not switched off.
         problem: why the hub cannot stop there.
+        waits: why it could not stop there so far.
         commands: those that are done when it has stopped.
         instead_of: the words of the one whose place it took.
     """
@@ -39,6 +40,7 @@ class Stop:
     number: int = 0
     is_on: bool = True
     problem: str = ""
+    waits: str = ""
     commands: list[str] = field(default_factory=list)
     instead_of: str = ""
 
@@ -52,6 +54,7 @@ class Stop:
         more = [told[name].format(value) for name, value in self.options.items() if value]
         state = [] if self.is_on else ["off"]
         problem = [f"cannot stop: {self.problem}"] if self.problem else []
+        problem += [f"has not stopped: {self.waits}"] if self.waits else []
         does = [f"does {' ; '.join(self.commands)}"] if self.commands else []
         return "  ".join([self.label, *more, *does, *state, *problem])
 
@@ -59,7 +62,7 @@ class Stop:
         """The same for programs."""
         return {
             "id": self.number, "kind": self.kind, "what": self.label, "enabled": self.is_on,
-            "verified": not self.problem, "message": self.problem, "commands": self.commands, **self.options,
+            "verified": not (self.problem or self.waits), "message": self.problem or self.waits, "commands": self.commands, **self.options,
         }  # fmt: skip
 
 
@@ -145,6 +148,10 @@ class Table:
                 self._gone.append(known)
             elif reason != "removed" and known is None:
                 self.stops += [found] if (found := _read(body)) is not None else []
+            elif known is not None and known.is_on:
+                _learn(known, body)
+                if known.waits:
+                    self._console.state.notes.append(f"breakpoint {known.number}: {known.words}")
 
     # ----- sending -----
 
@@ -157,7 +164,7 @@ class Table:
         bodies = self._answered(kind, file, chosen)
         for each, body in zip(chosen, bodies, strict=True):
             each.number = body.get("id", each.number) or self._own_number()
-            each.problem = "" if body.get("verified") else str(body.get("message") or "it cannot be set")
+            _learn(each, body)
 
     def _answered(self, kind: str, file: str, stops: list[Stop]) -> list[Body]:
         ask = self._console.ask
@@ -190,6 +197,13 @@ class Table:
         return 1001 + sum(1 for each in self.stops if each.number > 1000)
 
 
+def _learn(stop: Stop, body: Body) -> None:
+    """Take in whether the hub can stop there."""
+    told = "" if body.get("verified") else str(body.get("message") or "it cannot be set")
+    waits = body.get("reason") == "pending"
+    stop.problem, stop.waits = ("", told) if waits else (told, "")
+
+
 def _is_one(old: Stop, new: Stop) -> bool:
     """Whether two at a place are one: the hub has each filter of errors once only."""
     return old.kind == "filter" or old.options == new.options
@@ -205,9 +219,16 @@ _OPTIONS = ("condition", "hitCondition", "ignore", "logMessage", "temporary", "w
 
 def _read(body: Body) -> Stop | None:
     """A breakpoint that another client has set."""
-    problem = "" if body.get("verified") else str(body.get("message") or "")
     options = {name: body[name] for name in _OPTIONS if body.get(name) and (name, body[name]) != ("when", "both")}
-    known: Body = {"options": options, "number": body["id"], "problem": problem}
+    known: Body = {"options": options, "number": body["id"]}
+    made = _placed(body, known)
+    if made is not None:
+        _learn(made, body)
+    return made
+
+
+def _placed(body: Body, known: Body) -> Stop | None:
+    """The same, by where it is; ``None`` where nobody can tell."""
     if body.get("kind"):
         return Stop("event", body["kind"], f"event: {body['kind']}", **known)
     if body.get("dataId"):

@@ -118,7 +118,9 @@ class Driver:
             walk.run()
         finally:
             thread.walks.remove(walk)
-            self.passes_over += not thread.walks
+            if not thread.walks:
+                self.passes_over += 1
+                self.stops.waiting.pass_over()
             if thread.within is walk:  # which would keep the graph alive
                 thread.within = None
 

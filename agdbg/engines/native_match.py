@@ -24,6 +24,7 @@ class Matcher:
         names_of: what a node answers to besides its op: the names of its leaf, or its module.
         number_of: the number of a node.
         paths: the paths of all modules that there are.
+        met: told of the breakpoints on names that mean a node.
 
     Attributes:
         has_names, has_lines: whether there are breakpoints on names, and on lines.
@@ -35,6 +36,7 @@ class Matcher:
         names_of: NamesOf,
         number_of: Callable[[Node], int],
         paths: Callable[[], Iterable[str]],
+        met: Callable[[Numbers], object],
     ) -> None:
         self._functions = {
             when: [(f.id, f.name) for f in settings.functions if f.when in (when, "both")] for when in WHEN
@@ -48,6 +50,7 @@ class Matcher:
         for line in settings.sources:
             self._sources.setdefault((abspath(line.file), line.line), []).append((line.id, line.when))
         self._names_of, self._number_of, self._paths = names_of, number_of, paths
+        self._met = met
         self.has_names = any(self._functions.values())
         self.has_lines = bool(self._sources)
         self._functions_of: dict[tuple[str, type[Node]], Numbers] = {}
@@ -69,6 +72,8 @@ class Matcher:
         more: Numbers = []
         if node.leaf or self.means_modules(when):
             more = [number for name in self._names_of(node) for number in self._named(when, name)]
+            if more:
+                self._met(more)
         if self._by_number:
             more += self._by_number.get((when, self._number_of(node)), ())
         return list(dict.fromkeys([*found, *more])) if more else found
@@ -79,7 +84,13 @@ class Matcher:
         found = self._functions_of.get(key)
         if found is None:
             found = self._functions_of[key] = self._matching(when, names_of_op(node.name()))
+            self._met(found)
         return found
+
+    @property
+    def means_leaves(self) -> bool:
+        """Whether a function breakpoint may mean a leaf, which accumulates in backward."""
+        return bool(self._functions["backward"])
 
     def means_modules(self, when: str) -> bool:
         """Whether a function breakpoint means one of the modules that there are."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from agdbg.engines.native_variables import called
 from agdbg_engine.nn import naming
 from agdbg_engine.nn.module import Module
 from agdbg_engine.node import AccumulateGrad, Node
@@ -30,6 +31,7 @@ class Names:
         self._facts: Facts | None = None
         self._known_paths: tuple[int, frozenset[str]] = 0, frozenset()
         self._given: dict[int, str] = {}
+        self._variables: weakref.WeakKeyDictionary[AccumulateGrad, list[str]] = weakref.WeakKeyDictionary()
 
     # ----- nodes -----
 
@@ -41,15 +43,24 @@ class Names:
         self._module_of[node] = "" if module is None else self.path_of(module)
 
     def of_node(self, node: Node) -> list[str]:
-        """The names of the leaf whose gradient the node accumulates; of any other node the path of its module, if it has one."""
+        """The names of the leaf whose gradient the node accumulates; of any other node the path of its module, if it has one.
+
+        A leaf that is in no module goes by the variables that :meth:`look_at_variables` has found.
+        """
         if isinstance(node, AccumulateGrad):
-            return self._sink.names_of_leaf(node)
+            return self._sink.names_of_leaf(node) or self._variables.get(node, [])
         if not self._sink.modules_told:
             return []
         path = self._module_of.get(node)
         if path is None:
             path = self._module_of[node] = self._recorded(node)
         return [path] if path else []
+
+    def look_at_variables(self, order: Sequence[Node]) -> None:
+        """Find what the program calls the leaves among the nodes of a pass that have no names, in the thread that begins it."""
+        unnamed = [each for each in order if isinstance(each, AccumulateGrad) and not self._sink.names_of_leaf(each)]
+        if unnamed:
+            self._variables.update(called(unnamed, order))
 
     def _recorded(self, node: Node) -> str:
         """The module of a node that was built before anybody asked: the recording has it."""

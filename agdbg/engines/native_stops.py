@@ -14,8 +14,9 @@ from agdbg.engines.native_match import WHEN, Matcher
 from agdbg.engines.native_names import Names, models
 from agdbg.engines.native_quick import looking
 from agdbg.engines.native_spot import NativeSpot
+from agdbg.engines.native_waiting import Waiting
 from agdbg.engines.native_watch import Watches
-from agdbg_engine.backward import Abandoned
+from agdbg_engine.backward import Abandoned, BackwardPass
 from agdbg_engine.nn.module import Module
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.sites import where
@@ -70,6 +71,7 @@ class Stops:
         matcher: the breakpoints on names and lines that hold now.
         names: what things are called.
         watches: the watched memory.
+        waiting: the breakpoints on names that nothing is called by so far.
         every: whether every node of a pass is to be looked at.
         one_by_one: whether they must run one by one for that.
         at_births: whether a look at nodes that are built is wanted.
@@ -81,6 +83,7 @@ class Stops:
         self._driver = driver
         self.names = Names(driver.sink)
         self.watches = Watches(driver.sink, self.names)
+        self.waiting = Waiting(self._tell)
         self.every = self.one_by_one = self.at_births = self._looks_at_births = self.sees_all_births = False
         self._read(Settings())
         self._events = EventStops(driver.sink, self.names, self._happened, driver.agent.fail)
@@ -109,7 +112,9 @@ class Stops:
         self.at_births = self._looks_at_births or bool(self.matcher)
 
     def _read(self, settings: Settings) -> None:
-        self.matcher = Matcher(settings, self.names.of_node, self._driver.sink.number, self.names.paths)
+        self.waiting.take(settings)
+        number, met = self._driver.sink.number, self.waiting.met
+        self.matcher = Matcher(settings, self.names.of_node, number, self.names.paths, met)
         self.early = EarlyTests(settings, self._driver)
 
     @property
@@ -179,6 +184,12 @@ class Stops:
         return found.reason()
 
     # ----- between the nodes of a pass -----
+
+    def in_pass(self, bp: BackwardPass) -> dict[int, list[int]]:
+        """The breakpoints on names and lines that may stop a pass, by position."""
+        if self.matcher.means_leaves:
+            self.names.look_at_variables(bp.order)
+        return self.early.stops(self.matcher.stops(bp), bp.order)
 
     @property
     def stops_inside(self) -> bool:

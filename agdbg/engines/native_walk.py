@@ -89,7 +89,7 @@ class Walk:
         for_step = self.driver.passes_over if stops.early.use_step else 0
         if self._planned != (agent.seen, for_step):
             self._planned = agent.seen, for_step
-            self._stops = stops.early.stops(stops.matcher.stops(self.bp), self.bp.order)
+            self._stops = stops.in_pass(self.bp)
             self._ordered = sorted(self._stops)
         return None
 

@@ -13,12 +13,19 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Breakpoint:
-    """What all have; ``problem`` says why it cannot be hit, ``failure`` what went wrong with it since."""
+    """What all have.
+
+    Attributes:
+        problem: why it cannot be hit.
+        failure: what went wrong with it since.
+        waits: why it could not be hit so far.
+    """
 
     id: int
     rule: Rule
     problem: str
     failure: str = ""
+    waits: str = ""
 
     #: The names of the fields by which one that is asked for again keeps its id.
     KEY: ClassVar[tuple[str, ...]] = ()
@@ -29,9 +36,16 @@ class Breakpoint:
 
     def as_body(self) -> Body:
         """As the protocol has it."""
-        told = self.problem or self.failure
+        told = self.problem or self.waits or self.failure
         message = {"message": told} if told else {}
-        return {"id": self.id, "verified": not self.problem, **message, **self.rule.as_body(), **self.about()}
+        message |= {"reason": "pending"} if self.waits else {}
+        return {
+            "id": self.id,
+            "verified": not (self.problem or self.waits),
+            **message,
+            **self.rule.as_body(),
+            **self.about(),
+        }
 
     def about(self) -> Body:
         """Where it is, as the protocol has it."""

@@ -178,6 +178,10 @@ class Breakpoints:
         self._events = _failed(number, text, self._events)
         self._data = _failed(number, text, self._data)
 
+    def wait(self, number: int, text: str) -> None:
+        """Nothing is called so far as a breakpoint on a name says; with an empty ``text`` something is now."""
+        self._names = [replace(each, waits=text) if each.id == number else each for each in self._names]
+
     def stop_on_entry(self) -> None:
         """Stop before the first node of the first pass."""
         self._publish(replace(self._settings, entry=True))
@@ -231,9 +235,10 @@ class Breakpoints:
             if same not in made:
                 old = olds[same]
                 failure = old.failure if old is not None and old.rule == each.rule else ""
+                waits = old.waits if old is not None and not each.problem else ""
                 own = old.id if old is not None else self._number(number, used)
                 used.add(own)
-                made[same] = replace(each, id=own, failure=failure)
+                made[same] = replace(each, id=own, failure=failure, waits=waits)
             answers.append(made[same])
         return list(made.values()), answers
 

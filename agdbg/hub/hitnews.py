@@ -38,6 +38,12 @@ class HitNews:
             self._breakpoints.fail(value["breakpoint"], str(value.get("text", "")))
             self._telling.changed(self._clients())
 
+    def unmet(self, value: Any) -> None:
+        """Nothing is called by the name of a breakpoint so far, or with an empty text: something is now."""
+        if isinstance(value, dict) and isinstance(value.get("breakpoint"), int):
+            self._breakpoints.wait(value["breakpoint"], str(value.get("text", "")))
+            self._telling.changed(self._clients())
+
     def log(self, value: Any) -> None:
         """A log message; a client that does not keep up is told later how many it has missed."""
         if not isinstance(value, dict):

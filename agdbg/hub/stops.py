@@ -75,6 +75,8 @@ class Stops:
             self.news.log(value)
         elif what == "broken" and self.news is not None:
             self.news.broken(value)
+        elif what == "unmet" and self.news is not None:
+            self.news.unmet(value)
         elif what == "recording":
             log(f"the program records: {value}")
 

@@ -144,7 +144,12 @@ class Breakpoints:
 def _refused(body: Body, at: int) -> str:
     """Why one of those that were asked for can never stop the program; "" when it can."""
     answer = body["breakpoints"][at]
-    return "" if answer.get("verified") else str(answer.get("message") or "")
+    return "" if answer.get("verified") or _waits(answer) else str(answer.get("message") or "")
+
+
+def _waits(breakpoint: Body) -> bool:
+    """Whether it will stop the program once there is something that is called so."""
+    return breakpoint.get("reason") == "pending"
 
 
 def _path(breakpoint: Body) -> str:
@@ -183,6 +188,6 @@ def _again(breakpoint: Body, key: str) -> Body:
     One that the hub has refused must not become one that stops the program: it gets a condition that is none.
     """
     wanted = {key: breakpoint[key], **{name: breakpoint[name] for name in OPTIONS if name in breakpoint}}
-    if breakpoint["verified"] or "condition" in wanted:
+    if breakpoint["verified"] or _waits(breakpoint) or "condition" in wanted:
         return wanted
     return {**wanted, "condition": breakpoint.get("message") or "refused"}
