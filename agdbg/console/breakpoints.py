@@ -60,9 +60,10 @@ class Stop:
 
     def as_json(self) -> Body:
         """The same for programs."""
+        told = self.problem or self.waits
         return {
             "id": self.number, "kind": self.kind, "what": self.label, "enabled": self.is_on,
-            "verified": not (self.problem or self.waits), "message": self.problem or self.waits, "commands": self.commands, **self.options,
+            "verified": not told, "message": told, "commands": self.commands, **self.options,
         }  # fmt: skip
 
 
