@@ -264,21 +264,15 @@ class BackwardPass:
                     self.position += 1
         except Abandoned:
             raise
-        except FreedAccess as access:
-            running = nodes[-1 - operator.length_hint(coming)]
-            raise self._failed(errors.backward_twice(running, access.freed), running, started) from None
-        except ValueError as error:
-            begun = len(nodes) - operator.length_hint(coming)
-            failed = nodes[begun - 1] if begun else None
-            told = None if failed is None or failed.user_code or failed.hooks else errors.unfit_shapes(error, failed)
-            if told is None:
-                self._failed(error, failed, started)
-                raise
-            raise self._failed(told, failed, started) from error
         except BaseException as error:
             begun = len(nodes) - operator.length_hint(coming)
-            self._failed(error, nodes[begun - 1] if begun else None, started)
-            raise
+            told = self._failed(error, nodes[begun - 1] if begun else None, started)
+            try:
+                if told is error:
+                    raise
+                raise told from None if isinstance(error, FreedAccess) else error
+            finally:
+                del told  # its traceback leads to this frame: a circle would keep what the program had in memory
         finally:
             mode.grad, mode.overriding, current.bp, current.node = before
             np.seterr(**loud)
@@ -315,7 +309,8 @@ class BackwardPass:
             mode.grad, current.bp, current.node = before
 
     def _failed(self, error: BaseException, node: Node | None, started: int | None) -> BaseException:
-        """End the pass with ``error`` of ``node``, instruments told; return it."""
+        """End the pass, which failed with ``error`` in ``node``, instruments told; return what is to be raised."""
+        error = _explained(error, node)
         if anomaly.state.enabled and node is not None:
             anomaly.report(error, node)
         sink = events.sink
@@ -468,6 +463,15 @@ def _with_leaves(order: list[Node], last: dict[Node, Node], alone: list[Node]) -
         alone.append(node)
         alone.extend(waiting.get(node, ()))
     return alone
+
+
+def _explained(error: BaseException, node: Node | None) -> BaseException:
+    """An error that was met while ``node`` ran, in PyTorch's words where it is one of the engine's own."""
+    if isinstance(error, FreedAccess) and node is not None:
+        return errors.backward_twice(node, error.freed)
+    if isinstance(error, ValueError) and not (node is None or node.user_code or node.hooks):
+        return errors.unfit_shapes(error, node) or error
+    return error
 
 
 def _finished(node: Node) -> None:

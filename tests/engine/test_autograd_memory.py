@@ -278,3 +278,40 @@ def test_objects_do_not_pile_up_over_steps():
         before = len(gc.get_objects())
         steps(50)
         assert len(gc.get_objects()) - before < 25
+
+
+def _twice(x):
+    y = (x * x).sum()
+    y.backward()
+    return y
+
+
+def _written(x):
+    y = x.exp()
+    y.add_(1)
+    return y.sum()
+
+
+def _other_shape(x):
+    w = ag.ones(3, requires_grad=True)
+    y = (w * x).sum()
+    w.data = ag.ones(4)
+    return y
+
+
+def _in_a_hook(x):
+    y = x * 2
+    y.register_hook(lambda g: 1 / 0)
+    return y.sum()
+
+
+@pytest.mark.parametrize("broken", [_twice, _written, _other_shape, _in_a_hook, lambda x: x * 2])
+def test_an_error_of_a_pass_keeps_nothing_once_it_is_handled(broken):
+    def failing():
+        x = ag.ones(3, requires_grad=True)
+        with pytest.raises((RuntimeError, ZeroDivisionError)):
+            broken(x).backward()
+        return weakref.ref(x)
+
+    with no_collector():
+        assert failing()() is None

@@ -393,6 +393,7 @@ def _value(v: Variant) -> str:
 
 
 def _record(v: Variant, pad: str) -> Iterator[str]:
+    """The node, where an operand has a history; what there is to say of the result either way."""
     for i, e in enumerate(v.edges):
         fetch = f"{e}._fn if {e}._meta is None else edge({e})"
         yield f"{pad}n{i} = {fetch}" if len(v.edges) == 1 else f"{pad}n{i} = ({fetch}) if {e}._rg else None"
@@ -400,47 +401,57 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
     orphans = f"nowhere({', '.join(v.edges)})"  # asked only where there is nothing to record otherwise
     yield f"{pad}if {known} or {orphans if len(v.edges) > 1 else f'(n0 := {orphans})'} is not None:"
     inner = pad + "    "
-    yield f"{inner}n = new({v.cls})"
-    if len(v.edges) < 3:
-        for i in range(len(v.edges)):
-            yield f"{inner}n.n{i} = n{i}"
-    else:
-        yield f"{inner}n.next = ({', '.join(f'n{i}' for i in range(len(v.edges)))})"
-    numbers = ", ".join(f"{e}._nr" for e in v.edges)
-    yield f"{inner}n.nrs = ({numbers},) if {' or '.join(f'{e}._nr' for e in v.edges)} else None"
-    yield f"{inner}n.seq = next_seq()"
-    yield f"{inner}frame = _getframe(1)"
-    yield f"{inner}code = frame.f_code"
-    yield f"{inner}if code.co_filename in INTERNAL:"
-    yield f"{inner}    frame = user_frame(frame)"
-    yield f"{inner}    code = frame.f_code"
-    yield f"{inner}n.code = code"
-    yield f"{inner}n.lasti = frame.f_lasti"
-    yield f"{inner}n.hooks = None"
-    for s in v.saved:
-        yield from _save(v, s, inner)
-    if v.saves_result:
-        yield f"{inner}n.s_result = r"
-        yield f"{inner}n.v_result = 0"
-        yield f"{inner}n.o_storage = None"
-    for c in v.consts:
-        yield f"{inner}n.c_{c} = {v.const_value(c)}"
-    if v.fits:
-        yield from _fit(v, inner)
+    yield from _node(v, inner)
     yield f"{inner}out._fn = n"
     yield f"{inner}out._rg = True"
-    yield f"{inner}if events.on:"
-    yield f"{inner}    if events.sink is not None:"
-    yield f"{inner}        try:"
-    yield f"{inner}            events.births[{v.cls}](n, out)"
-    yield f"{inner}        except RecursionError:"  # the program is at its limit: the node is told when it is next met
-    yield f"{inner}            pass"
-    if not v.row.view:
-        yield from _after(v.row, inner + "    ")
+    yield from _announced(v, inner)
     yield f"{pad}else:"
     yield f"{pad}    out._fn = None"
     yield f"{pad}    out._rg = False"
     yield from _weak(v, pad + "    ")
+    if not v.row.view:
+        yield from _after(v.row, pad + "    ")
+
+
+def _node(v: Variant, pad: str) -> Iterator[str]:
+    """The node: its edges, the user's line, and what it saves."""
+    yield f"{pad}n = new({v.cls})"
+    if len(v.edges) < 3:
+        for i in range(len(v.edges)):
+            yield f"{pad}n.n{i} = n{i}"
+    else:
+        yield f"{pad}n.next = ({', '.join(f'n{i}' for i in range(len(v.edges)))})"
+    numbers = ", ".join(f"{e}._nr" for e in v.edges)
+    yield f"{pad}n.nrs = ({numbers},) if {' or '.join(f'{e}._nr' for e in v.edges)} else None"
+    yield f"{pad}n.seq = next_seq()"
+    yield f"{pad}frame = _getframe(1)"
+    yield f"{pad}code = frame.f_code"
+    yield f"{pad}if code.co_filename in INTERNAL:"
+    yield f"{pad}    frame = user_frame(frame)"
+    yield f"{pad}    code = frame.f_code"
+    yield f"{pad}n.code = code"
+    yield f"{pad}n.lasti = frame.f_lasti"
+    yield f"{pad}n.hooks = None"
+    for s in v.saved:
+        yield from _save(v, s, pad)
+    if v.saves_result:
+        yield f"{pad}n.s_result = r"
+        yield f"{pad}n.v_result = 0"
+        yield f"{pad}n.o_storage = None"
+    for c in v.consts:
+        yield f"{pad}n.c_{c} = {v.const_value(c)}"
+    if v.fits:
+        yield from _fit(v, pad)
+
+
+def _announced(v: Variant, pad: str) -> Iterator[str]:
+    """Whoever listens is told of the node."""
+    yield f"{pad}if events.on:"
+    yield f"{pad}    if events.sink is not None:"
+    yield f"{pad}        try:"
+    yield f"{pad}            events.births[{v.cls}](n, out)"
+    yield f"{pad}        except RecursionError:"  # the program is at its limit: the node is told when it is next met
+    yield f"{pad}            pass"
     if not v.row.view:
         yield from _after(v.row, pad + "    ")
 
