@@ -13,7 +13,7 @@ from .arguments import checked
 from .backward import QUIET
 from .device import CPU, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
-from .errors import class_name
+from .errors import class_name, raise_if
 from .memory_format import order
 from .numpy_interop import from_array
 from .overrides import overridable
@@ -264,9 +264,7 @@ def _number(op: str, value: Any) -> Any:
         return value.item()
     if not isinstance(value, int | float | complex):
         raise TypeError(f"{op}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
-    error = too_big(value)
-    if error is not None:
-        raise error
+    raise_if(too_big(value))
     return value
 
 

@@ -34,6 +34,19 @@ class Details:
     current: int = 0
 
 
+def raise_if(error: Exception | None) -> None:
+    """Raise ``error``, if there is one.
+
+    A caller that had it in a variable would be in a circle with it: its traceback leads to that frame, and all that the program has
+    there would be kept until the garbage collector comes.
+    """
+    if error is not None:
+        try:
+            raise error
+        finally:
+            del error
+
+
 def make(error: type[Exception], details: Details, first_line: str, *more: str) -> Exception:
     """An error with ``details`` whose message is ``first_line`` and indented further lines; instruments are told."""
     made = error("\n".join((first_line, *("  " + line for line in more))))

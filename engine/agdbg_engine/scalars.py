@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .dtype import cpp_type
+from .errors import raise_if
 
 __all__ = ["check_data", "check_fits", "too_big", "wrapped", "written"]
 
@@ -31,9 +32,7 @@ def wrapped(value: Any, dtype: np.dtype[Any]) -> Any:
     """An integer ``value`` as the one of ``dtype`` that has its last bits; everything else as it is."""
     if not isinstance(value, int) or dtype.kind not in "iu":
         return value
-    error = too_big(value)
-    if error is not None:
-        raise error
+    raise_if(too_big(value))
     bits = 8 * dtype.itemsize
     low = value & ((1 << bits) - 1)
     return low - (1 << bits) if dtype.kind == "i" and low >> (bits - 1) else low
@@ -41,9 +40,7 @@ def wrapped(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def written(value: Any, dtype: np.dtype[Any]) -> Any:
     """A number as one of ``dtype``; :class:`RuntimeError` when it does not fit. Negative ones wrap around where unsigned."""
-    error = check_fits(value, dtype)
-    if error is not None:
-        raise error
+    raise_if(check_fits(value, dtype))
     if dtype.kind == "b":
         return bool(value)
     if isinstance(value, complex) and dtype.kind != "c":

@@ -315,3 +315,25 @@ def test_an_error_of_a_pass_keeps_nothing_once_it_is_handled(broken):
 
     with no_collector():
         assert failing()() is None
+
+
+REFUSED = {
+    "mm": lambda x: ag.nn.functional.linear(x, ag.ones(4, 7)),
+    "addmm": lambda x: ag.addmm(ag.ones(5), ag.ones(1, 3), x.reshape(3, 1)),
+    "expand": lambda x: x.expand(7),
+    "broadcast": lambda x: x.masked_select(ag.ones(7, dtype=ag.bool)),
+    "setitem": lambda x: x.clone().__setitem__(slice(2), x),
+    "number": lambda x: ag.full((2,), 2**64, dtype=ag.int64),
+}
+
+
+@pytest.mark.parametrize("op", REFUSED)
+def test_an_error_of_an_op_keeps_nothing_once_it_is_handled(op):
+    def failing():
+        x = ag.ones(3, requires_grad=True)
+        with pytest.raises((RuntimeError, OverflowError)):
+            REFUSED[op](x)
+        return weakref.ref(x)
+
+    with no_collector():
+        assert failing()() is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..backends import on_host
+from ..errors import raise_if
 
 HOST_ONLY = {
     "ldl_factor_ex_raw": "CuPy has no LDL factorisation",
@@ -32,6 +33,4 @@ def refused(op: str, array: object) -> Exception | None:
 
 def check_place(op: str, array: object) -> None:
     """Refuse ``op`` where ``array`` lies, if it is in the table."""
-    error = refused(op, array)
-    if error is not None:
-        raise error
+    raise_if(refused(op, array))

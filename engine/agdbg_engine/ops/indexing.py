@@ -13,6 +13,7 @@ from .. import errors, events, overrides
 from ..backends import on_host
 from ..device import array_module, beside, same_place
 from ..dtype import scalar_type
+from ..errors import raise_if
 from ..grad_mode import mode
 from ..inside import check_write
 from ..scalars import check_fits, written
@@ -84,9 +85,7 @@ def _expanded(value: Tensor, shape: tuple[int, ...]) -> Tensor:
     sizes = value.shape
     while len(sizes) > len(shape) and sizes[0] == 1:
         sizes = sizes[1:]
-    error = expand_error(value.dtype, sizes, shape)
-    if error is not None:
-        raise error
+    raise_if(expand_error(value.dtype, sizes, shape))
     return g.expand(g.view(value, sizes), shape)
 
 
@@ -117,9 +116,7 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = Fal
     """``value`` as it can be put into ``x[key]``; PyTorch's errors where it cannot."""
     if isinstance(value, Tensor):
         if value.dtype != x.dtype and not accumulate and _fills(key, value):
-            error = check_fits(value._a.item(), x.dtype)
-            if error is not None:
-                raise error
+            raise_if(check_fits(value._a.item(), x.dtype))
             return value.reshape(()).to(x.dtype)
         room = x._a[key].shape
         if value.dtype != x.dtype:

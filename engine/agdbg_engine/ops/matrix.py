@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtype import cpp_type, scalar_type
+from ..errors import raise_if
 from ..overrides import ask_all
 from ..tensor import Tensor
 from . import _generated as g
@@ -24,9 +25,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         raise shape_error("self must be a matrix")
     if mat2.ndim != 2:
         raise shape_error("mat2 must be a matrix")
-    error = product_error(input.shape, mat2.shape)
-    if error is not None:
-        raise error
+    raise_if(product_error(input.shape, mat2.shape))
     if input.dtype != mat2.dtype:
         a, b = cpp_type(input.dtype), cpp_type(mat2.dtype)
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
@@ -87,11 +86,9 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     for i, t in enumerate((mat1, mat2), 1):
         if t.ndim != 2:
             raise shape_error(f"mat{i} must be a matrix, got {t.ndim}-D tensor")
-    error = product_error(mat1.shape, mat2.shape) or expand_error(
-        input.dtype, input.shape, (mat1.shape[0], mat2.shape[1])
+    raise_if(
+        product_error(mat1.shape, mat2.shape) or expand_error(input.dtype, input.shape, (mat1.shape[0], mat2.shape[1]))
     )
-    if error is not None:
-        raise error
     check_dtypes(input, mat1, mat2)
     if beta != 1 or alpha != 1:
         from .wide.products.rows import addmm_scaled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dtype import scalar_type
+from ..errors import raise_if
 
 _CLAMP = "clamp is not supported for complex types"
 _TEXTS = {
@@ -39,6 +40,4 @@ def refuse_complex(op: str, dtype: Any, recorded: bool = False) -> None:
     """Raise what PyTorch raises for ``op`` of a tensor of complex ``dtype``, if it does, or if it does for ``recorded`` ones."""
     if recorded and op == "silu":
         raise RuntimeError("silu does not support automatic differentiation for outputs with complex dtype.")
-    error = complex_refused(op, dtype)
-    if error is not None:
-        raise error
+    raise_if(complex_refused(op, dtype))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import raise_if
 from ..memory_format import order
 from ..several import at_home
 from ..tensor import Tensor
@@ -157,9 +158,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def expand(self: Tensor, *shape: Any) -> Tensor:
     """Broadcast to ``shape`` without copying; -1 keeps a size."""
     wanted = sizes("expand", shape)
-    error = expand_error(self.dtype, self.shape, wanted)
-    if error is not None:
-        raise error
+    raise_if(expand_error(self.dtype, self.shape, wanted))
     lead = len(wanted) - self.ndim
     return g.expand(self, tuple(self.shape[i - lead] if s == -1 else s for i, s in enumerate(wanted)))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....dtype import scalar_type
+from ....errors import raise_if
 from ....several import at_home
 from ....tensor import Tensor
 from ... import kernels
@@ -82,9 +83,7 @@ def masked_select(self: Tensor, mask: Tensor) -> Tensor:
     """The elements of ``self`` where ``mask``, in order, as a vector; the two are broadcast together."""
     if mask.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    error = broadcast_error([mask.shape, self.shape])
-    if error is not None:
-        raise error
+    raise_if(broadcast_error([mask.shape, self.shape]))
     out: Tensor = SELECT(self, mask)
     return out
 
@@ -102,9 +101,7 @@ def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"masked_scatter: expected self and source to have same dtypes but got{scalar_type(self.dtype)} and "
             f"{scalar_type(source.dtype)}"
         )
-    error = broadcast_error([mask.shape, self.shape])
-    if error is not None:
-        raise error
+    raise_if(broadcast_error([mask.shape, self.shape]))
     shape = np.broadcast_shapes(self.shape, mask.shape)
     if source.numel() < int(_whole(mask._a, shape).sum()):
         raise shape_error("Number of elements of source < number of ones in mask")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ....errors import raise_if
 from ....scalars import check_fits
 from ....scalars import written as as_written
 from ....sites import user_stacklevel
@@ -108,9 +109,7 @@ def scatter(
         raise TypeError(f"scatter() received an invalid combination of arguments - got ({kinds}), but expected one of:")
     dim = check(self, dim, index, given)
     if not isinstance(given, Tensor):
-        error = check_fits(given, self.dtype)
-        if error is not None:
-            raise error
+        raise_if(check_fits(given, self.dtype))
         given = as_written(given, self.dtype)
     if reduce is None:
         out: Tensor = SCATTER(self, dim, index, given)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....dtype import scalar_type
+from ....errors import raise_if
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import broadcast_error, shape_error
@@ -107,9 +108,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     if not self.ndim:
         raise shape_error("Dimension specified as 0 but tensor has no dimensions", IndexError)
     others = [(*x.shape[:dim], 1, *x.shape[dim + 1 :]) for x in (self, indices)]
-    error = broadcast_error(others)
-    if error is not None:
-        raise error
+    raise_if(broadcast_error(others))
     shape = np.broadcast_shapes(*others)
     x, at = (_expanded(t, (*shape[:dim], t.shape[dim], *shape[dim + 1 :])) for t in (self, indices))
     return gather(x, dim, wrap(at._a % max(self.shape[dim], 1)))

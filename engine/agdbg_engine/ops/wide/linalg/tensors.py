@@ -10,6 +10,7 @@ import numpy as np
 
 from ....device import array_module
 from ....dtype import cpp_type
+from ....errors import raise_if
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import matrix
@@ -191,9 +192,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 def _broadcast(a: Tensor, b: Tensor) -> tuple[int, ...]:
     from ...explain import broadcast_error
 
-    error = broadcast_error([a.shape, b.shape])
-    if error is not None:
-        raise error
+    raise_if(broadcast_error([a.shape, b.shape]))
     return np.broadcast_shapes(a.shape, b.shape)
 
 

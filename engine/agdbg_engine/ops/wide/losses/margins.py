@@ -8,6 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....dtype import scalar_type
+from ....errors import raise_if
 from ....tensor import Tensor
 from ...explain import broadcast_error, shape_error
 from ..declare import OPS, public
@@ -95,9 +96,7 @@ def soft_margin_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     constant("soft_margin_loss", target=target)
     if input.shape != target.shape:
-        error = broadcast_error([tuple(input.shape), tuple(target.shape)])
-        if error is not None:
-            raise error
+        raise_if(broadcast_error([tuple(input.shape), tuple(target.shape)]))
         shape = np.broadcast_shapes(tuple(input.shape), tuple(target.shape))
         input, target = input.expand(shape), target.expand(shape)
     loss = OPS["soft_margin_loss"](*same_dtype(input, target), reduction)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....dtype import category, result_type, scalar_type
+from ....errors import raise_if
 from ....grad_mode import mode
 from ....sites import user_stacklevel
 from ....tensor import Tensor
@@ -79,9 +80,7 @@ def same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         "have the same size.",
         stacklevel=user_stacklevel(),
     )
-    error = broadcast_error([tuple(input.shape), tuple(target.shape)])
-    if error is not None:
-        raise error
+    raise_if(broadcast_error([tuple(input.shape), tuple(target.shape)]))
     shape = np.broadcast_shapes(tuple(input.shape), tuple(target.shape))
     return input.expand(shape), target.expand(shape)
 

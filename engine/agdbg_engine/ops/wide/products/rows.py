@@ -9,6 +9,7 @@ import numpy as np
 
 from ....device import array_module
 from ....dtype import cpp_type, scalar_type
+from ....errors import raise_if
 from ....tensor import Tensor, wrap
 from ... import _generated as g
 from ... import matrix
@@ -126,9 +127,7 @@ def _tensors(op_name: str, **tensors: Any) -> None:
 def _onto(x: Tensor, shape: tuple[int, ...]) -> None:
     from ...explain import expand_error
 
-    error = expand_error(x.dtype, x.shape, shape)
-    if error is not None:
-        raise error
+    raise_if(expand_error(x.dtype, x.shape, shape))
 
 
 def _same(x: Tensor, *others: Tensor) -> None:

@@ -10,6 +10,7 @@ from .... import random
 from ....device import array_module, on, resolved
 from ....device_numbers import DeviceNumbers
 from ....dtype import get_default_dtype, scalar_type
+from ....errors import raise_if
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
@@ -91,9 +92,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     if not isinstance(p, Tensor):
         _check_probability(p)
         return written(self, "bernoulli_", OVER_NUMBER, p, generator=generator)
-    error = expand_error(p.dtype, p.shape, self.shape)
-    if error is not None:
-        raise error
+    raise_if(expand_error(p.dtype, p.shape, self.shape))
     _check_probabilities(p)
     return written(self, "bernoulli_", OVER_TENSOR, p, generator=generator)
 
@@ -133,9 +132,7 @@ def normal(
             numbers = random.normal(source, shape_of("normal", (size,)), kind) * kind.type(std) + kind.type(mean)
         return leaf(numbers, device, requires_grad)
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
-        error = broadcast_error([mean.shape, std.shape])
-        if error is not None:
-            raise error
+        raise_if(broadcast_error([mean.shape, std.shape]))
         row = BY_BOTH
     else:
         row = BY_MEAN if isinstance(mean, Tensor) else BY_STD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....errors import raise_if
 from ....tensor import Tensor, wrap
 from ... import kernels, shape
 from ...complexes import view_as_complex, view_as_real
@@ -51,9 +52,7 @@ def detach_copy(self: Tensor) -> Tensor:
 def expand_copy(self: Tensor, size: Any, *, implicit: bool = False) -> Tensor:
     """A copy broadcast to ``size``."""
     wanted = tuple(size)
-    error = expand_error(self.dtype, self.shape, wanted)
-    if error is not None:
-        raise error
+    raise_if(expand_error(self.dtype, self.shape, wanted))
     lead = len(wanted) - self.ndim
     return _expand(self, tuple(self.shape[i - lead] if s == -1 else s for i, s in enumerate(wanted)))
 
