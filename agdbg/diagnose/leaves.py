@@ -115,6 +115,11 @@ class Leaves:
         """Whether the program has an optimizer at all."""
         return bool(self.built or self.stepped)
 
+    @property
+    def are_stepped(self) -> bool:
+        """Whether an optimizer that is told of has stepped."""
+        return bool(self.built) and (bool(self.stepped) or any(each.when == "stepped" for each in self.held))
+
     def is_trained(self, leaf: Leaf) -> bool:
         """Whether an optimizer holds it."""
         return leaf.storage in self.built or leaf.storage in self.stepped

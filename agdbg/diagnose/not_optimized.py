@@ -60,8 +60,7 @@ def remarks(case: Case) -> list[Found]:
 
 def _left_out(leaves: Leaves) -> list[Leaf]:
     """The parameters that get gradients and that no optimizer has, in a program in which one steps."""
-    steps = bool(leaves.stepped) or any(each.when == "stepped" for each in leaves.held)
-    if not leaves.built or not steps:
+    if not leaves.are_stepped:
         return []
     return [leaf for leaf in leaves.all if leaf.name and _gets_gradients(leaves, leaf) and not leaves.is_trained(leaf)]
 

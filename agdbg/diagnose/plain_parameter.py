@@ -20,8 +20,7 @@ PASSES = 2
 
 def plain_parameters(case: Case, leaves: Leaves) -> list[Found]:
     """One finding for each attribute that several passes brought a gradient to, that no optimizer has and nobody writes."""
-    steps = bool(leaves.stepped) or any(each.when == "stepped" for each in leaves.held)
-    if not leaves.built or not steps:
+    if not leaves.are_stepped:
         return []
     free = [
         leaf for leaf in leaves.all if not leaf.name and not leaves.is_trained(leaf) and not _is_written(case, leaf)

@@ -44,10 +44,12 @@ def _groups(case: Case, leaves: Leaves) -> list[tuple[NodeFact, list[LeafFate]]]
     if not len(case.measured.rows):
         return []
     zeros = [each for each in fates(case, leaves) if each.how == "zeros" and _is_meant(leaves, each)]
-    killers = _killers(case) if zeros else None
+    if not zeros:
+        return []
+    killers = _killers(case)
     groups: dict[int, tuple[NodeFact, list[LeafFate]]] = {}
-    for fate in zeros if killers is not None else []:
-        node = _above(case, fate, killers) if killers is not None else None
+    for fate in zeros:
+        node = _above(case, fate, killers)
         if node is not None:
             groups.setdefault(int(case.walk.made_at[case.walk.place(node.id)]), (node, []))[1].append(fate)
     return list(groups.values())

@@ -3,6 +3,7 @@
 import queue
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from agdbg.hub.loop import Loop
@@ -116,7 +117,7 @@ class Worker:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             result, error = job.run()
-            self._loop.post(lambda job=job, result=result, error=error: job.done(result, error))  # type: ignore[misc]  # mypy infers no lambda with defaults
+            self._loop.post(partial(job.done, result, error))
 
 
 class _Settled(BaseException):

@@ -229,6 +229,16 @@ def test_explain_shows_the_whole_diagnosis(shown):
     drive(shown, script)
 
 
+def test_what_failed_without_a_text_is_named(shown):
+    async def script(screen):
+        screen.hub.refuse["agdbg/findings"] = TimeoutError()
+        await screen.press("x")
+        await screen.until(lambda: "TimeoutError" in screen.text)
+        assert not isinstance(screen.app.screen, Page)
+
+    drive(shown, script)
+
+
 def test_export_writes_and_asks_before_it_replaces(shown, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

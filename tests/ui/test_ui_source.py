@@ -232,6 +232,34 @@ def test_an_expression_beyond_the_pane_is_shifted_into_it():
     drive(SourcePane(), script, size=(38, 5))
 
 
+def test_keys_shift_all_lines_from_where_the_current_one_is():
+    line = "z = " + "aaaa + " * 12 + "h.sigmoid() + 1"
+    at = line.index("h.sig") + 1
+
+    async def script(app, pilot):
+        app.pane.show(Spot("/m.py", 1, column=at, end_line=1, end_column=at + 11), f"{line}\n{line}", {})
+        reached = line.index(seen(app.pane)[1].partition("…")[2].rstrip())
+        await pilot.press("right")
+        assert seen(app.pane)[1].endswith(seen(app.pane)[2][6:])
+        shifted = line.index(seen(app.pane)[2][6:].rstrip())
+        assert reached < shifted <= len(line) - 8
+        await pilot.press("left")
+        assert line.index(seen(app.pane)[2][6:].rstrip()) == shifted - 8
+
+    drive(SourcePane(), script, size=(38, 5))
+
+
+def test_lines_with_tabs_are_shifted_to_their_end():
+    async def script(app, pilot):
+        app.pane.show(Spot("/m.txt", 1), "\t" * 12 + "x = 1\n", {})
+        assert "x = 1" not in seen(app.pane)[1]
+        for _ in range(6):
+            await pilot.press("right")
+        assert "x = 1" in seen(app.pane)[1]
+
+    drive(SourcePane(), script, size=(38, 5))
+
+
 def test_a_piece_of_evidence_counts_bytes():
     evidence = {"file": "/m.py", "line": 3, "end_line": 3, "col": 6, "end_col": 9, "text": "漢 + h.e"}
     assert evidence_line(evidence).part_of(3, evidence["text"]) == (4, 7)

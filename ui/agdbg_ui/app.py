@@ -44,6 +44,7 @@ from agdbg_ui.screens.palette import Palette
 from agdbg_ui.screens.question import Question, barrier_question, quit_question
 from agdbg_ui.session import Session
 from agdbg_ui.stopping import Stopping
+from agdbg_ui.text import reason_of
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.key_line import KeyLine
 from agdbg_ui.widgets.lanes import Lanes
@@ -164,7 +165,7 @@ class AgdbgApp(PaneApp):
                 await session.attach(self._arguments)
             self._serve(session)
         except Exception as error:
-            self.exit(TuiResult(error=str(error) or type(error).__name__), return_code=1)
+            self.exit(TuiResult(error=reason_of(error)), return_code=1)
 
     def _serve(self, session: Session) -> None:
         """Fill the panes, and keep them up to date."""
@@ -463,7 +464,7 @@ class AgdbgApp(PaneApp):
         try:
             page = Page(*await self._explaining.page())
         except Exception as error:
-            self.say(str(error), "error")
+            self.say(self.why(error), "error")
         else:
             if len(self.screen_stack) == 1:  # else something else was asked for meanwhile
                 self.push_screen(page)

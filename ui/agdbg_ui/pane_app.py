@@ -20,7 +20,7 @@ from agdbg_ui.screens.tensor import TensorScreen
 from agdbg_ui.session import Session
 from agdbg_ui.spots import Spot
 from agdbg_ui.stopping import Stopping
-from agdbg_ui.text import safe
+from agdbg_ui.text import reason_of, safe
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.boxes import Boxes
 from agdbg_ui.widgets.events import EventsPane
@@ -76,7 +76,7 @@ class PaneApp(App[TuiResult]):
     def why(self, error: BaseException) -> str:
         """What to say of a request that failed."""
         is_gone = self.session is not None and self.session.view.life == "lost"
-        return GONE if is_gone else str(error) or type(error).__name__
+        return GONE if is_gone else reason_of(error)
 
     # ----- what the panes say -----
 

@@ -10,6 +10,7 @@ from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
 from agdbg_ui.session import Session
 from agdbg_ui.spots import Spot, call_of_pass, place_that_runs, places_of
+from agdbg_ui.text import reason_of
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
 from agdbg_ui.widgets.source import BREAKPOINT
@@ -172,6 +173,6 @@ class Refreshing:
                 await job()
             except Exception as error:
                 if self._session.connected and moment is not None and moment == self._session.moment:
-                    self._post(Refused(str(error)))  # else it was about a stop that is over
+                    self._post(Refused(reason_of(error)))  # else it was about a stop that is over
 
         return run

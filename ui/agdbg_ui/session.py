@@ -23,6 +23,7 @@ from agdbg_ui.newest import Newest
 from agdbg_ui.printed import OutputGate
 from agdbg_ui.queries import Queries
 from agdbg_ui.steps import Steps
+from agdbg_ui.text import reason_of
 from agdbg_ui.view import Life, Stop, View, frame_of
 from agdbg_ui.work import Works
 
@@ -329,7 +330,7 @@ class Session:
         except Exception as error:
             self._moving = False
             self._post(Stepped(goes=False))
-            self._post(Barrier(command, str(error))) if is_barrier(error) else self._refused(error)
+            self._post(Barrier(command, reason_of(error))) if is_barrier(error) else self._refused(error)
             return False
         self._hush()
         return True
@@ -488,7 +489,7 @@ class Session:
     # ----- errors -----
 
     def _refused(self, error: BaseException) -> None:
-        self._post(Refused(str(error) or type(error).__name__))
+        self._post(Refused(reason_of(error)))
 
     def keep(self, task: "asyncio.Task[None]") -> None:
         """Hold a task until it is done, and tell when it failed."""

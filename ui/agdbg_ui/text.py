@@ -30,6 +30,11 @@ def safe(text: str) -> str:
     return text if text.isprintable() else printable(text)
 
 
+def reason_of(error: BaseException) -> str:
+    """What to say of an error: its text, or its kind where it has none."""
+    return str(error) or type(error).__name__
+
+
 def crop(text: str, width: int) -> str:
     """The longest beginning of safe text that takes at most `width` cells."""
     if width <= 0:

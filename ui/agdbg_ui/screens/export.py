@@ -14,7 +14,7 @@ from textual.worker import Worker
 from agdbg.commands.destination import Destination
 from agdbg.errors import InputError
 from agdbg_ui.screens.modal import Modal
-from agdbg_ui.text import safe
+from agdbg_ui.text import reason_of, safe
 from agdbg_ui.work import Work
 
 #: Writes the graph to an absolute path, over an old file when that is True, and returns what to say.
@@ -110,7 +110,7 @@ class ExportScreen(Modal[str | None]):
         except Exception as error:
             self._writing = None
             if self.is_on_top:
-                self._say(str(error), "-bad")
+                self._say(reason_of(error), "-bad")
                 line = self.query_one(Input)
                 line.disabled = False
                 line.focus()

@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from agdbg_ui.filters import Filter, Filters
 from agdbg_ui.screens.modal import Modal
 from agdbg_ui.screens.wrapping import beside
-from agdbg_ui.text import safe
+from agdbg_ui.text import reason_of, safe
 
 HINT = "Space switches on and off   Esc closes"
 ON, OFF = "[✓]", "[ ]"
@@ -75,7 +75,7 @@ class FiltersScreen(Modal[None]):
         try:
             await self._filters.toggle(filter_id)
         except Exception as error:
-            problem = str(error) or type(error).__name__
+            problem = reason_of(error)
         if self.is_on_top:
             self._show(problem)
         elif problem:

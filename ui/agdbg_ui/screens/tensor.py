@@ -19,7 +19,7 @@ from agdbg_ui.heat import HALF, colour_of, greatest, half_block, shade_of
 from agdbg_ui.newest import Newest
 from agdbg_ui.palettes import has_all_colours
 from agdbg_ui.screens.modal import Modal
-from agdbg_ui.text import Pieces, cells, pad, safe, width_of, wrap_phrases
+from agdbg_ui.text import Pieces, cells, pad, reason_of, safe, width_of, wrap_phrases
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE
 from agdbg_ui.widgets.painting import colour, paint
 
@@ -262,7 +262,7 @@ class TensorScreen(Modal[None]):
         try:
             body = await self._fetch({**wanted, "step": 1 if self._view.mode == "numbers" else 0})
         except Exception as error:
-            self._view.problem = safe(str(error) or type(error).__name__)
+            self._view.problem = safe(reason_of(error))
         else:
             self._view.problem = ""
             self._view.body = body

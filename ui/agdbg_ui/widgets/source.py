@@ -154,7 +154,7 @@ class SourcePane(Rows):
 
     def _in_sight(self, index: int) -> Pieces:
         """The line from where it is shown; the current one from what is meant of it."""
-        if index + self._first == self.line and self._reached > self._shifted:
+        if index + self._first == self.line and self._reached:
             return [(ELLIPSIS, FAINT), *_shifted(self._marked(index), self._reached + 1)]
         return _shifted(self._marked(index), self._shifted)
 
@@ -180,7 +180,7 @@ class SourcePane(Rows):
             return
         start, end = self._part(index)
         room = width - width_of(self._gutter(self.line)) - width_of(self._note(self.line, width))
-        shown = "".join(text for text, _ in self._highlighter.line(index))
+        shown = _shown_of(self._highlighter.line(index))
         last = start - 1  # the character before it makes room for the ellipsis
         while self._reached < last and cells(shown[self._reached : end]) >= room:
             self._reached += min(_SHIFT, last - self._reached)
@@ -217,13 +217,14 @@ class SourcePane(Rows):
         self.post_message(self.OtherWanted())
 
     def action_shift(self, by: int) -> None:
-        """See more of long lines."""
-        longest = max((len(line) for line in self._seen_lines()), default=0)
-        self._shifted, self._reached = max(0, min(self._shifted + by * _SHIFT, longest - _SHIFT)), 0
+        """See more of long lines: of all from where the current one is, when that alone was shifted."""
+        longest = max((len(_shown_of(self._highlighter.line(index))) for index in self._seen()), default=0)
+        start = max(self._shifted, self._reached)
+        self._shifted, self._reached = max(0, min(start + by * _SHIFT, longest - _SHIFT)), 0
         self.rows_changed()
 
-    def _seen_lines(self) -> list[str]:
-        return self._lines[self.top_row : self.top_row + self.visible_rows]
+    def _seen(self) -> range:
+        return range(self.top_row, min(self.top_row + self.visible_rows, len(self._lines)))
 
     def on_row_clicked(self, index: int, x: int) -> bool:
         """A click on the gutter toggles."""
@@ -241,6 +242,11 @@ class SourcePane(Rows):
             self.rows_changed()
         if self._lines and self.cursor + self._first == self.line:
             self.middle(self.cursor)
+
+
+def _shown_of(pieces: Pieces) -> str:
+    """A line without its styles."""
+    return "".join(text for text, _ in pieces)
 
 
 def _shifted(pieces: Pieces, by: int) -> Pieces:
