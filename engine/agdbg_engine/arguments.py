@@ -133,6 +133,15 @@ def numbered(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tu
     return None if same else (new, by_name)
 
 
+def in_order(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tuple[Any, ...], Keywords]:
+    """The arguments of a call without those by name, where all can do without; as they are where it cannot be called so."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:  # said by the call itself
+        return args, kwargs
+    return bound.args, bound.kwargs
+
+
 def _number_for(parameter: inspect.Parameter | None, value: Any) -> Any:
     from .tensor import Tensor
 

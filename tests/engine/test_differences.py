@@ -124,6 +124,38 @@ def inference_twice(T):
     return T.is_inference_mode_enabled()
 
 
+def refused_dual(T):
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(T.ones(2), T.ones(2, requires_grad=True))
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+            d.mul_(2)
+        return d.tolist()
+
+
+def numpy_overlap(T):
+    x = T.arange(1.0, 4.0)
+    return x.add_(T.from_numpy(x.numpy())[0]).tolist()
+
+
+def read_first(T):
+    x = T.arange(1.0, 5.0)
+    x.masked_scatter_(x > 1, x)
+    w = T.arange(1.0, 5.0).reshape(2, 2)
+    T.sum(w, 0, out=w[0])
+    return [x.tolist(), w.tolist()]
+
+
+def second_tangent(T):
+    def f(x):
+        e = (x * T.ones(2)).expand(2, 2)
+        e.masked_fill_(T.tensor([True, False]), x * x)
+        return e[0].sum()
+
+    one = T.ones(())
+    return T.func.jvp(lambda x: T.func.jvp(f, (x,), (one,))[1], (3 * one,), (one,))[1].item()
+
+
 #: By anchor of the page: a program, what PyTorch gives, what the engine gives; an exception stands for its class.
 ROWS = {
     "identity-hooks": (identity_hooks, 44.3, RuntimeError),
@@ -132,6 +164,14 @@ ROWS = {
     "dual-squared": (dual_squared, [12.0], [6.0]),
     "sequence-numbers": (sequence_numbers, False, True),
     "index-tensors": (index_tensors, RuntimeError, [1.0, 1.0, 0.0, 0.0]),
+    "refused-dual": (refused_dual, [2.0, 2.0], [1.0, 1.0]),
+    "numpy-overlap": (numpy_overlap, [2.0, 4.0, 5.0], RuntimeError),
+    "read-first": (
+        read_first,
+        [[1.0, 1.0, 1.0, 1.0], [[3.0, 4.0], [3.0, 4.0]]],
+        [[1.0, 1.0, 2.0, 3.0], [[4.0, 6.0], [3.0, 4.0]]],
+    ),
+    "second-tangent": (second_tangent, 2.0, RuntimeError),
     "conj": (conj, True, False),
     "mixed-dtypes": (mixed_dtypes, ["torch::autograd::AccumulateGrad"], ["ToCopyBackward0"]),
     "shape": (shape, "Size", "tuple"),
@@ -159,6 +199,7 @@ def test_every_row_of_the_page_is_here():
 
 # torch compiles some formulas with it at the first dual
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Use of masked_fill_ on expanded tensors is deprecated:UserWarning")
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row(row):
     program, theirs, ours = ROWS[row]

@@ -284,6 +284,65 @@ def test_operands_that_share_memory(write):
     same(both)
 
 
+ALIASES = {
+    "itself": lambda t, x: x,
+    "data": lambda t, x: x.data,
+    "detach": lambda t, x: x.detach(),
+    "set data": lambda t, x: (y := t.zeros(1), setattr(y, "data", x))[0],
+    "parameter": lambda t, x: t.nn.Parameter(x, requires_grad=False),
+    "data of a view": lambda t, x: x.view(-1).data.view(x.shape),
+}
+PARTS = {
+    "add_ of a row": lambda t, w, a: a.add_(w[1]),
+    "add_ of its row": lambda t, w, a: w.add_(a[1]),
+    "mul_ shifted": lambda t, w, a: w[1:].mul_(a[:3]),
+    "mul_ back": lambda t, w, a: w[:3].mul_(a[1:]),
+    "out": lambda t, w, a: t.add(w[1:], 1, out=a[:3]),
+    "out of exp": lambda t, w, a: t.exp(a[1:], out=w[:3]),
+    "copy_": lambda t, w, a: a[:3].copy_(w[1:]),
+    "copy_ of the transpose": lambda t, w, a: w[:3].copy_(a[:3].t()),
+    "copy_ of all": lambda t, w, a: w.copy_(a),
+    "item": lambda t, w, a: w.__setitem__(slice(0, 3), a[1:]),
+    "item of a row": lambda t, w, a: w.__setitem__(1, a[1]),
+    "one element": lambda t, w, a: w[0].add_(a[0, 0]),
+    "columns with gaps": lambda t, w, a: w[:, :2].mul_(a[:, :2]),
+    "other columns": lambda t, w, a: w[:, 0].mul_(a[:, 1]),
+    "lerp_": lambda t, w, a: w[1:].lerp_(a[:3], 0.5),
+    "addcmul_": lambda t, w, a: w[1:].addcmul_(a[:3], w[1:]),
+    "sub_ flat": lambda t, w, a: w.view(-1)[1:].sub_(a.view(-1)[:-1]),
+    "comparison": lambda t, w, a: w[1:].lt_(a[:3]),
+    "addmm_": lambda t, w, a: w[:3].addmm_(a[1:], t.eye(3)),
+    "addmv_": lambda t, w, a: w[0].addmv_(t.eye(3), a[1]),
+    "addr_": lambda t, w, a: w[:3].addr_(a[0], a[1]),
+    "baddbmm_": lambda t, w, a: w[None, :3].baddbmm_(a[None, 1:], t.eye(3)[None]),
+    "out of mm": lambda t, w, a: t.mm(a[1:], t.eye(3), out=w[3:].expand(3, 3).clone()),
+    "out of addmm": lambda t, w, a: t.addmm(a[1:], t.eye(3), t.eye(3), out=w[:3]),
+    "out of amin": lambda t, w, a: t.amin(a, 0, out=w[3]),
+    "out of dot": lambda t, w, a: t.dot(a[0], a[1], out=w[0, 1]),
+    "out of median": lambda t, w, a: t.median(a, 0, out=(w[0], t.zeros(3, dtype=t.int64))),
+    "out of the norm": lambda t, w, a: t.linalg.vector_norm(a, dim=0, out=w[3]),
+    "out of max": lambda t, w, a: t.maximum(a[:3], w[1:], out=w[1:]),
+    "out of cumsum": lambda t, w, a: t.cumsum(a[1:], 0, out=w[:3]),
+    "masked_scatter_": lambda t, w, a: w.masked_scatter_(w > 8, a[:2]),
+    "masked_fill_": lambda t, w, a: w.masked_fill_(w > 8, a[0, 0]),
+}
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+@pytest.mark.parametrize("write", PARTS)
+def test_operands_that_share_a_part(write, alias):
+    """However the operand came to the memory."""
+
+    def both(t):
+        w = t.arange(1.0, 13.0).reshape(4, 3)
+        before = w.tolist()
+        refused = error_of(lambda: PARTS[write](t, w, ALIASES[alias](t, w)) is None)
+        assert refused == "nothing" or w.tolist() == before
+        return [refused, w]
+
+    same(both)
+
+
 SHARED_INDICES = {
     "scatter_": lambda d: d.scatter_(0, d, d.clone()),
     "index_add_": lambda d: d.index_add_(0, d, d.clone()),

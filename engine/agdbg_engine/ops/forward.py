@@ -18,11 +18,10 @@ from ..grad_mode import mode
 from ..meta import AutogradMeta
 from ..node import Node
 from ..saved import Packed
-from ..sites import caller
 from ..storage import Storage
 from ..tangents import ForwardGrad, below, forward_grad, levels_of, set_through_view, tangents_of
 from ..tangents import laid_out as _laid_out
-from ..tensor import Tensor, check_inplace, wrap
+from ..tensor import Tensor, check_inplace, check_memory, wrap
 from ..view import set_output
 from ..zero_tangent import Zero, filled
 
@@ -148,17 +147,24 @@ def follow(twin: Tensor, t: Tensor) -> None:
             forward_grad(twin).set(level, tangents_of(t)[level].clone())
 
 
-def check_write(t: Tensor, repeating: bool = False) -> None:
-    """Refuse to write in place to ``t`` where its tangents cannot be written to; ``repeating`` as in :func:`check_inplace`."""
-    for level in levels_of((t,)):
+def check_write(t: Tensor, args: Sequence[Any] = (), repeating: bool = False) -> None:
+    """Refuse to write in place to ``t`` an op of ``args`` where the tangents cannot follow; ``repeating`` as in
+    :func:`check_inplace`.
+    """
+    for level in levels_of((t, *args)):
+        old = tangents_of(t).get(level)
         with below(level):
-            check_inplace(tangents_of(t)[level], (), repeating)
+            if old is not None:
+                check_inplace(old, (), repeating)
+            elif repeating:  # a first tangent is copied into memory that is laid out like that of ``t``
+                check_memory(t._a)
 
 
-def write(t: Tensor, result: Tensor, repeating: Callable[[Any, Any], None] | None = None) -> None:
+def write(t: Tensor, result: Tensor, again: Callable[[Tensor, int], object] | None = None) -> None:
     """``t`` was overwritten with ``result``: its tangents are too; a first one goes through to the base of a view.
 
-    ``repeating`` writes one buffer into another that may show its memory as several elements.
+    ``again`` writes to a tangent of a level what the op wrote to ``t``, where some elements share their memory: it then says more
+    than the ``result`` which of them were meant.
     """
     for level in levels_of((result,)):
         new = tangents_of(result)[level]
@@ -166,18 +172,18 @@ def write(t: Tensor, result: Tensor, repeating: Callable[[Any, Any], None] | Non
         with below(level):
             if old is None:
                 set_through_view(t, level, new)
-            elif repeating is not None and not (old.requires_grad or new.requires_grad):
-                repeating(old._a, new._a)
-                old._bump("copy_", None, *caller())
             else:
-                _overwrite(old, new)
+                _overwrite(old, new, again, level)
 
 
-def _overwrite(old: Tensor, new: Tensor) -> None:
+def _overwrite(old: Tensor, new: Tensor, again: Callable[[Tensor, int], object] | None, level: int) -> None:
     """Write to the tangent ``old``, which its owner may have given to a transform from outside."""
     before, mode.transform = mode.transform, None
     try:
-        old.copy_(new)
+        if again is None:
+            old.copy_(new)
+        else:
+            again(old, level)
     finally:
         mode.transform = before
 

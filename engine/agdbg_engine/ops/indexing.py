@@ -19,7 +19,7 @@ from ..inside import check_write
 from ..scalars import check_fits, written
 from ..several import at_home
 from ..sites import user_stacklevel
-from ..tensor import Tensor, check_memory, wrap
+from ..tensor import Tensor, check_inplace, wrap
 from . import _generated as g
 from .elementwise import copy, fill
 from .explain import expand_error, shape_error
@@ -61,7 +61,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     elif isinstance(value, Tensor) and (value.ndim or not target.ndim):
         inplace(target, "copy_", copy, (_expanded(value, target.shape),))
     else:
-        check_memory(target._a)  # which fill_ with a number would not
+        check_inplace(target, (value,))  # fill_ with a number would let repeated memory pass
         inplace(target, "fill_", fill, (_as_tensor(value, target),))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import errors, events, overrides, several
+from ..arguments import in_order
 from ..device import array_module
 from ..dtype import category, scalar_type
 from ..grad_mode import mode
@@ -17,6 +18,7 @@ from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
 from ..storage import Storage
+from ..tangents import tangent_of
 from ..tensor import Tensor, check_inplace, repeats, wrap
 from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write
@@ -57,7 +59,7 @@ def inplace(
     if apart:
         twin._a = t._a.copy()
     if events.special & events.FORWARD:
-        check_write(t, repeating)
+        check_write(t, args, repeating)
         follow(twin, t)
     if name in _UNCAST and any(isinstance(x, Tensor) and x._rg and x._a.dtype != t._a.dtype for x in args):
         function = _cast_back(function, t._a.dtype)
@@ -86,7 +88,7 @@ def inplace(
         if born:
             keep_output(node, t)
     if events.special & events.FORWARD:
-        write(t, result, _write_changed if repeating else None)
+        write(t, result, _written_again(name, function, args) if repeating else None)
         if node is not None:
             keep_tangents(node, t)
     return t
@@ -150,6 +152,24 @@ def _write_changed(target: Any, result: Any) -> None:
     array_module(target).copyto(target, result, where=changed)
 
 
+_VALUE = {"fill_": 0, "masked_fill_": 1, "index_fill_": 2, "index_put_": 1}
+"""For the ops that may write repeated memory which of their arguments is what they write."""
+
+
+def _written_again(
+    name: str, function: Callable[..., Tensor], args: tuple[Any, ...]
+) -> Callable[[Tensor, int], Tensor]:
+    """What such an op does to the tangent of what it writes: it writes the tangent of the value, at the same places."""
+
+    def again(tangent: Tensor, level: int) -> Tensor:
+        at = _VALUE.get(name, len(args))
+        values = [tangent_of(x, level) if isinstance(x, Tensor) else None for x in args[at : at + 1]]
+        parts = [0.0 if x is None else x for x in values]
+        return inplace(tangent, name, function, (*args[:at], *parts, *args[at + 1 :]))
+
+    return again
+
+
 def _keep(born: list[tuple[Node, Tensor]], last: Node | None) -> None:
     """Pack or lock what the op saved before it writes: all but the result of its ``last`` node, which is still to come."""
     for node, out in born:
@@ -188,6 +208,9 @@ def method(name: str, function: Callable[..., Tensor], composed: bool = False) -
         asked = overrides.asked_by(self, args) if overrides.seen else ()
         if asked:
             return overrides.dispatch(overrides.canonical.get(write, write), asked, (self, *args), kwargs)
+        if kwargs and name in _VALUE:
+            args, kwargs = in_order(function, (self, *args), kwargs)
+            args = args[1:]
         if kwargs:
             return inplace(
                 self,

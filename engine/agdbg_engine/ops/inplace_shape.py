@@ -17,6 +17,7 @@ from ..sites import caller
 from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace, wrap
 from ..view import Step
+from .forward import check_write
 
 
 def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any, ...]) -> Tensor:
@@ -30,6 +31,8 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
     if events.special & events.TRANSFORM:
         check_captured(t, name, args)
     check_inplace(t, args, repeating=True)
+    if events.special & events.FORWARD:
+        check_write(t, repeating=True)
     if events.special & events.STRICT:
         refuse(t, name)
     node_before = _history(t)

@@ -210,7 +210,7 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) 
         )
     if out._a.shape == result._a.shape or name == "index_select":
         check_inplace(out, tuple(operands))
-        check_partial(out, operands)
+        check_partial(out, operands, name)
         if events.special & events.STRICT:
             refuse(out, f"{name}.out")
 

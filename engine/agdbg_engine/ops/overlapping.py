@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,25 +28,46 @@ _READ_FIRST = frozenset(("fill_", "index_fill_", "masked_fill_"))
 """Ops whose last operand is one element, read before anything is written."""
 
 
+_WITH_FIRST = frozenset(("addmm", "addmv", "addbmm", "baddbmm"))
+"""Ops that add to their first operand, element by element, what they have made of the others as a whole."""
+
+_AS_A_WHOLE = frozenset((
+    "alias_copy", "all", "amax", "amin", "any", "argmax", "argmin", "bmm", "bucketize", "cholesky_inverse",
+    "cholesky_solve", "cummax", "cummin", "diag", "diagonal_copy", "dot", "histc", "inner", "inverse", "log_softmax",
+    "logsumexp", "masked_scatter", "matmul", "matrix_norm", "matrix_power", "mean", "median", "mm", "mode", "mv",
+    "nanmean", "nanmedian", "nanquantile", "nansum", "norm", "orgqr", "prod", "quantile", "searchsorted",
+    "select_copy", "slice_copy", "slice_scatter", "softmax", "squeeze_copy", "std", "sum", "t_copy", "transpose_copy",
+    "tril", "triu", "unsqueeze_copy", "var", "vdot", "vector_norm",
+))  # fmt: skip
+"""Ops that are not computed element by element: PyTorch does not look where their operands lie. Some of them then read there what
+they have written already; here everything is read first.
+"""
+
+
 def check_operands(t: Tensor, name: str, args: tuple[Any, ...]) -> None:
-    """Refuse ``t.name(*args)`` where an operand shares memory with ``t`` in a way that the op cannot do with."""
+    """Refuse ``t.name(*args)`` where an operand shares memory with ``t`` in a way that the op cannot do with.
+
+    It is the memory that counts, however a tensor came to it: PyTorch misses what was shared by way of NumPy.
+    """
     if name in _READ_FIRST or (name == "index_put_" and _by_one_mask(args)):
         args = args[:-1] if name in _READ_FIRST else args[:1]
+    elif name[:-1] in _AS_A_WHOLE or name[:-1] in _WITH_FIRST:
+        return
     apart = name in _APART
     for x in args:
         if isinstance(x, Tensor):
-            known = apart or (
-                x._storage is not None and x._storage is t._storage
-            )  # the others are many, and this is quick
-            if known and _shares(t._a, x._a, wholly=apart):
+            if _shares(t._a, x._a, wholly=apart):
                 raise _refused()
         elif apart and isinstance(x, tuple) and any(_index_shares(t._a, k) for k in x):
             raise _refused()
 
 
-def check_partial(t: Tensor, operands: Iterable[Any]) -> None:
-    """Refuse to write ``t`` where an operand shares some of its memory but is not all of it, element by element."""
-    check_operands(t, "", tuple(operands))
+def check_partial(t: Tensor, operands: Sequence[Any], name: str = "") -> None:
+    """Refuse to write ``t``, the ``out`` of function ``name``, where an operand shares some of its memory but is not all of it,
+    element by element.
+    """
+    if name.removeprefix("linalg_") not in _AS_A_WHOLE:
+        check_operands(t, "", tuple(operands[:1] if name in _WITH_FIRST else operands))
 
 
 def _by_one_mask(args: tuple[Any, ...]) -> bool:
@@ -62,7 +83,9 @@ def _refused() -> Exception:
 
 def _shares(a: Any, b: Any, wholly: bool) -> bool:
     """Whether dense buffer ``b`` shares memory with dense ``a``; ``wholly``: also where the two are the same elements."""
-    if not (_dense(a) and _dense(b)) or not np.may_share_memory(a, b):
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)):
+        return False
+    if not (_dense(a) and _dense(b)):
         return False
     return wholly or not (a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.strides == b.strides)
 
@@ -72,4 +95,5 @@ def _index_shares(a: Any, key: Any) -> bool:
 
 
 def _dense(a: Any) -> bool:
-    return isinstance(a, np.ndarray) and (a.flags.c_contiguous or a.flags.f_contiguous)
+    flags = a.flags
+    return bool(flags.c_contiguous or flags.f_contiguous)
