@@ -2,6 +2,10 @@
 
 import linecache
 import os
+from types import CodeType
+
+#: What stands behind an instruction that keeps something, in bytecode.
+_CACHE = 0
 
 _loaded: dict[str, list[str]] = {}
 
@@ -32,3 +36,16 @@ def _read(file: str, line: int) -> str:
         return linecache.getline(file, line)
     except ValueError:  # a name that no file can have
         return ""
+
+
+def instruction_at(code: CodeType, lasti: int) -> int:
+    """Where the instruction begins that is at ``lasti``.
+
+    Once a function has run some times, CPython lets a frame that calls from it stand in the inline cache behind the
+    instruction instead: the same place of a program then has another ``lasti`` than before.
+    """
+    raw = code.co_code
+    at = min(lasti, len(raw) - 2)
+    while at > 0 and raw[at] == _CACHE:
+        at -= 2
+    return at

@@ -13,6 +13,7 @@ from agdbg.agent.kept import Moment
 from agdbg.engines.native_pdb import functions_of
 from agdbg.engines.native_saved import SavedValues, slot_named
 from agdbg.engines.native_values import described, measured, on_host, picked, shown
+from agdbg.sources import instruction_at
 from agdbg_engine.device import beside
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, SavedTensor, saved_slots
@@ -119,9 +120,10 @@ class NativeScene:
             return None
         if isinstance(found, AccumulateGrad) and (storage := found.variable._storage) is not None and storage.tag:
             return Moment(("leaf", storage.tag), walk.bp.tag)
-        alike = [each for each in walk.bp.order if each.code is found.code and each.lasti == found.lasti]
-        which = [each for each in alike if each.op_name == found.op_name].index(found)
-        return Moment((found.op_name, found.code, found.lasti, which), walk.bp.tag)
+        at = instruction_at(found.code, found.lasti)
+        alike = [each for each in walk.bp.order if each.code is found.code and each.op_name == found.op_name]
+        which = [each for each in alike if instruction_at(each.code, each.lasti) == at].index(found)
+        return Moment((found.op_name, found.code, at, which), walk.bp.tag)
 
     def _find(self, number: int) -> "tuple[Node | None, Walk | None]":
         for walk in self._driver.walks():

@@ -27,13 +27,19 @@ from agdbg.hub.profile import Profiles
 from agdbg.hub.span import span_of
 from agdbg.hub.timeline import Timeline
 from agdbg.hub.tree import Tree
+from agdbg.progress import report
 from agdbg.protocol import looks, vendor
 from agdbg.record import Facts
 from agdbg.record.facts import ErrorFact
 from agdbg.record.follow import Follower
 from agdbg.record.growing import Growing, Words
 from agdbg.record.live import LiveFacts
+from agdbg.record.reader import Records
 from agdbg.record.undone import Undone
+
+#: What is told while the recording is read, and of how many records at once.
+READING = "reading the recording"
+READ_AT_ONCE = 1 << 17
 
 
 class History:
@@ -68,12 +74,20 @@ class History:
         """
         if not len(self._follower.poll()):
             return False
-        self.growing.grow(self._follower.records)
+        self._take(self._follower.records)
         self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
         self._facts = None
-        self.graph_rows.update()
         self._log.update()
         return True
+
+    def _take(self, records: Records) -> None:
+        """Index what is new, in parts where that is much, so that it can be told how far it is."""
+        first, total = len(self.growing.records), len(records)
+        for start in range(first, total, READ_AT_ONCE):
+            if total - first > READ_AT_ONCE:
+                report(READING, start, total)
+            self.growing.grow(records[: start + READ_AT_ONCE])
+            self.graph_rows.update()
 
     # ----- sizes -----
 

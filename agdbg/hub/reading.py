@@ -36,9 +36,9 @@ class View:
         if self._history is None:
             if not (self.directory / TRACE_FILES[0]).is_file():
                 return None
-            from agdbg.hub.history import History
+            from agdbg.hub.history import READING, History
 
-            report("reading the recording")
+            report(READING)
             self._history = History(self.directory)
         self._history.poll()
         return self._history

@@ -1,10 +1,12 @@
 """Requests that are being worked at: clients are told how far that is, and may cancel it."""
 
+import os
 import time
 from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from agdbg.hub.exporting import DATABASES
 from agdbg.hub.loop import Loop
 from agdbg.hub.worker import Job
 from agdbg.protocol.messages import event
@@ -18,7 +20,7 @@ PATIENCE_S = 0.3
 #: ... and of other work no more often than so.
 _EVERY_S = 0.1
 
-_READING = "Reading the recording"
+_READING, _WRITING_TABLES = "Reading the recording", "Writing the tables"
 #: What a request is called on a screen.
 TITLES = {
     "agdbg/export": "Writing the graph",
@@ -32,6 +34,12 @@ TITLES = {
     "agdbg/find": "Searching",
     "source": "Reading the source",
 }
+
+
+def _is_tables(call: "Call") -> bool:
+    """Whether a request writes the tables of a recording, and no drawing."""
+    path = str(call.arguments.get("path", ""))
+    return call.command == "agdbg/export" and os.path.splitext(path)[1].lower() in DATABASES
 
 
 class Task:
@@ -84,8 +92,7 @@ class Task:
     def _show(self) -> None:
         if not self._is_over:
             self._is_shown = True
-            title = TITLES.get(self.call.command, _READING)
-            facts = {"title": title, "requestId": self.call.number, "cancellable": True}
+            facts = {"title": self._title, "requestId": self.call.number, "cancellable": True}
             self._send("progressStart", facts | self._how_far())
 
     def _soon(self) -> None:
@@ -101,8 +108,14 @@ class Task:
         if self._is_shown and not self._is_over:
             self._send("progressUpdate", self._how_far())
 
+    @property
+    def _title(self) -> str:
+        return _WRITING_TABLES if _is_tables(self.call) else TITLES.get(self.call.command, _READING)
+
     def _how_far(self) -> dict[str, Any]:
         text, done, total = self._said
+        if text.lower() == self._title.lower():
+            text = ""  # the title says it
         told: dict[str, Any] = {"message": text} if text else {}
         return told | ({"percentage": min(100.0 * done / total, 100.0)} if total else {})
 

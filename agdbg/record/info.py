@@ -8,6 +8,7 @@ from agdbg.record.ending import ending_of
 from agdbg.record.lookup import Site
 from agdbg.record.query import ErrorFact, Facts
 from agdbg.record.reader import Trace
+from agdbg.sizes import size
 
 #: Errors and problems that the text names one by one.
 SHOWN = 10
@@ -67,9 +68,9 @@ def render(info: dict[str, Any]) -> str:
     program, engine = _table(info["program"]), _table(info["engine"])
     counts = info["records"]
     lines = [
-        f"trace    {info['path']}  ({_size(info['bytes'])}, {_state(info)})",
+        f"trace    {info['path']}  ({size(info['bytes'])}, {_state(info)})",
         f"program  {' '.join(map(str, program.get('argv') or ['unknown']))}",
-        *([f"output   {info['output']['file']}  ({_size(info['output']['bytes'])})"] if info["output"] else []),
+        *([f"output   {info['output']['file']}  ({size(info['output']['bytes'])})"] if info["output"] else []),
         f"started  {program.get('started', 'unknown')}, recorded for {info['duration_ns'] / 1e9:.3f} s",
         f"engine   {engine.get('name', 'unknown')} {engine.get('version', '')}".rstrip(),
         f"records  {sum(counts.values()):,}: " + ", ".join(f"{n:,} {kind}" for kind, n in counts.items()),
@@ -89,15 +90,6 @@ def _table(value: Any) -> dict[str, Any]:
 
 def _state(info: dict[str, Any]) -> str:
     return {"unknown": "not closed"}.get(info["state"], str(info["state"]))
-
-
-def _size(count: int) -> str:
-    size, unit = float(count), "bytes"
-    for following in ("KiB", "MiB", "GiB"):
-        if size < 1024:
-            break
-        size, unit = size / 1024, following
-    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
 
 
 def _error_line(error: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from types import CodeType
 from typing import TypeVar
 
-from agdbg.sources import line_of
+from agdbg.sources import instruction_at, line_of
 
 Line = dict[str, object]
 Position = tuple[int | None, int | None, int | None, int | None]
@@ -59,7 +59,10 @@ class StringTable:
         if known is not None:
             return known
         self._codes[id(code)] = code
-        return self._add(self._sites, key, partial(self._resolve, code, lasti))
+        begins = instruction_at(code, lasti)
+        number = self._add(self._sites, (id(code), begins), partial(self._resolve, code, begins))
+        self._sites[key] = number
+        return number
 
     def site_at(self, file: str, line: int, func: str = "", text: str = "") -> int:
         """The id of a source line that an engine knows otherwise than by a code object.

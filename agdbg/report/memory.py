@@ -14,7 +14,8 @@ from agdbg.record import Facts
 from agdbg.record.hooked import held
 from agdbg.record.lookup import Site
 from agdbg.report.saved_bytes import SavedBytes
-from agdbg.report.table import size, table, where
+from agdbg.report.table import size_if_known, table, where
+from agdbg.sizes import size
 
 Numbers = npt.NDArray[np.int64]
 #: Lines, modules, nodes and passes that are listed.
@@ -246,7 +247,7 @@ def _size(storages: int, nbytes: int, unknown: int) -> str:
 
 
 def _of(part: Part) -> str:
-    return size(part.nbytes if part.nbytes or not part.unknown else None)
+    return size_if_known(part.nbytes if part.nbytes or not part.unknown else None)
 
 
 def _section(title: str, parts: Iterable[Part]) -> list[str]:

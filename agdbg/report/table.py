@@ -5,6 +5,7 @@ from os.path import basename
 
 from agdbg.record.lookup import Site
 from agdbg.render.clean import shorten
+from agdbg.sizes import size
 
 _WIDEST = 60
 
@@ -39,13 +40,6 @@ def where(site: Site) -> str:
     return f"{basename(site.file)}:{site.line}" if site.line else ""
 
 
-def size(number: int | None) -> str:
+def size_if_known(nbytes: int | None) -> str:
     """Bytes as people read them; ``unknown`` for None."""
-    if number is None:
-        return "unknown"
-    amount, unit = float(number), "B"
-    for following in ("KiB", "MiB", "GiB", "TiB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, following
-    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+    return "unknown" if nbytes is None else size(nbytes)

@@ -11,7 +11,7 @@ from agdbg.events import Kind, unpack_edge
 from agdbg.record import Facts
 from agdbg.record.lookup import Site
 from agdbg.record.viewed import CREATIONS, Region, ViewFact, overlap, views_of
-from agdbg.report.table import size, table, where
+from agdbg.report.table import size_if_known, table, where
 
 #: Views, writes and overlaps that are listed of one memory, and memories of a trace.
 VIEWS, WRITES, PAIRS, MEMORIES = 200, 50, 50, 50
@@ -205,7 +205,7 @@ def _lines(report: ViewReport) -> list[str]:
     )
     number = f" {report.storage}" if report.storage < _ONE_MAKER else ""  # else the number says nothing to a reader
     what = f"memory{number}{name}" if number or name else "a memory without a name"
-    lines = [f"{what}: {size(report.nbytes)}, {count(len(report.views), 'view')}{made}"]
+    lines = [f"{what}: {size_if_known(report.nbytes)}, {count(len(report.views), 'view')}{made}"]
     depth: dict[int, int] = {0: 0}
     rows = []
     for each in report.views:

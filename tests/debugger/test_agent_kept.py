@@ -32,6 +32,23 @@ for i in range(3):
         y = y * 2.0
     y.sum().backward()
 """
+MANY = """\
+import agdbg_engine as ag
+
+class Weights:
+    def __init__(self):
+        self.all = ag.ones(2, requires_grad=True)
+
+    def __getitem__(self, at):
+        return self.all[at]
+
+def forward(weights):
+    return weights[0] * 2.0
+
+weights = Weights()
+for _ in range(12):
+    forward(weights).backward()
+"""
 WHOLE = {"index": [], "row": 0, "column": 0, "rows": 9, "columns": 9, "step": 0}
 
 
@@ -159,3 +176,14 @@ def test_the_gradient_of_a_leaf_that_nobody_named_is_found_again(run_agent):
             told.append(hub.ask("tensor", **ask, compare=True)["compared"])
         stop = hub.go("next")
     assert [each["before"] for each in told] == [None, 1]
+
+
+def test_a_place_is_the_same_however_often_its_code_has_run(run_agent):
+    hub = run_agent(MANY)
+    stop, told = hub.stopped(), []
+    while len(told) < 12:
+        if stop["description"].startswith("before SelectBackward0"):
+            ask = {"node": stop["node"], "what": "in", "which": 0, **WHOLE}
+            told.append(hub.ask("tensor", **ask, compare=True)["compared"])
+        stop = hub.go("next")
+    assert [each["before"] for each in told] == [None, *range(1, 12)]

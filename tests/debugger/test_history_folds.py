@@ -1,5 +1,7 @@
 """Folded rows as the hub tells them: modules and repeats of a real program, their states, and what they save."""
 
+from types import FunctionType
+
 import pytest
 
 import agdbg
@@ -127,3 +129,39 @@ def test_what_is_folded_goes_to_the_client_and_back():
     folding = Folding(2, (3, 3, 9), ((1, 2),))
     assert folding_of(told_of(folding)) == folding
     assert folding_of(None) == Folding()
+
+
+class Weights:
+    """What is called by an instruction that CPython makes another one of when it has run some times."""
+
+    def __init__(self):
+        self.all = ag.ones(2, requires_grad=True)
+
+    def __getitem__(self, at):
+        return self.all[at]
+
+
+def iteration(weights, first):
+    y = weights[0] * 2.0 + weights[1]
+    if first:
+        y = y.exp()
+    y.backward()
+
+
+def test_behind_a_first_iteration_that_differs_the_others_are_one_fold(tmp_path):
+    with agdbg.record(tmp_path / "trace"):
+        weights, once = Weights(), FunctionType(iteration.__code__.replace(), globals())  # code that has not run yet
+        for number in range(40):
+            once(weights, number == 0)
+    history = History(tmp_path / "trace")
+    first = [(0, 1)] * 5
+    assert [(each["times"], each["count"]) for each in seen(history, Folding(1))] == [*first, (39, 39 * 4)]
+
+
+def test_a_loop_is_one_fold_however_often_its_code_has_run(tmp_path):
+    with agdbg.record(tmp_path / "trace"):
+        weights, once = Weights(), FunctionType(iteration.__code__.replace(), globals())  # code that has not run yet
+        for _ in range(40):
+            once(weights, False)
+    history = History(tmp_path / "trace")
+    assert [(each["times"], each["count"]) for each in seen(history, Folding(1))] == [(40, 160)]

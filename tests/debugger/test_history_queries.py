@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 import agdbg_engine as ag
 from agdbg.engines import native
 from agdbg.events import Kind, Provenance, head, pack_edge
+from agdbg.hub import history as history_module
 from agdbg.hub.history import History
 from agdbg.hub.replay import Replay
+from agdbg.progress import heard_by
 from agdbg.protocol import vendor
 from agdbg.protocol.checkers import checker
 from agdbg.record import Facts, Recorder, Trace
@@ -402,3 +404,22 @@ def test_the_shapes_are_those_of_the_protocol(recording):
         (history.graph(0, 10), vendor.GraphBody),
     ):
         assert checker(shape, closed=True).problem(body) is None
+
+
+def test_how_much_of_a_long_recording_is_read_is_told(recording, monkeypatch):
+    monkeypatch.setattr(history_module, "READ_AT_ONCE", 10)
+    y = ag.ones(3, requires_grad=True)
+    for _ in range(12):
+        y = y.exp()
+    recording.flush()
+    heard = []
+    with heard_by(lambda *said: heard.append(said)):
+        history = History(recording.path)
+        assert heard == [("reading the recording", done, history.records) for done in range(0, history.records, 10)]
+        heard.clear()
+        y = y.sin()
+        recording.flush()
+        assert history.poll() and heard == []
+    assert [row["op"] for row in history.rows(0, 100)["rows"]] == ["ExpBackward0"] * 12 + ["SinBackward0"]
+    whole = History(recording.path)
+    assert whole.rows(0, 100) == history.rows(0, 100) and whole.events(0, 9) == history.events(0, 9)

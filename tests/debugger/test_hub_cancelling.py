@@ -250,6 +250,8 @@ def test_a_drawing_that_is_cancelled_leaves_the_file_as_it_was(working, tmp_path
     old.write_text("")
     number = client.send("agdbg/export", path=str(old), overwrite=True)
     assert begun.wait(PATIENCE_S)
+    ((_, started),) = events_until(client, "progressStart")
+    assert started["title"] == "Writing the graph"
     client.request("cancel", requestId=number)
     with pytest.raises(RequestFailed, match="cancelled"):
         client.answer(number)
@@ -264,6 +266,8 @@ def test_a_database_that_is_cancelled_leaves_nothing(working, tmp_path, monkeypa
     (tmp_path / "out").mkdir()
     number = client.send("agdbg/export", path=str(tmp_path / "out" / "all.sqlite"))
     assert begun.wait(PATIENCE_S)
+    ((_, started),) = events_until(client, "progressStart")
+    assert started["title"] == "Writing the tables"
     client.request("cancel", requestId=number)
     with pytest.raises(RequestFailed, match="cancelled"):
         client.answer(number)
@@ -306,3 +310,23 @@ def test_every_title_is_that_of_a_request():
     from agdbg.protocol.messages import REQUESTS
 
     assert set(tasks.TITLES) <= set(REQUESTS)
+
+
+def test_what_the_title_says_is_not_said_twice(working, monkeypatch):
+    client, _, _ = working
+    read = threading.Event()
+
+    def rows(history, *given):
+        progress.report("reading the recording", 1, 4)
+        assert read.wait(PATIENCE_S)
+        return {"total": 0, "start": 0, "rows": []}
+
+    monkeypatch.setattr("agdbg.hub.history.History.rows", rows)
+    number = client.send("agdbg/rows", start=0, count=1)
+    ((_, told),) = events_until(client, "progressStart")
+    assert told["title"] == "Reading the recording"
+    while "percentage" not in told:
+        told = events_until(client, "progressUpdate")[-1][1]
+    assert told["percentage"] == 25.0 and "message" not in told
+    read.set()
+    assert client.answer(number)["total"] == 0

@@ -3,7 +3,8 @@
 import pytest
 from agdbg_tests_driving import PaneHost, drive, drive_pane, seen
 
-from agdbg_ui.amounts import bar, curve, duration, share, size
+from agdbg.sizes import size
+from agdbg_ui.amounts import bar, curve, duration, share
 from agdbg_ui.text import cells
 from agdbg_ui.widgets.pass_profile import PassProfile
 from agdbg_ui.widgets.timeline import TimelinePane

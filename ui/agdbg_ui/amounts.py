@@ -17,14 +17,6 @@ def duration(ns: int) -> str:
     return f"{ns} ns"
 
 
-def size(nbytes: int) -> str:
-    """A number of bytes in words."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if nbytes >= factor:
-            return f"{nbytes / factor:.1f} {unit}"
-    return f"{nbytes} B"
-
-
 def share(part: int, whole: int) -> str:
     """A part in percent; what is there at all is not none, and what is not all is not all."""
     if not part or not whole:

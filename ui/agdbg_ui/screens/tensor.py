@@ -14,7 +14,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Label
 
-from agdbg_ui.amounts import HEIGHTS, share, size
+from agdbg.sizes import size
+from agdbg_ui.amounts import HEIGHTS, share
 from agdbg_ui.heat import HALF, colour_of, greatest, half_block, shade_of
 from agdbg_ui.newest import Newest
 from agdbg_ui.palettes import has_all_colours

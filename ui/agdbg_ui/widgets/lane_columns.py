@@ -4,7 +4,7 @@ import os.path
 from typing import NamedTuple
 
 from agdbg.protocol.vendor import Row
-from agdbg_ui.amounts import size
+from agdbg.sizes import size
 from agdbg_ui.text import cells, safe, shorten
 
 #: Stands before what is folded.

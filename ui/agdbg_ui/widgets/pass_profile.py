@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from math import isfinite, log10
 from typing import Any
 
-from agdbg_ui.amounts import bar, curve, share, size
+from agdbg.sizes import size
+from agdbg_ui.amounts import bar, curve, share
 from agdbg_ui.text import Pieces, cells, pad
 from agdbg_ui.themes import ALERT, ASIDE, LABEL, NOTICE, TITLE
 

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from agdbg_ui.amounts import bar, duration, size
+from agdbg.sizes import size
+from agdbg_ui.amounts import bar, duration
 from agdbg_ui.text import Pieces, cells, pad, shorten, shorten_name
 from agdbg_ui.themes import ASIDE, FAINT, LABEL, TITLE
 from agdbg_ui.widgets.rows import Rows
