@@ -20,7 +20,7 @@ from agdbg.graph.rows import GraphRow, GraphRows
 from agdbg.hub.drawing import Drawings
 from agdbg.hub.eventlog import EventLog
 from agdbg.hub.folded_rows import FoldedRows
-from agdbg.hub.hook_code import KINDS, hook_code
+from agdbg.hub.hook_code import hook_code
 from agdbg.hub.inspection import Inspection
 from agdbg.hub.moment import Moment
 from agdbg.hub.profile import Profiles
@@ -29,6 +29,7 @@ from agdbg.hub.timeline import Timeline
 from agdbg.hub.tree import Tree
 from agdbg.progress import report
 from agdbg.protocol import looks, vendor
+from agdbg.protocol.phases import HOOKS
 from agdbg.record import Facts
 from agdbg.record.facts import ErrorFact
 from agdbg.record.follow import Follower
@@ -250,7 +251,7 @@ class History:
 
     def hooks_in(self, node: int, phase: str) -> list[vendor.HookCode]:
         """The hooks that a part of a node calls."""
-        kind = KINDS.get(phase, "")
+        kind = HOOKS.get(phase, "")
         return [hook for hook in hook_code(self._live, node, self.records) if hook["kind"] == kind]
 
     def state(self, node: int) -> vendor.State:

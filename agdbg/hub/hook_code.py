@@ -1,19 +1,12 @@
 """The functions of the program that a node calls when it runs: its hooks, as a trace tells of them."""
 
 from agdbg.events import Kind
+from agdbg.protocol.phases import HOOKS
 from agdbg.protocol.vendor import HookCode
 from agdbg.record.hooked import HookFact, hook_at
 from agdbg.record.query import Facts
 
-#: By the part of a node that calls them, in the order in which the parts run.
-KINDS = {
-    "tensor-hooks": "tensor",
-    "pre-hooks": "pre",
-    "apply": "backward",
-    "post-accumulate-hooks": "post-accumulate",
-    "post-hooks": "post",
-}
-_ORDER = list(KINDS.values())
+_ORDER = list(HOOKS.values())
 
 
 def hook_code(facts: Facts, node: int, before: int) -> list[HookCode]:

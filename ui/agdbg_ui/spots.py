@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agdbg.protocol.phases import HOOKS
+
 
 @dataclass(frozen=True)
 class Spot:
@@ -52,16 +54,6 @@ def _characters(text: str, column: int) -> int:
     return len(units.decode("utf-16-le", "replace"))
 
 
-#: The kinds of hooks that the parts of a node call.
-_CALLED = {
-    "tensor-hooks": "tensor",
-    "pre-hooks": "pre",
-    "apply": "backward",
-    "post-accumulate-hooks": "post-accumulate",
-    "post-hooks": "post",
-}
-
-
 def places_of(body: Mapping[str, Any], phase: str = "", runs: bool = False) -> list[Spot]:
     """Where a node was built, and the functions that it calls.
 
@@ -71,7 +63,7 @@ def places_of(body: Mapping[str, Any], phase: str = "", runs: bool = False) -> l
         runs: whether that part runs just now.
     """
     hooks, found = body["hooks"], []
-    first = next((hook for hook in hooks if hook["kind"] == _CALLED.get(phase)), None)
+    first = next((hook for hook in hooks if hook["kind"] == HOOKS.get(phase)), None)
     for hook in hooks:
         when = ", runs" * runs or ", runs next" if hook is first else ""
         what = "backward" if hook["kind"] == "backward" else f"{hook['kind']} hook"
@@ -83,7 +75,7 @@ def place_that_runs(body: Mapping[str, Any], phase: str, runs: bool) -> Spot:
     """The first hook of the part of a node that runs next, or its forward line."""
     places = places_of(body, phase, runs)
     kinds = [hook["kind"] for hook in body["hooks"]]
-    called = _CALLED.get(phase)
+    called = HOOKS.get(phase)
     return places[1 + kinds.index(called)] if called in kinds else places[0]
 
 
