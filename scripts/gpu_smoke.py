@@ -26,12 +26,14 @@ ACTIVATIONS = (
 ROWS: dict[str, Function] = {
     "softmax": lambda x: F.softmax(x, -1), "softmax along the first": lambda x: F.softmax(x, 0),
     "log_softmax": lambda x: F.log_softmax(x, -1),
+    "rms_norm": lambda x: F.rms_norm(x, x.shape[-1:]),
     "layer_norm": lambda x: F.layer_norm(x, x.shape[-1:]), "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
     "logsumexp": lambda x: ag.logsumexp(x, 0), "cumsum": lambda x: ag.cumsum(x, 1), "sort": lambda x: ag.sort(x, 1)[0],
     "indices": lambda x: x[:, ag.tensor([0, 0, 2])], "std": lambda x: x.std(1), "matrix product": lambda x: x @ x.T,
 }  # fmt: skip
 OPTIMISERS: dict[str, dict[str, Any]] = {
     "SGD": {"momentum": 0.9, "nesterov": True}, "Adam": {"amsgrad": True}, "AdamW": {}, "RMSprop": {}, "Adagrad": {}, "NAdam": {},
+    "RAdam": {}, "Adamax": {}, "Adadelta": {},
 }  # fmt: skip
 NUMBERS = np.random.default_rng(0).standard_normal((6, 5))
 

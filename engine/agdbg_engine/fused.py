@@ -45,8 +45,10 @@ _COMPILED = "fdQ"
 def fused(inputs: str, outputs: str, body: str) -> Callable[[F], F]:
     """Let a function of arrays be the kernel ``body`` on devices that have kernels.
 
-    Its first parameter is an array; parameters come in the order of ``inputs``.
+    Its first parameter is an array; parameters come in the order of ``inputs``. Where those of ``T`` have not one dtype, or one of
+    them is none, the Python function is run there as well.
     """
+    alike = [i for i, part in enumerate(inputs.split(", ")[1:]) if part.startswith("T ")]
 
     def decorate(reference: F) -> F:
         formula = _declared(Fused(reference.__name__, inputs, outputs, body, reference))
@@ -54,6 +56,8 @@ def fused(inputs: str, outputs: str, body: str) -> Callable[[F], F]:
         @functools.wraps(reference)
         def call(first: Any, *rest: Any) -> Any:
             if type(first) is ndarray or isinstance(first, generic) or first.dtype.char not in _COMPILED:
+                return reference(first, *rest)
+            if any(getattr(rest[i], "dtype", None) != first.dtype for i in alike):
                 return reference(first, *rest)
             from .backends import backend_of
 

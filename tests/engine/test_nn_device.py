@@ -75,3 +75,27 @@ def test_value_and_gradients(name, args, create_graph):
     assert {type(a) for a in ours} == {strict.ndarray}
     for a, b in zip(ours, run(name, args, np.copy, create_graph), strict=True):
         np.testing.assert_allclose(strict.host(a), b, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rms_norm_is_one_op_there_and_its_derivatives_are_those_of_the_ops_on_the_cpu(weighted):
+    values, factors, tangents = np.random.default_rng(0).standard_normal((3, 2, 3, 4))
+
+    def computed(device):
+        there = lambda a: ag.tensor(a, device=device)
+        x, w = there(values).requires_grad_(), there(factors[0]).requires_grad_() if weighted else None
+        inputs = (x, w) if weighted else (x,)
+        norm = lambda *given: ag.nn.functional.rms_norm(given[0], (3, 4), given[1] if weighted else None)
+        out = norm(*inputs)
+        first = ag.autograd.grad((out * there(tangents)).sum(), inputs, create_graph=True)
+        second = ag.autograd.grad(sum((g * g).sum() for g in first), inputs)
+        given = [t.detach() for t in inputs]
+        forward = ag.func.jvp(norm, tuple(given), tuple(there(tangents[0] if t.ndim == 2 else tangents) for t in given))
+        found = [t.detach().cpu().numpy() for t in (out, *first, *second, *forward)]
+        return out.grad_fn.name(), found
+
+    with strict.allowed_host_reads():
+        name, there = computed("strict")
+    assert name == "FusedRmsNormBackward0"
+    for a, b in zip(there, computed("cpu")[1], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)

@@ -108,6 +108,8 @@ OPS = {
     "batch norm": (lambda x: ag.nn.functional.batch_norm(x, None, None, training=True), (4, 3, 5), "standard_grad"),
     "batch norm of rows": (lambda x: ag.nn.functional.batch_norm(x, None, None, training=True), (6, 3), "standard_grad"),
     "group norm": (lambda x: ag.nn.functional.group_norm(x, 2), (3, 4, 5), "standard_grad"),
+    "rms norm": (lambda x: ag.nn.functional.rms_norm(x, (5,)), (2, 3, 5), "rms_grad"),
+    "rms norm with weight": (lambda x: ag.nn.functional.rms_norm(x, (3, 5), ag.full((3, 5), 1.5, dtype=x.dtype, device=x.device)), (2, 3, 5), "rms_grad"),
     "turned": (lambda x: ag.softmax(x.T, -1), (19, 4), "softmax_grad"),
 }  # fmt: skip
 

@@ -36,7 +36,6 @@ from .kernels import clone as k_clone
 from .kernels import complex_raw as k_complex_raw
 from .kernels import conj_copy as k_conj_copy
 from .kernels import conj_raw as k_conj_raw
-from .kernels import constant as k_constant
 from .kernels import contiguous as k_contiguous
 from .kernels import copy as k_copy
 from .kernels import cos as k_cos
@@ -52,6 +51,7 @@ from .kernels import fw_primal as k_fw_primal
 from .kernels import gather as k_gather
 from .kernels import gather_backward as k_gather_backward
 from .kernels import gelu_tanh as k_gelu_tanh
+from .kernels import gelu_tanh_grad as k_gelu_tanh_grad
 from .kernels import ger as k_ger
 from .kernels import index as k_index
 from .kernels import index_backward as k_index_backward
@@ -92,6 +92,7 @@ from .kernels import select as k_select
 from .kernels import select_backward as k_select_backward
 from .kernels import sgn as k_sgn
 from .kernels import sigmoid as k_sigmoid
+from .kernels import sigmoid_grad as k_sigmoid_grad
 from .kernels import sign as k_sign
 from .kernels import silu as k_silu
 from .kernels import silu_backward as k_silu_backward
@@ -112,6 +113,7 @@ from .kernels import sum_dim as k_sum_dim
 from .kernels import sum_to as k_sum_to
 from .kernels import t as k_t
 from .kernels import tanh as k_tanh
+from .kernels import tanh_grad as k_tanh_grad
 from .kernels import threshold_backward as k_threshold_backward
 from .kernels import to_copy as k_to_copy
 from .kernels import transpose as k_transpose
@@ -4127,7 +4129,7 @@ class TanhBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = g * (k_constant(1, result) - result * result)
+        gi = k_tanh_grad(g, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4143,7 +4145,7 @@ class TanhBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = g * (k_constant(1, result) - result * result)
+        g0 = k_tanh_grad(g, result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -4154,7 +4156,7 @@ class TanhBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = g * (o_.constant(1, result) - result * result)
+        g0 = o_.tanh_grad(g, result)
         return (g0,)
 
     def release(self, freed):
@@ -4226,7 +4228,7 @@ def tanh(self: Tensor) -> Tensor:
 
 
 def jvp_tanh(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * (o_.constant(1, result) - result * result)
+    return o_.linear(o_.tanh_grad, 0, self_t, result)
 
 
 class SigmoidBackward0(Node1):
@@ -4246,7 +4248,7 @@ class SigmoidBackward0(Node1):
             result = unpacked(self, 'result', st)._a
         else:
             result = self.s_result
-        gi = g * (k_constant(1, result) - result) * result
+        gi = k_sigmoid_grad(g, result)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -4262,7 +4264,7 @@ class SigmoidBackward0(Node1):
             result = self.s_result
         if result.dtype.kind == 'c':
             result = k_conj_raw(result)
-        g0 = g * (k_constant(1, result) - result) * result
+        g0 = k_sigmoid_grad(g, result)
         return (g0,)
 
     def grads_graph(self, g):
@@ -4273,7 +4275,7 @@ class SigmoidBackward0(Node1):
             result = o_.output_of(self)
         if result._a.dtype.kind == 'c':
             result = o_.conj_raw(result)
-        g0 = g * (o_.constant(1, result) - result) * result
+        g0 = o_.sigmoid_grad(g, result)
         return (g0,)
 
     def release(self, freed):
@@ -4345,7 +4347,7 @@ def sigmoid(self: Tensor) -> Tensor:
 
 
 def jvp_sigmoid(self_: Any, result: Any, self_t: Any) -> Any:
-    return self_t * (o_.constant(1, result) - result) * result
+    return o_.linear(o_.sigmoid_grad, 0, self_t, result)
 
 
 class ReluBackward0(Node1):
@@ -5100,7 +5102,7 @@ class GeluBackward0(Node1):
         if st is not None and st.version != self.v_self:
             self_ = unpacked(self, 'self', st)
         self_ = self_._a
-        gi = f_.gelu_tanh_grad(k_, g, self_)
+        gi = k_gelu_tanh_grad(g, self_)
         if n in buffers:
             b_add(buffers, n, gi, shared, summed)
         else:
@@ -5116,7 +5118,7 @@ class GeluBackward0(Node1):
         self_ = self_._a
         if self_.dtype.kind == 'c':
             self_ = k_conj_raw(self_)
-        g0 = f_.gelu_tanh_grad(k_, g, self_)
+        g0 = k_gelu_tanh_grad(g, self_)
         return (g0,)
 
     def grads_graph(self, g):
@@ -5128,7 +5130,7 @@ class GeluBackward0(Node1):
             raise o_.detached(self)
         if self_._a.dtype.kind == 'c':
             self_ = o_.conj_raw(self_)
-        g0 = f_.gelu_tanh_grad(o_, g, self_)
+        g0 = o_.gelu_tanh_grad(g, self_)
         return (g0,)
 
     def release(self, freed):
@@ -5194,7 +5196,7 @@ def gelu_tanh(self: Tensor) -> Tensor:
 
 
 def jvp_gelu_tanh(self_: Any, result: Any, self_t: Any) -> Any:
-    return o_.linear(f_.gelu_tanh_grad, 1, o_, self_t, self_)
+    return o_.linear(o_.gelu_tanh_grad, 0, self_t, self_)
 
 
 class ClampBackward1(Node1):

@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .kernels import GELU
-
 Shape = tuple[int, ...]
 Dims = int | tuple[int, ...] | None
 
@@ -29,12 +27,6 @@ def pow_grad_exponent(F: Any, g: Any, x: Any, exponent: Any, result: Any) -> Any
         return g * (result * (math.log(x) if x > 0 else math.nan))
     zero = (x == 0) & (real_part(F, exponent) >= 0)
     return g * F.where(zero, 0.0, result * F.log(x))
-
-
-def gelu_tanh_grad(F: Any, g: Any, x: Any) -> Any:
-    """Gradient of the tanh form of gelu."""
-    t = F.tanh(GELU * (x + 0.044715 * (x * x * x)))
-    return g * (0.5 * (1 + t) + x * (1 - t * t) * (0.5 * GELU * (1 + 3 * 0.044715 * (x * x))))
 
 
 def index_put_grad(F: Any, g: Any, indices: Any, accumulate: bool) -> Any:

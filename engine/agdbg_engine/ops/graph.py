@@ -12,6 +12,7 @@ from ..sites import where as _where
 from ..tensor import Tensor, wrap
 from ..view import saved_output
 from ..zero_tangent import filled, linear  # noqa: F401 - used by tangent formulas
+from .kernels import GELU
 from .kernels import ones_as as _ones_as
 from .kernels import zeros_of as _zeros_of
 from .kernels_reduce import numel
@@ -60,6 +61,22 @@ def mean_share(g: Tensor, shape: Shape, dim: Any = None) -> Tensor:
     """``g`` over the number of elements that had a mean."""
     n = numel(shape, dim)
     return (g.float() / n).half() if g._a.dtype.char == "e" else g / n
+
+
+def tanh_grad(g: Tensor, result: Tensor) -> Tensor:
+    """The gradient of the tanh ``result``."""
+    return g * (1 - result * result)
+
+
+def sigmoid_grad(g: Tensor, result: Tensor) -> Tensor:
+    """The gradient of the sigmoid ``result``."""
+    return g * (1 - result) * result
+
+
+def gelu_tanh_grad(g: Tensor, x: Tensor) -> Tensor:
+    """Gradient of the tanh form of gelu."""
+    t = (GELU * (x + 0.044715 * (x * x * x))).tanh()
+    return g * (0.5 * (1 + t) + x * (1 - t * t) * (0.5 * GELU * (1 + 3 * 0.044715 * (x * x))))
 
 
 def softmax_grad(g: Tensor, result: Tensor, dim: int) -> Tensor:

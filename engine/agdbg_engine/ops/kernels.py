@@ -92,8 +92,16 @@ def sgn(x: Any) -> Any:
     """-1, 0 or 1, and 0 for NaN; of complex numbers x / abs(x)."""
     if x.dtype.kind != "f":
         return np.sign(x)
+    if type(x) is not ndarray:
+        return sgn_elsewhere(x)
     zero = constant(0, x)
     return ((x > zero).view(np.int8) - (x < zero).view(np.int8)).astype(x.dtype)
+
+
+@fused("T x", "T out", "out = T((x > T(0)) - (x < T(0)));")
+def sgn_elsewhere(x: Any) -> Any:
+    """As :func:`sgn`, of real scalars and on a device."""
+    return ((x > 0).view(np.int8) - (x < 0).view(np.int8)).astype(x.dtype)
 
 
 sign = sgn
@@ -198,6 +206,17 @@ def silu_backward(g: Any, x: Any) -> Any:
 def gelu_tanh(x: Any) -> Any:
     """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x ** 3)))."""
     return 0.5 * x * (1 + np.tanh(GELU * (x + 0.044715 * (x * x * x))))
+
+
+@fused(
+    "T g, T x", "T out",
+    "T t = tanh(T(0.7978845608028654) * (x + T(0.044715) * (x * x * x)));"
+    "out = g * (T(0.5) * (T(1) + t) + x * (T(1) - t * t) * (T(0.3989422804014327) * (T(1) + T(0.134145) * (x * x))));",
+)  # fmt: skip
+def gelu_tanh_grad(g: Any, x: Any) -> Any:
+    """Gradient of the tanh form of gelu."""
+    t = np.tanh(GELU * (x + 0.044715 * (x * x * x)))
+    return g * (0.5 * (1 + t) + x * (1 - t * t) * (0.5 * GELU * (1 + 3 * 0.044715 * (x * x))))
 
 
 def clamp(x: Any, low: float | None, high: float | None) -> Any:
@@ -315,11 +334,46 @@ def keep(g: Any, mask: Any) -> Any:
     return _bits_of(g, np.negative(bits, bits))
 
 
+def tanh_grad(g: Any, result: Any) -> Any:
+    """The gradient of the tanh ``result``."""
+    if type(g) is not ndarray:
+        return tanh_grad_elsewhere(g, result)
+    return g * (constant(1, result) - result * result)
+
+
+@fused("T g, T x", "T out", "out = g * (T(1) - x * x);")
+def tanh_grad_elsewhere(g: Any, result: Any) -> Any:
+    """As :func:`tanh_grad`, of scalars and on a device."""
+    return g * (1 - result * result)
+
+
+def sigmoid_grad(g: Any, result: Any) -> Any:
+    """The gradient of the sigmoid ``result``."""
+    if type(g) is not ndarray:
+        return sigmoid_grad_elsewhere(g, result)
+    return g * (constant(1, result) - result) * result
+
+
+@fused("T g, T x", "T out", "out = g * (T(1) - x) * x;")
+def sigmoid_grad_elsewhere(g: Any, result: Any) -> Any:
+    """As :func:`sigmoid_grad`."""
+    return g * (1 - result) * result
+
+
 def threshold_backward(g: Any, x: Any) -> Any:
     """``g`` where ``x`` is not <= 0."""
+    if type(g) is not ndarray:
+        return threshold_elsewhere(g, x)
     return drop(g, np.less_equal(x, constant(0, x)))
 
 
+@fused("T g, T x", "T out", "out = x <= T(0) ? T(0) : g;")
+def threshold_elsewhere(g: Any, x: Any) -> Any:
+    """As :func:`threshold_backward`."""
+    return drop(g, np.less_equal(x, constant(0, x)))
+
+
+@fused("T g, T x, float64 negative_slope", "T out", "out = x > T(0) ? g : g * T(negative_slope);")
 def leaky_relu_backward(g: Any, x: Any, negative_slope: float) -> Any:
     """``g`` where ``x`` > 0, else ``g * negative_slope``."""
     return where(x > 0, g, g * negative_slope)

@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..fused import update
 from ..tensor import Tensor
-from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_rate, scalar, zeros
+from .elementwise import (
+    GRADIENT,
+    Elementwise,
+    Group,
+    State,
+    advanced,
+    at_least_zero,
+    check_rate,
+    doubles,
+    in_python,
+    scalar,
+    zeros,
+)
 
 
 class Adadelta(Elementwise):
@@ -38,6 +51,9 @@ class Adadelta(Elementwise):
         advanced(state)
         return F.number(group["lr"]), group["rho"], group["eps"]
 
+    def kernel(self, group: Group, c: Any) -> Any:
+        return _STEP, c
+
     def rule(self, F: Any, c: Any, p: Any, g: Any, square: Any, moved: Any, *rest: Any) -> None:
         lr, rho, eps = c
         F.mul_(square, rho)
@@ -46,3 +62,11 @@ class Adadelta(Elementwise):
         F.mul_(moved, rho)
         F.addcmul_(moved, move, move, 1 - rho)
         F.add_(p, move, -lr)
+
+
+_STEP = update(
+    "adadelta", doubles("lr rho eps"), "T p, T v, T moved",
+    f"{GRADIENT} v = v * T(rho) + T(1 - rho) * h * h; T move = sqrt(moved + T(eps)) / sqrt(v + T(eps)) * h;"
+    "moved = moved * T(rho) + T(1 - rho) * move * move; p -= T(lr) * move;", in_python(Adadelta.rule, 3),
+)  # fmt: skip
+"""The step on a device."""

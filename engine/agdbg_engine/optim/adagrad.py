@@ -6,8 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..creation import full_like
+from ..fused import update
 from ..tensor import Tensor
-from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_fused, check_rate, scalar
+from .elementwise import (
+    GRADIENT,
+    Elementwise,
+    Group,
+    State,
+    advanced,
+    at_least_zero,
+    check_fused,
+    check_rate,
+    doubles,
+    in_python,
+    scalar,
+)
 
 
 class Adagrad(Elementwise):
@@ -47,7 +60,17 @@ class Adagrad(Elementwise):
     def prepare(self, F: Any, state: State, group: Group) -> Any:
         return F.number(group["lr"]) / (1 + (advanced(state) - 1) * group["lr_decay"]), group["eps"]
 
+    def kernel(self, group: Group, c: Any) -> Any:
+        return _STEP, c
+
     def rule(self, F: Any, c: Any, p: Any, g: Any, total: Any, *rest: Any) -> None:
         rate, eps = c
         F.addcmul_(total, g, g)
         F.addcdiv_(p, g, F.root(total, 1, eps), -rate)
+
+
+_STEP = update(
+    "adagrad", doubles("rate eps"), "T p, T total", f"{GRADIENT} total += h * h; p -= T(rate) * h / (sqrt(total) + T(eps));",
+    in_python(Adagrad.rule, 2),
+)  # fmt: skip
+"""The step on a device."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 from ..fused import update
 from ..tensor import Tensor
@@ -17,6 +17,8 @@ from .elementwise import (
     check_betas,
     check_fused,
     check_rate,
+    doubles,
+    in_python,
     scalar,
     zeros,
 )
@@ -78,21 +80,16 @@ class Adam(Elementwise):
         F.addcdiv_(p, m, F.root(v if largest is None else largest, divisor, eps), -size)
 
 
-def _in_python(g: Any, sign: float, decay: float, *rest: Any) -> None:
-    numbers, (p, *kept) = rest[:6], rest[6:]
-    Adam.rule(cast(Adam, None), Buffers, numbers, p, sign * g + decay * p if decay else sign * g, *kept)
-
-
-_NUMBERS = ", ".join(f"float64 {name}" for name in ["sign", "decay", "shrink", "b1", "b2", "size", "divisor", "eps"])
+_NUMBERS, _IN_PYTHON = doubles("shrink b1 b2 size divisor eps"), in_python(Adam.rule, 6)
 _MOMENTS = f"{GRADIENT} p *= T(shrink); m += T(1 - b1) * (h - m); v = v * T(b2) + T(1 - b2) * h * h;"
 ADAM = (
     update(
-        "adam", f"T g, {_NUMBERS}", "T p, T m, T v", f"{_MOMENTS} p -= T(size) * m / (sqrt(v) / T(divisor) + T(eps));",
-        _in_python,
+        "adam", _NUMBERS, "T p, T m, T v", f"{_MOMENTS} p -= T(size) * m / (sqrt(v) / T(divisor) + T(eps));",
+        _IN_PYTHON,
     ),
     update(
-        "amsgrad", f"T g, {_NUMBERS}", "T p, T m, T v, T top",
-        f"{_MOMENTS} if (v > top || v != v) top = v; p -= T(size) * m / (sqrt(top) / T(divisor) + T(eps));", _in_python,
+        "amsgrad", _NUMBERS, "T p, T m, T v, T top",
+        f"{_MOMENTS} if (v > top || v != v) top = v; p -= T(size) * m / (sqrt(top) / T(divisor) + T(eps));", _IN_PYTHON,
     ),
 )  # fmt: skip
 """The step on a device; with ``amsgrad`` the second."""

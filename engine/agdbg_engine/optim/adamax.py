@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..fused import update
 from ..tensor import Tensor
-from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_betas, check_rate, scalar, zeros
+from .elementwise import (
+    GRADIENT,
+    Elementwise,
+    Group,
+    State,
+    advanced,
+    at_least_zero,
+    check_betas,
+    check_rate,
+    doubles,
+    in_python,
+    scalar,
+    zeros,
+)
 
 
 class Adamax(Elementwise):
@@ -37,9 +51,20 @@ class Adamax(Elementwise):
         b1, b2 = group["betas"]
         return b1, b2, F.number(group["lr"]) / (1 - b1 ** advanced(state)), group["eps"]
 
+    def kernel(self, group: Group, c: Any) -> Any:
+        return _STEP, c
+
     def rule(self, F: Any, c: Any, p: Any, g: Any, m: Any, largest: Any, *rest: Any) -> None:
         b1, b2, size, eps = c
         F.lerp_(m, g, 1 - b1)
         F.mul_(largest, b2)
         F.maximum_(largest, F.abs(g) + eps)
         F.addcdiv_(p, m, largest, -size)
+
+
+_STEP = update(
+    "adamax", doubles("b1 b2 size eps"), "T p, T m, T v",
+    f"{GRADIENT} m += T(1 - b1) * (h - m); v *= T(b2); T here = abs(h) + T(eps); if (here > v || here != here) v = here;"
+    "p -= T(size) * m / v;", in_python(Adamax.rule, 4),
+)  # fmt: skip
+"""The step on a device."""

@@ -135,6 +135,21 @@ GRADIENT = "T h = T(sign) * g; if (decay != 0) h += T(decay) * p;"
 """The first statements of kernels: the gradient ``h`` with its sign and weight decay."""
 
 
+def in_python(rule: Callable[..., None], count: int, *options: Any) -> Callable[..., None]:
+    """What a kernel does, by the ``rule`` of an optimiser: of its ``count`` numbers and the ``options`` that it was made for."""
+
+    def step(g: Any, sign: float, decay: float, *rest: Any) -> None:
+        numbers, (p, *kept) = rest[:count], rest[count:]
+        rule(None, Buffers, (*numbers, *options), p, sign * g + decay * p if decay else sign * g, *kept)
+
+    return step
+
+
+def doubles(names: str) -> str:
+    """Numbers of a kernel as it declares them, after the gradient, its sign and the weight decay."""
+    return ", ".join(["T g", *(f"float64 {name}" for name in ("sign", "decay", *names.split()))])
+
+
 def signed(group: Group) -> float:
     """The sign that the gradient is taken with."""
     return -1.0 if group["maximize"] else 1.0

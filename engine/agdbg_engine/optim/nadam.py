@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..fused import update
 from ..tensor import Tensor
-from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_betas, check_rate, scalar, zeros
+from .elementwise import (
+    GRADIENT,
+    Elementwise,
+    Group,
+    State,
+    advanced,
+    at_least_zero,
+    check_betas,
+    check_rate,
+    doubles,
+    in_python,
+    scalar,
+    zeros,
+)
 
 
 class NAdam(Elementwise):
@@ -47,6 +61,9 @@ class NAdam(Elementwise):
         of_mean = lr * following / (1.0 - so_far * following)
         return shrink, b1, b2, of_gradient, of_mean, (1 - b2**step) ** 0.5, group["eps"]
 
+    def kernel(self, group: Group, c: Any) -> Any:
+        return _STEP, (1.0 if c[0] is None else c[0], *c[1:])
+
     def rule(self, F: Any, c: Any, p: Any, g: Any, m: Any, v: Any, *rest: Any) -> None:
         shrink, b1, b2, of_gradient, of_mean, divisor, eps = c
         if shrink is not None:
@@ -57,3 +74,12 @@ class NAdam(Elementwise):
         root = F.root(v, divisor, eps)
         F.addcdiv_(p, g, root, -of_gradient)
         F.addcdiv_(p, m, root, -of_mean)
+
+
+_STEP = update(
+    "nadam", doubles("shrink b1 b2 of_gradient of_mean divisor eps"), "T p, T m, T v",
+    f"{GRADIENT} p *= T(shrink); m += T(1 - b1) * (h - m); v = v * T(b2) + T(1 - b2) * h * h;"
+    "T root = sqrt(v) / T(divisor) + T(eps); p -= T(of_gradient) * h / root; p -= T(of_mean) * m / root;",
+    in_python(NAdam.rule, 7),
+)  # fmt: skip
+"""The step on a device."""

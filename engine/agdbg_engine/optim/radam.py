@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..fused import update
 from ..tensor import Tensor
-from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_betas, check_rate, scalar, zeros
+from .elementwise import (
+    GRADIENT,
+    Elementwise,
+    Group,
+    State,
+    advanced,
+    at_least_zero,
+    check_betas,
+    check_rate,
+    doubles,
+    in_python,
+    scalar,
+    zeros,
+)
 
 
 class RAdam(Elementwise):
@@ -47,6 +61,9 @@ class RAdam(Elementwise):
             size = size * correction**0.5 * ratio**0.5
         return shrink, b1, b2, size, adaptive, group["eps"]
 
+    def kernel(self, group: Group, c: Any) -> Any:
+        return _STEP, (1.0 if c[0] is None else c[0], *c[1:])
+
     def rule(self, F: Any, c: Any, p: Any, g: Any, m: Any, v: Any, *rest: Any) -> None:
         shrink, b1, b2, size, adaptive, eps = c
         if shrink is not None:
@@ -58,3 +75,11 @@ class RAdam(Elementwise):
             F.addcdiv_(p, m, F.root(v, 1, eps), -size)
         else:
             F.add_(p, m, -size)
+
+
+_STEP = update(
+    "radam", doubles("shrink b1 b2 size adaptive eps").replace("float64 adaptive", "bool adaptive"), "T p, T m, T v",
+    f"{GRADIENT} p *= T(shrink); m += T(1 - b1) * (h - m); v = v * T(b2) + T(1 - b2) * h * h;"
+    "p -= T(size) * (adaptive ? m / (sqrt(v) + T(eps)) : m);", in_python(RAdam.rule, 6),
+)  # fmt: skip
+"""The step on a device."""

@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..fused import Fused, update
 from ..tensor import Tensor
-from .elementwise import Elementwise, Group, State, advanced, at_least_zero, check_rate, scalar, zeros
+from .elementwise import (
+    GRADIENT,
+    Elementwise,
+    Group,
+    State,
+    advanced,
+    at_least_zero,
+    check_rate,
+    doubles,
+    in_python,
+    scalar,
+    zeros,
+)
 
 
 class RMSprop(Elementwise):
@@ -40,6 +53,9 @@ class RMSprop(Elementwise):
         advanced(state)
         return F.number(group["lr"]), group["alpha"], group["eps"], group["momentum"], group["centered"]
 
+    def kernel(self, group: Group, c: Any) -> Any:
+        return _STEPS[group["momentum"] > 0, bool(c[4])], (c[:4] if group["momentum"] > 0 else c[:3])
+
     def rule(self, F: Any, c: Any, p: Any, g: Any, square: Any, *others: Any) -> None:
         lr, alpha, eps, momentum, centered = c
         F.mul_(square, alpha)
@@ -56,3 +72,19 @@ class RMSprop(Elementwise):
             F.add_(p, others[0], -lr)
         else:
             F.addcdiv_(p, g, root, -lr)
+
+
+def _step(has_momentum: bool, centered: bool) -> Fused:
+    numbers, kept = ("lr alpha eps momentum", "T p, T v, T m") if has_momentum else ("lr alpha eps", "T p, T v")
+    mean = "mean += T(1 - alpha) * (h - mean); " if centered else ""
+    root = f"T root = sqrt({'v - mean * mean' if centered else 'v'}) + T(eps);"
+    move = "m = m * T(momentum) + h / root; p -= T(lr) * m;" if has_momentum else "p -= T(lr) * h / root;"
+    return update(
+        f"rmsprop{'_momentum' * has_momentum}{'_centered' * centered}", doubles(numbers), kept + ", T mean" * centered,
+        f"{GRADIENT} v = v * T(alpha) + T(1 - alpha) * h * h; {mean}{root} {move}",
+        in_python(RMSprop.rule, len(numbers.split()), *(() if has_momentum else (0.0,)), centered),
+    )  # fmt: skip
+
+
+_STEPS = {(m, c): _step(m, c) for m in (False, True) for c in (False, True)}
+"""The steps on a device, by whether there is momentum and whether it is centered."""

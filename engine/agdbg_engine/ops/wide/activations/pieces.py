@@ -19,6 +19,7 @@ def hardshrink(x: Any, lambd: float) -> Any:
 
 
 @kernel
+@fused("T g, T x, float64 lambd", "T out", "out = x >= T(-lambd) && x <= T(lambd) ? T(0) : g;")
 def hardshrink_backward(g: Any, x: Any, lambd: float) -> Any:
     """The gradient of hardshrink and softshrink."""
     return kernels.drop(g, (x >= -lambd) & (x <= lambd))
@@ -39,6 +40,7 @@ def hardtanh(x: Any, min_val: float, max_val: float) -> Any:
 
 
 @kernel
+@fused("T g, T x, float64 min_val, float64 max_val", "T out", "out = x <= T(min_val) || x >= T(max_val) ? T(0) : g;")
 def hardtanh_backward(g: Any, x: Any, min_val: float, max_val: float) -> Any:
     """``g`` but at the limits and beyond."""
     outside = x <= min_val
@@ -47,6 +49,7 @@ def hardtanh_backward(g: Any, x: Any, min_val: float, max_val: float) -> Any:
 
 
 @kernel
+@fused("T x", "T out", "T part = x + T(3); out = (part < T(0) ? T(0) : part > T(6) ? T(6) : part) / T(6);")
 def hardsigmoid(x: Any) -> Any:
     """(x + 3) / 6 limited to [0, 1]."""
     part = kernels.between(x + 3, 0.0, 6.0)
@@ -55,6 +58,7 @@ def hardsigmoid(x: Any) -> Any:
 
 
 @kernel
+@fused("T g, T x", "T out", "out = x > T(-3) && x < T(3) ? g / T(6) : T(0);")
 def hardsigmoid_backward(g: Any, x: Any) -> Any:
     """``g / 6`` in (-3, 3)."""
     inside = x > -3
@@ -91,12 +95,14 @@ def threshold(x: Any, threshold: float, value: float) -> Any:
 
 
 @kernel
+@fused("T g, T x, float64 threshold", "T out", "out = x <= T(threshold) ? T(0) : g;")
 def threshold_by_backward(g: Any, x: Any, threshold: float) -> Any:
     """The gradient of threshold, from its input or its result ``x``."""
     return kernels.drop(g, x <= threshold)
 
 
 @kernel
+@fused("T g, T x, T weight", "T out", "out = x > T(0) ? g : g * weight;")
 def prelu_kernel_backward(g: Any, x: Any, weight: Any) -> Any:
     """The gradient of prelu in ``x``."""
     return kernels.where(x > 0, g, g * weight)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....fused import fused
-from ... import kernels
+from ... import graph, kernels
 from ...lists import cat
 from ..declare import formula, in_both, kernel, op
 from ..special.scipy_values import functions_of
@@ -130,8 +130,25 @@ def mish_grad(F: Any, g: Any, x: Any) -> Any:
     """The gradient of :func:`mish`."""
     if x.dtype.itemsize < 4:  # where exp(20) is too large
         return F.to_copy(mish_grad(F, F.to_copy(g, np.dtype(np.float32)), F.to_copy(x, np.dtype(np.float32))), x.dtype)
+    return F.mish_grad_by(g, x)
+
+
+def _mish_grad(F: Any, g: Any, x: Any) -> Any:
     t, s = tanh_of_softplus(F, x), F.sigmoid(x)
     return g * (t + x * s * (1 - t * t))
+
+
+@fused(
+    "T g, T x", "T out",
+    "T e = exp(x > T(20) ? T(20) : x); T n = e * (e + T(2)); T t = n / (n + T(2));"
+    "out = g * (t + x * (T(1) / (T(1) + exp(-x))) * (T(1) - t * t));",
+)  # fmt: skip
+def mish_grad_of_buffers(g: Any, x: Any) -> Any:
+    """The gradient of :func:`mish` in single or double precision."""
+    return _mish_grad(kernels, g, x)
+
+
+in_both("mish_grad_by", mish_grad_of_buffers, lambda g, x: _mish_grad(graph, g, x))
 
 
 activation("log_sigmoid(self)", "LogSigmoidBackward0", "log_sigmoid_backward(g, self)")

@@ -90,8 +90,10 @@ def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_inde
         )
     if weight is not None and weight.dtype != x.dtype:
         raise RuntimeError(f"expected scalar type {scalar_type(x.dtype)} but found {scalar_type(weight.dtype)}")
+    if not on_host(target._a):
+        return  # nobody would wait for the answer: see seen
     wrong = ((target._a < 0) | (target._a >= classes)) & (target._a != ignore_index)
-    if seen(wrong):
+    if wrong.any():
         raise IndexError(f"Target {int(target._a[wrong].flat[0])} is out of bounds.")
 
 
@@ -183,7 +185,7 @@ def binary_cross_entropy(
             f"(torch.Size({list(input.shape)})) is deprecated. Please ensure they have the same size.",
             ValueError,
         )
-    if seen(~((input._a >= 0) & (input._a <= 1))):
+    if on_host(input._a) and seen(~((input._a >= 0) & (input._a <= 1))):
         raise RuntimeError("all elements of input should be between 0 and 1")
     if weight is not None:
         constant("binary_cross_entropy", weight=weight)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ....fused import fused
+from ... import graph, kernels
 from ..declare import formula, in_both, kernel, op
 from .reduction import reduced
 
@@ -23,8 +25,6 @@ def _row(name: str, node: str, options: str = "", constants: str = "", target: b
 
 
 def _reduced(values: Any, reduction: str) -> Any:
-    from ... import kernels
-
     return reduced(kernels, values, reduction)
 
 
@@ -34,18 +34,25 @@ def _reduced(values: Any, reduction: str) -> Any:
 @kernel
 def smooth_l1_loss(x: Any, target: Any, beta: float, reduction: str) -> Any:
     """The square of the difference over ``2 beta`` where it is below ``beta``, else its size less ``beta / 2``."""
+    return _reduced(smooth_l1_of_elements(x, target, beta), reduction)
+
+
+@fused(
+    "T x, T target, float64 beta", "T out",
+    "T d = abs(x - target); T part = d > T(beta) ? T(beta) : d; out = (d - part) + part / T(beta) * part * T(0.5);",
+)  # fmt: skip
+def smooth_l1_of_elements(x: Any, target: Any, beta: float) -> Any:
+    """:func:`smooth_l1_loss` unreduced."""
     part, beyond = _apart(x - target, beta)
     share = part / beta
     share *= part
     share *= 0.5
     beyond += share
-    return _reduced(beyond, reduction)
+    return beyond
 
 
 def _apart(d: Any, most: float) -> tuple[Any, Any]:
     """The size of ``d`` as far as ``most``, and what goes beyond. (To choose by a mask takes ten times as long.)"""
-    from ... import kernels
-
     d = np.abs(d, kernels.room(d))
     part = kernels.at_most(d, most)
     d -= part
@@ -55,58 +62,71 @@ def _apart(d: Any, most: float) -> tuple[Any, Any]:
 @formula
 def smooth_l1_loss_slope(F: Any, x: Any, target: Any, beta: float, which: int) -> Any:
     """Its derivative in ``x`` (0) or ``target`` (1)."""
-    return F.limited_share(x - target if which == 0 else target - x, beta)
+    return F.limited_share(x, target, beta) if which == 0 else F.limited_share(target, x, beta)
 
 
-def _limited_share(d: Any, most: float) -> Any:
-    from ... import kernels
-
-    share = kernels.between(d, -most, most)
-    share /= most
+@fused(
+    "T x, T target, float64 beta", "T out",
+    "T d = x - target; out = (d < T(-beta) ? T(-beta) : d > T(beta) ? T(beta) : d) / T(beta);",
+)  # fmt: skip
+def limited_share(x: Any, target: Any, beta: float) -> Any:
+    """``(x - target) / beta`` within [-1, 1]."""
+    share = kernels.between(x - target, -beta, beta)
+    share /= beta
     return share
 
 
-def _recorded_limited_share(d: Any, most: float) -> Any:
-    """``d / most`` within [-1, 1], where its derivative is 0 at the ends."""
-    from ... import graph
-
+def _recorded_limited_share(x: Any, target: Any, most: float) -> Any:
+    """As :func:`limited_share`; its derivative is 0 at the ends."""
+    d = x - target
     return graph.where(graph.abs(d) >= most, graph.sgn(d), d / most)  # type: ignore[attr-defined]  # rows
 
 
-in_both("limited_share", _limited_share, _recorded_limited_share)
+in_both("limited_share", limited_share, _recorded_limited_share)
 
 
 @kernel
 def huber_loss(x: Any, target: Any, delta: float, reduction: str) -> Any:
     """Half the square of the difference where it is below ``delta``, else ``delta`` times its size less ``delta / 2``."""
+    return _reduced(huber_of_elements(x, target, delta), reduction)
+
+
+@fused(
+    "T x, T target, float64 delta", "T out",
+    "T d = abs(x - target); T part = d > T(delta) ? T(delta) : d; out = (d - part) * T(delta) + part * part * T(0.5);",
+)  # fmt: skip
+def huber_of_elements(x: Any, target: Any, delta: float) -> Any:
+    """:func:`huber_loss` unreduced."""
     part, beyond = _apart(x - target, delta)
     part *= part
     part *= 0.5
     beyond *= delta
     beyond += part
-    return _reduced(beyond, reduction)
+    return beyond
 
 
 @formula
 def huber_loss_slope(F: Any, x: Any, target: Any, delta: float, which: int) -> Any:
     """Its derivative in ``x`` (0) or ``target`` (1)."""
-    return F.limited(x - target if which == 0 else target - x, delta)
+    return F.limited(x, target, delta) if which == 0 else F.limited(target, x, delta)
 
 
-def _limited(d: Any, most: float) -> Any:
-    from ... import kernels
+@fused(
+    "T x, T target, float64 delta", "T out",
+    "T d = x - target; out = d < T(-delta) ? T(-delta) : d > T(delta) ? T(delta) : d;",
+)  # fmt: skip
+def limited(x: Any, target: Any, delta: float) -> Any:
+    """``x - target`` within [-delta, delta]."""
+    return kernels.between(x - target, -delta, delta)
 
-    return kernels.between(d, -most, most)
 
-
-def _recorded_limited(d: Any, most: float) -> Any:
-    """``d`` within [-most, most], where its derivative is 0 at the ends."""
-    from ... import graph
-
+def _recorded_limited(x: Any, target: Any, most: float) -> Any:
+    """As :func:`limited`; its derivative is 0 at the ends."""
+    d = x - target
     return graph.where(graph.abs(d) >= most, graph.sgn(d) * most, d)  # type: ignore[attr-defined]  # rows
 
 
-in_both("limited", _limited, _recorded_limited)
+in_both("limited", limited, _recorded_limited)
 
 
 _row("smooth_l1_loss", "SmoothL1LossBackward0", "beta")
@@ -143,19 +163,60 @@ def binary_cross_entropy(x: Any, target: Any, weight: Any, reduction: str) -> An
 @formula
 def binary_cross_entropy_slope(F: Any, x: Any, target: Any, weight: Any, which: int) -> Any:
     """Its derivative in ``x`` (0) or ``target`` (1)."""
-    out = (x - target) / F.clamp_min((1 - x) * x, 1e-12) if which == 0 else F.log1p(-x) - F.log(x)
+    out = F.bce_slope(x, target) if which == 0 else F.log1p(-x) - F.log(x)
     return out if weight is None else out * weight
 
 
+@fused(
+    "T x, T target", "T out",
+    "T spread = (T(1) - x) * x; out = (x - target) / (spread < T(1e-12) ? T(1e-12) : spread);",
+)  # fmt: skip
+def bce_slope(x: Any, target: Any) -> Any:
+    """The derivative of :func:`binary_cross_entropy` in ``x``."""
+    return _bce_slope(kernels, x, target)
+
+
+def _bce_slope(F: Any, x: Any, target: Any) -> Any:
+    return (x - target) / F.clamp_min((1 - x) * x, 1e-12)
+
+
+in_both("bce_slope", bce_slope, lambda x, target: _bce_slope(graph, x, target))
 _row("binary_cross_entropy", "BinaryCrossEntropyBackward0", constants="weight")
 
 
 @kernel
 def binary_cross_entropy_with_logits(x: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
     """:func:`binary_cross_entropy` of ``sigmoid(x)``, computed so that nothing overflows."""
-    rest = np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0)
-    out = (1 - target) * x + (rest if pos_weight is None else (1 + (pos_weight - 1) * target) * rest)
+    factor = None if pos_weight is None else 1 + (pos_weight - 1) * target
+    out = bce_of_logits(x, target) if factor is None else (1 - target) * x + factor * _of_no(x)
     return _reduced(out if weight is None else out * weight, reduction)
+
+
+@fused(
+    "T x, T target", "T out",
+    "out = (T(1) - target) * x + (log1p(exp(-abs(x))) + (x > T(0) ? T(0) : -x));",
+)  # fmt: skip
+def bce_of_logits(x: Any, target: Any) -> Any:
+    """:func:`binary_cross_entropy_with_logits` without weights, unreduced."""
+    return (1 - target) * x + _of_no(x)
+
+
+def _of_no(x: Any) -> Any:
+    """``log(1 + exp(-x))``."""
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(-x, 0)
+
+
+@fused("T x, T target", "T out", "out = T(1) / (T(1) + exp(-x)) - target;")
+def bce_of_logits_slope(x: Any, target: Any) -> Any:
+    """Its derivative in ``x``."""
+    return _of_logits_slope(kernels, x, target)
+
+
+def _of_logits_slope(F: Any, x: Any, target: Any) -> Any:
+    return F.sigmoid(x) - target
+
+
+in_both("bce_of_logits_slope", bce_of_logits_slope, lambda x, target: _of_logits_slope(graph, x, target))
 
 
 @formula
@@ -165,7 +226,7 @@ def binary_cross_entropy_with_logits_slope(
     """Its derivative in ``x`` (0) or ``target`` (1)."""
     if which == 0:
         hit = target if pos_weight is None else target * pos_weight
-        out = F.sigmoid(x) - target if pos_weight is None else (hit + 1 - target) * F.sigmoid(x) - hit
+        out = F.bce_of_logits_slope(x, target) if pos_weight is None else (hit + 1 - target) * F.sigmoid(x) - hit
     else:
         out = -x if pos_weight is None else F.log_sigmoid(-x) - pos_weight * F.log_sigmoid(x)
     return out if weight is None else out * weight

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -54,6 +55,8 @@ def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = Non
     dtype = input.dtype
     if eps is None:
         eps = float(np.finfo(dtype).eps)
+    if not on_host(input._a) and dtype.char in "fd" and (weight is None or weight.dtype == dtype):
+        return OPS["fused_rms_norm"](input, shape, weight, eps)[0]
     x = input.to(np.dtype(np.float32)) if dtype.itemsize < 4 else input
     dims = tuple(range(-len(shape), 0))
     out = x * (g.mean_dim(x.pow(2), tuple(d % x.ndim for d in dims), True) + eps).rsqrt()

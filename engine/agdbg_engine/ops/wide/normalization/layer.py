@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import kernels
+from ....rowwise import rowwise
+from ... import graph, kernels
 from ...layout import by_rows
-from ..declare import formula, kernel, op
+from ..declare import formula, in_both, kernel, op
 from ..widths import single
 from .moments import Dims, moments_and_centred, scaled, standard, standard_grad
 
@@ -62,6 +63,69 @@ op(
     weight="layer_norm_weight_grad(g, input, result1, result2, normalized_shape, eps)",
     bias="sum_to(g, normalized_shape)",
     jvp="(layer_norm_tangent(input_t, weight_t, bias_t, input, result1, result2, weight, normalized_shape, eps), None, None)",
+)  # fmt: skip
+
+# ----- by the root of the mean square, in one op: on devices, as in PyTorch -----
+
+_RMS_GRAD = rowwise("rms_grad", "g x", ("g * x",), "rstd * (g - x * (rstd * rstd * (sum0 / T(n))))", "rstd")
+
+
+@kernel
+def fused_rms_norm(x: Any, shape: Shape, weight: Any, eps: float) -> tuple[Any, Any]:
+    """``x`` over the root of its mean square along its last dimensions, of sizes ``shape``; and 1 over that root."""
+    rstd = 1 / np.sqrt(kernels.mean_dim(x * x, _last(x.shape, shape), True) + eps)
+    return scaled(x * rstd, None, weight, None), rstd
+
+
+def _rms_grad(g: Any, x: Any, rstd: Any, dims: Dims, eps: float) -> Any:
+    found = _RMS_GRAD(dims, (g, x), (rstd,))
+    return found if found is not None else _recorded_rms_grad(kernels, g, x, rstd, dims)
+
+
+def _recorded_rms_grad(F: Any, g: Any, x: Any, rstd: Any, dims: Dims) -> Any:
+    return rstd * (g - x * (rstd * rstd * F.mean_dim(g * x, dims, True)))
+
+
+def _rstd_of(x: Any, rstd: Any, dims: Dims, eps: float) -> Any:
+    """``rstd`` as a function of ``x``: the saved one has no history."""
+    return graph.rsqrt(graph.mean_dim(x * x, dims, True) + eps)  # type: ignore[attr-defined]  # rows
+
+
+in_both("rstd_of", lambda x, rstd, dims, eps: rstd, _rstd_of)
+in_both(
+    "rms_grad_by",
+    _rms_grad,
+    lambda g, x, rstd, dims, eps: _recorded_rms_grad(graph, g, x, graph.rstd_of(x, rstd, dims, eps), dims),  # type: ignore[attr-defined]  # given above
+)
+
+
+@formula
+def rms_norm_grad(F: Any, g: Any, x: Any, rstd: Any, weight: Any, shape: Shape, eps: float) -> Any:
+    """Gradient in the input, and its tangent: that matrix is symmetric."""
+    return F.rms_grad_by(g if weight is None else g * weight, x, rstd, _last(x.shape, shape), eps)
+
+
+@formula
+def rms_norm_weight_grad(F: Any, g: Any, x: Any, rstd: Any, shape: Shape, eps: float) -> Any:
+    """Gradient in the weight."""
+    return F.sum_to(g * (x * F.rstd_of(x, rstd, _last(x.shape, shape), eps)), shape)
+
+
+@formula
+def rms_norm_tangent(
+    F: Any, x_t: Any, weight_t: Any, x: Any, rstd: Any, weight: Any, shape: Shape, eps: float
+) -> Any:  # fmt: skip
+    """Tangent of the values."""
+    dims = _last(x.shape, shape)
+    out = F.rms_grad_by(x_t, x, rstd, dims, eps)
+    return out if weight is None else out * weight + x * F.rstd_of(x, rstd, dims, eps) * weight_t
+
+
+op(
+    "fused_rms_norm(input, normalized_shape, weight, eps)", "FusedRmsNormBackward0", outputs="result0 *result1", kinds="f",
+    input="rms_norm_grad(g, input, result1, weight, normalized_shape, eps)",
+    weight="rms_norm_weight_grad(g, input, result1, normalized_shape, eps)",
+    jvp="(rms_norm_tangent(input_t, weight_t, input, result1, weight, normalized_shape, eps), None)",
 )  # fmt: skip
 
 # ----- over groups of channels -----
