@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
+from agdbg.engines.native_saved import unpack_hooks
 from agdbg_engine.node import Node
 from agdbg_engine.view import CopySlices
 
@@ -15,13 +16,18 @@ _OURS = ("agdbg", "agdbg.*", "agdbg_engine", "agdbg_engine.*")
 
 
 def functions_of(node: Node) -> set[CodeType]:
-    """The code of the program's functions that running ``node`` calls: its hooks, and the backward of a custom Function."""
+    """The code of the program's functions that running ``node`` calls: its hooks, those that unpack what it saved, and the backward
+    of a custom Function.
+    """
     return {code for function in _functions(node) if (code := _code_of(function)) is not None}
 
 
 def _functions(node: Node) -> Iterator[Callable[..., Any]]:
     for _, _, hook in node.hooks.firing() if node.hooks is not None else ():
         yield hook
+    for _, hook in unpack_hooks(node):
+        if getattr(hook, "__module__", "").partition(".")[0] != "agdbg_engine":  # as that of a checkpoint
+            yield hook
     while isinstance(node, CopySlices):
         node = node.inner
     user_function = getattr(type(node), "_get_user_fn", None)

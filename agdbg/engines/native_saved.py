@@ -3,7 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
+from agdbg_engine.journal import slots_of
 from agdbg_engine.node import Node
+from agdbg_engine.saved import Packed
+
+
+def unpack_hooks(node: Node) -> list[tuple[str, Any]]:
+    """The slots of what ``node`` saved that hooks of the program keep, each with the function that gives the tensor back."""
+    kept = [(slot, value) for _, slot, value in slots_of(node) if isinstance(value, Packed) and value.calls_user]
+    return [(slot.removeprefix("s_"), getattr(value, "unpack_hook", None)) for slot, value in kept]
 
 
 class SavedValues(Sequence[Any]):

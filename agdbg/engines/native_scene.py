@@ -11,7 +11,7 @@ from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.evaluate import Refused
 from agdbg.agent.kept import Moment
 from agdbg.engines.native_pdb import functions_of
-from agdbg.engines.native_saved import SavedValues, slot_named
+from agdbg.engines.native_saved import SavedValues, slot_named, unpack_hooks
 from agdbg.engines.native_values import described, measured, on_host, picked, shown
 from agdbg.sources import instruction_at
 from agdbg_engine.device import beside
@@ -296,12 +296,18 @@ def _content(saved: SavedTensor, kept: dict[str, Any]) -> Any:
 
 
 def _hooks(node: Node) -> Iterator[dict[str, Any]]:
+    yield from unpacking(node)
     if node.hooks is None:
         return
     for kind, nr, hook in node.hooks.firing():
         yield _hook(kind if not nr else f"{kind}, output {nr}", hook)
     for _ in node.hooks.retain:
         yield {"kind": "retain_grad", "name": "", "file": "", "line": 0}
+
+
+def unpacking(node: Node) -> list[dict[str, Any]]:
+    """The hooks that give back what ``node`` saved, each under the name of the part of the node in which it is called."""
+    return [_hook(f"unpack {slot}", hook) for slot, hook in unpack_hooks(node)]
 
 
 def _hook(kind: str, hook: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.reason import STEP, Reason, message
-from agdbg.engines.native_scene import NativeScene
+from agdbg.engines.native_scene import NativeScene, unpacking
 from agdbg.engines.native_spot import NativeSpot
 from agdbg.engines.native_until import Target
 from agdbg_engine import events, noting
@@ -196,14 +196,16 @@ class Walk:
         self.bp.run_in_parts(node, self._before_part)
 
     def _before_part(self, phase: str) -> None:
-        if self.driver.thread.mode != "in":
+        thread = self.driver.thread
+        if thread.mode != "in" or thread.suppressed:  # what is evaluated at a stop may unpack as well
             return
         node = self.next_node()
         self.is_inside = True
         try:
-            command = self.driver.stop(
-                NativeScene(self.driver, self.message(STEP, "inside", phase=phase), self, node, inside=True)
-            )
+            stop = self.message(STEP, "inside", phase=phase)
+            hook = next((each for each in unpacking(node) if each["kind"] == phase), None) if node is not None else None
+            stop |= {} if hook is None else {"hook": hook}
+            command = self.driver.stop(NativeScene(self.driver, stop, self, node, inside=True))
             if command.how in _BACK:
                 raise Abandoned
             self._go_on(command)

@@ -33,6 +33,7 @@ class Frame:
         user: the number of a function among the user's, from the innermost; -1: of none.
         file, line, name: of a function.
         phase: the part of the node that runs next, when a thread stands in the middle of it.
+        hook: the function that this part calls, where the program tells and the trace does not.
     """
 
     kind: Literal["node", "origin", "outer", "pass", "user"]
@@ -43,6 +44,7 @@ class Frame:
     line: int = 0
     name: str = ""
     phase: str = ""
+    hook: dict[str, Any] | None = None
 
 
 def thread_and_place(frame_id: int) -> tuple[int, int]:
@@ -55,7 +57,8 @@ def frames_of(stop: dict[str, Any]) -> list[Frame]:
     found: list[Frame] = []
     node = stop.get("node") or 0
     if node:
-        found += [Frame("node", node, _title(stop), phase=stop.get("phase") or ""), Frame("origin", node)]
+        phase, hook = stop.get("phase") or "", stop.get("hook")
+        found += [Frame("node", node, _title(stop), phase=phase, hook=hook), Frame("origin", node)]
     elif stop.get("pass"):
         found.append(Frame("pass", title=f"end of pass {stop['pass']}"))
     for outer in stop.get("outer") or []:
@@ -112,7 +115,10 @@ def as_body(thread: int, place: int, frame: Frame, place_of: Callable[[int, str]
 
 
 def _where(frame: Frame, place_of: Callable[[int, str], Place]) -> Place:
-    return place_of(frame.node, frame.phase) if frame.node else Place("")
+    if not frame.node:
+        return Place("")
+    place, hook = place_of(frame.node, frame.phase), frame.hook or {}
+    return Place(place.op, hook["file"], hook["line"], hook["name"]) if hook.get("file") else place
 
 
 def _name(frame: Frame, where: Place) -> str:

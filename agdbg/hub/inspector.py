@@ -11,6 +11,8 @@ from agdbg.hub.span import span_of
 from agdbg.norm import Norm, norm_of_all, told
 
 Entry = dict[str, Any]
+#: What the parts of a node are called in which hooks of the program unpack what it saved, before the slot.
+UNPACK = "unpack "
 _NOT_YET = "not there yet"
 _NOT_SAVED = "not saved: no gradient needs it"
 #: What a trace says of a value, before what else it knows.
@@ -88,9 +90,10 @@ class Merged:
         self._gradients(sections["Gradients in"], "in")
         self._gradients(sections["Gradients out"], "out")
         self._saved(sections["Saved tensors"])
-        sections["Hooks"][:] = [
-            _entry(each.get("kind", "hook"), _place(each)) for each in self._values.get("hooks") or []
-        ]
+        told = self._values.get("hooks") or []
+        unpacking = [each for each in told if str(each.get("kind")).startswith(UNPACK)]
+        self._body["hooks"] = [*map(_code, unpacking), *self._body["hooks"]]
+        sections["Hooks"][:] = [_entry(each.get("kind", "hook"), _place(each)) for each in told]
         if self._values.get("grad") is not None:
             sections["Node"].insert(0, {**_entry("grad", ""), **self._shown(self._values["grad"], "grad", 0)})
 
@@ -155,6 +158,10 @@ def _remark(entry: Entry, saved: dict[str, Any]) -> str:
 
 def _entry(name: str, value: str) -> Entry:
     return {"name": name, "value": value, "type": "", "reference": 0, "state": ""}
+
+
+def _code(hook: dict[str, Any]) -> Entry:
+    return {"kind": hook["kind"], "name": hook["name"], "file": hook["file"], "line": hook["line"]}
 
 
 def _place(hook: dict[str, Any]) -> str:

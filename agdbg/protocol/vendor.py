@@ -153,7 +153,10 @@ class Entry(TypedDict):
 
 
 class HookCode(TypedDict):
-    """Where a hook of a node is defined; ``kind`` is ``tensor``, ``pre``, ``backward``, ``post-accumulate`` or ``post``."""
+    """Where a hook of a node is defined.
+
+    ``kind`` is ``tensor``, ``pre``, ``backward``, ``post-accumulate`` or ``post``, and at a stop ``unpack`` with a slot behind it.
+    """
 
     kind: str
     name: str

@@ -91,6 +91,8 @@ class BackwardPass:
         self.tag = 0
         self.watch: watching.Watch | None = None
         """Who looks at the gradients on their way; set by an instrument when the pass starts, if at all."""
+        self.before_unpack: Callable[[str], None] | None = None
+        """Called with a slot before a hook of the user unpacks it, while a node runs in parts."""
         self._streams: streams.Runner | None = None
         self._modes: tuple[Any, Any] | None = None
         """What was before nodes began to run in a row."""
@@ -221,8 +223,16 @@ class BackwardPass:
     def run_in_parts(self, node: Node, before: Callable[[str], None]) -> None:
         """Run ``node``, and call ``before`` with the name of each part of it before that part is done.
 
-        A node without hooks that the fast way can run has one part, ``apply``, or ``accumulate`` if it is a leaf's.
+        A node without hooks that the fast way can run has one part, ``apply``, or ``accumulate`` if it is a leaf's. In the middle
+        of ``apply`` come ``unpack self`` and so on, for each slot that hooks of the user unpack.
         """
+        self.before_unpack = lambda slot: before(f"unpack {slot}")
+        try:
+            self._in_parts(node, before)
+        finally:
+            self.before_unpack = None
+
+    def _in_parts(self, node: Node, before: Callable[[str], None]) -> None:
         if self._general or node.hooks is not None or node.multi:
             with nullcontext() if self._streams is None else self._streams.turned_to(node):
                 self._general_node(node, before)

@@ -291,6 +291,27 @@ def test_parts_of_a_node():
     assert x.grad.tolist() == [3.0]
 
 
+def test_each_slot_that_hooks_unpack_is_a_part():
+    called = []
+    with ag.autograd.graph.saved_tensors_hooks(lambda t: t.detach(), lambda t: called.append("unpacked") or t):
+        x, y = ag.tensor([2.0], requires_grad=True), ag.tensor([3.0], requires_grad=True)
+        z = x * y
+    bp = started(z)
+    bp.advance(1, lambda node: bp.run_in_parts(node, called.append))
+    assert called == ["apply", "unpack other", "unpacked", "unpack self", "unpacked"]
+    while bp.position < len(bp.order):
+        bp.step()
+    assert (x.grad.tolist(), y.grad.tolist(), len(called)) == ([3.0], [2.0], 5)
+
+
+def test_what_the_engine_keeps_by_itself_is_no_part_of_a_node():
+    with ag.autograd.graph.allow_mutation_on_saved_tensors():
+        x = ag.tensor([2.0], requires_grad=True)
+        bp, names = started(x * x), []
+        bp.advance(1, lambda node: bp.run_in_parts(node, names.append))
+    assert names == ["apply"]
+
+
 def test_a_run_that_is_abandoned_is_undone():
     x = ag.tensor([2.0], requires_grad=True)
     fired = []

@@ -26,7 +26,7 @@ class Key(NamedTuple):
 
 STEP, LOOK, MOVE, DO = "Stepping", "Looking", "Moving", "Program and tools"
 
-_PHASES = "tensor-hooks, pre-hooks, apply, post-hooks, accumulate, post-accumulate-hooks"
+_PHASES = "tensor-hooks, pre-hooks, apply, unpack, post-hooks, accumulate, post-accumulate-hooks"
 
 #: Keys, what they do, the words that do the same, and what is said of it.
 _ROWS = {

@@ -54,6 +54,11 @@ def _characters(text: str, column: int) -> int:
     return len(units.decode("utf-16-le", "replace"))
 
 
+def _called(phase: str) -> str:
+    """The kind of the hooks that a part of a node calls; those that unpack are called as their part is."""
+    return phase if phase.startswith("unpack ") else HOOKS.get(phase, "")
+
+
 def places_of(body: Mapping[str, Any], phase: str = "", runs: bool = False) -> list[Spot]:
     """Where a node was built, and the functions that it calls.
 
@@ -63,7 +68,7 @@ def places_of(body: Mapping[str, Any], phase: str = "", runs: bool = False) -> l
         runs: whether that part runs just now.
     """
     hooks, found = body["hooks"], []
-    first = next((hook for hook in hooks if hook["kind"] == HOOKS.get(phase)), None)
+    first = next((hook for hook in hooks if hook["kind"] == _called(phase)), None)
     for hook in hooks:
         when = ", runs" * runs or ", runs next" if hook is first else ""
         what = "backward" if hook["kind"] == "backward" else f"{hook['kind']} hook"
@@ -75,7 +80,7 @@ def place_that_runs(body: Mapping[str, Any], phase: str, runs: bool) -> Spot:
     """The first hook of the part of a node that runs next, or its forward line."""
     places = places_of(body, phase, runs)
     kinds = [hook["kind"] for hook in body["hooks"]]
-    called = HOOKS.get(phase)
+    called = _called(phase)
     return places[1 + kinds.index(called)] if called in kinds else places[0]
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import errors, events
+from ..current import current
 from ..device import device, may_pin
 from ..dtype import is_differentiable
 from ..errors import class_name
@@ -97,6 +98,8 @@ class Hooked(Packed):
             fit.state.run = run
             return run.given[self]
         try:
+            if not self.guarded and current.bp is not None and current.bp.before_unpack is not None:
+                current.bp.before_unpack(slot)
             data: Any = self.unpack_hook(self.given(node))
         finally:
             fit.state.run = run
