@@ -180,7 +180,9 @@ class Batch:
 
         self._client, self._as_json = client, options.json
         reads_input = launch is not None and ("-X", "-") not in (options.commands or [])
-        self._pump: Pump = Pump(client, sys.stderr if self._as_json else sys.stdout, feeds=reads_input)
+        is_at_end = launch is not None and not reads_input
+        output = sys.stderr if self._as_json else sys.stdout
+        self._pump: Pump = Pump(client, output, feeds=reads_input, is_at_end=is_at_end)
         self._console: Console = Console(
             client, launch=launch, on_output=self._pump.there_is_output, next_event=self._pump.next_event
         )

@@ -21,19 +21,20 @@ class Pump:
         client: the connection.
         output: where the program's output goes.
         feeds: our standard input goes to the program.
+        is_at_end: there is nothing to be typed to it, and it finds the end of its input: the commands were read from ours.
 
     Attributes:
         runs: says whether there is a program that can be typed to.
     """
 
-    def __init__(self, client: Client, output: TextIO, *, feeds: bool) -> None:
+    def __init__(self, client: Client, output: TextIO, *, feeds: bool, is_at_end: bool = False) -> None:
         self.runs: Callable[[], bool] = lambda: False
         self._client, self._output = client, output
         self._position, self._has_output, self._held = 0, False, ""
         self._is_seen = output.isatty()
         self._input = _descriptor(sys.stdin) if feeds else -1
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._typed, self._is_at_end = "", False
+        self._typed, self._is_at_end = "", is_at_end
 
     def next_event(self) -> dict[str, Any] | None:
         """The next event; None when none came for a while."""

@@ -92,7 +92,7 @@ class Merged:
         self._saved(sections["Saved tensors"])
         told = self._values.get("hooks") or []
         unpacking = [each for each in told if str(each.get("kind")).startswith(UNPACK)]
-        self._body["hooks"] = [*map(_code, unpacking), *self._body["hooks"]]
+        self._body["hooks"] = [*map(_code, unpacking), *self._body.get("hooks", ())]
         sections["Hooks"][:] = [_entry(each.get("kind", "hook"), _place(each)) for each in told]
         if self._values.get("grad") is not None:
             sections["Node"].insert(0, {**_entry("grad", ""), **self._shown(self._values["grad"], "grad", 0)})

@@ -60,3 +60,23 @@ print("ends", ends)
 """
     done = batch(text, "run", "restart")
     assert done.stdout.count("ends 70") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "told"),
+    [
+        ("import agdbg_engine\ninput('say: ')\n", 5, "EOFError"),
+        (
+            ENGINE + "y = x * x\ny.register_hook(lambda g: g * 2)\ny.sum().backward()\nprint(x.grad.tolist())\n",
+            0,
+            "[4.0, 4.0]",
+        ),
+    ],
+)
+def test_commands_from_standard_input_leave_none_for_the_program(tmp_path, text, status, told):
+    (tmp_path / "script.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "agdbg", "run", "--batch", "--no-trace", "-X", "-", "script.py"],
+        cwd=tmp_path, input="start\nnext\npdb\nwhere\n", capture_output=True, text=True, timeout=PATIENCE_S,
+    )  # fmt: skip
+    assert (done.returncode, told in done.stdout) == (status, True)
