@@ -2,6 +2,8 @@
 
 import asyncio
 import importlib.util
+import os
+import signal
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,7 +28,7 @@ def _load(name):
 
 
 fake_hub = _load("fake_hub")
-_load("tmux")
+tmux = _load("tmux")
 _load("driving")
 
 
@@ -156,3 +158,19 @@ def looks(snap_compare, new_app, on_screen, monkeypatch):
         return snap_compare(app, terminal_size=size, run_before=run_before)
 
     return compare
+
+
+@pytest.fixture
+def new_terminal(tmp_path):
+    """Open terminals in a folder of the test's own; the hubs that are left there are killed in the end."""
+    made = []
+
+    def start(**size):
+        made.append(tmux.Tmux(tmp_path, **size))
+        return made[-1]
+
+    yield start
+    for hub in tmux.hubs(tmp_path):
+        os.kill(hub, signal.SIGKILL)
+    for each in made:
+        each.close()

@@ -103,6 +103,19 @@ def test_what_is_typed_behind_a_key_that_opens_a_line_goes_into_that_line(shown,
     drive(shown, script)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_what_is_typed_behind_the_number_of_a_pane_goes_to_that_pane(shown, size):
+    async def script(screen):
+        await screen.stop(6)
+        panes = screen.app.panes
+        await screen.at_once("4", "home", "1", "down", "down", "2", "up", "0", "up", "4", "down")
+        assert panes.events.cursor == 1
+        assert panes.inspector.cursor > 0
+        assert screen.app.lanes.cursor == 5
+
+    drive(shown, script, size=size)
+
+
 def test_a_key_that_opens_a_line_is_a_letter_in_a_line_and_nothing_over_the_screen(shown):
     async def script(screen):
         await screen.press("i", "colon", "slash")

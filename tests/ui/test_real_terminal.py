@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from agdbg_tests_tmux import AVAILABLE, PATIENCE, Tmux
+from agdbg_tests_tmux import AVAILABLE, PATIENCE, hubs, is_alive
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="tmux is not installed")
 
@@ -28,34 +28,14 @@ print("gradient", x.grad.tolist())
 
 
 @pytest.fixture
-def terminal(tmp_path):
-    made = []
+def terminal(new_terminal, tmp_path):
+    """A terminal in a folder with a script."""
 
     def start(script=SCRIPT, **size):
         (tmp_path / "train.py").write_text(script)
-        made.append(Tmux(tmp_path, **size))
-        return made[-1]
+        return new_terminal(**size)
 
-    yield start
-    for hub in hubs(tmp_path):
-        os.kill(hub, signal.SIGKILL)
-    for each in made:
-        each.close()
-
-
-def hubs(folder):
-    """The process numbers of the hubs that live in ``folder``."""
-    base = folder / "run" / "agdbg"
-    return (
-        [int(p.name) for p in base.iterdir() if p.name.isdecimal() and is_alive(int(p.name))] if base.is_dir() else []
-    )
-
-
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
+    return start
 
 
 def children(pid):

@@ -5,6 +5,7 @@ import select
 import shutil
 import subprocess
 import uuid
+from pathlib import Path
 from time import monotonic
 
 PATIENCE = 60.0
@@ -73,3 +74,18 @@ class Tmux:
 
     def close(self):
         subprocess.run(["tmux", "-L", self._server, "kill-server"], env=self._environment, capture_output=True)
+
+
+def hubs(folder):
+    """The process numbers of the hubs that live in ``folder``."""
+    base = folder / "run" / "agdbg"
+    return (
+        [int(p.name) for p in base.iterdir() if p.name.isdecimal() and is_alive(int(p.name))] if base.is_dir() else []
+    )
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False

@@ -7,7 +7,6 @@ from time import monotonic
 from typing import Any, ClassVar
 
 from textual import on, work
-from textual.actions import SkipAction
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -295,6 +294,17 @@ class AgdbgApp(PaneApp):
 
     # ----- keys -----
 
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        """Do what a key means before the next one is looked at, so that the next one goes where this one has led.
+
+        Textual hands keys to the widget with the focus, which looks for their meaning when it comes to it: of keys that are
+        typed without a pause the later ones would still go to where the focus was.
+        """
+        if await super()._check_bindings(key, priority):
+            return True
+        is_text = isinstance(self.focused, Input) or len(self.screen_stack) > 1
+        return priority and not is_text and await super()._check_bindings(key)
+
     def action_step(self, command: str) -> None:
         """Step."""
         if self.session is None or self.session.view.life == "starting":
@@ -427,12 +437,6 @@ class AgdbgApp(PaneApp):
 
     def action_prompt(self, kind: str) -> None:
         """Ask for a line of text."""
-        self.prompts.open(kind)
-
-    def action_open_at_once(self, kind: str) -> None:
-        """Ask for a line of text, unless one is being typed or something lies over the screen."""
-        if isinstance(self.focused, Input) or len(self.screen_stack) > 1:
-            raise SkipAction
         self.prompts.open(kind)
 
     def action_type_in(self) -> None:

@@ -130,19 +130,10 @@ KEYS = [
 ]
 
 
-#: Keys that open a line, by what is asked there. They come before all others, so that what is typed behind them without
-#: a pause goes into that line: by the usual way the next keys would still go to the pane, which would do what they mean there.
-OPENS = {"colon": "console", "slash": "find"}
-
-
 def bindings() -> list[Binding]:
     """Bindings of the app. Of the keys with ctrl none is tmux's prefix or stops the terminal's flow."""
     usual = [Binding(key.keys, key.action, key.help, show=False) for key in KEYS if key.action]
-    return [
-        *usual,
-        Binding("ctrl+q", "quit", show=False, priority=True),  # from whatever lies over the screen as well
-        *(Binding(key, f"open_at_once('{kind}')", show=False, priority=True) for key, kind in OPENS.items()),
-    ]
+    return [*usual, Binding("ctrl+q", "quit", show=False, priority=True)]  # from whatever lies over the screen as well
 
 
 def groups() -> dict[str, list[Key]]:

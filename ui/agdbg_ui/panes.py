@@ -14,6 +14,7 @@ from agdbg_ui.widgets.events import EventsPane
 from agdbg_ui.widgets.findings import FindingsPane
 from agdbg_ui.widgets.inspector import Inspector
 from agdbg_ui.widgets.lanes import Lanes
+from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.pane_tabs import PaneTabs
 from agdbg_ui.widgets.rows import Rows
 from agdbg_ui.widgets.source import SourcePane
@@ -203,7 +204,10 @@ class Panes:
         pane = self._graph if pane == "graph" else pane
         self.show(pane)
         self._last = pane
-        self._app.call_after_refresh(self._widget(pane).focus)
+        widget = self._widget(pane)
+        widget.screen.set_focus(
+            widget.typed_into if isinstance(widget, OutputPane) else widget
+        )  # the next key may be there
 
     def show_beside(self, pane: str) -> None:
         """Make a pane seen where that does not hide the one with the focus."""

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Label
 
 from agdbg_ui.terminal import LINES
@@ -110,9 +111,14 @@ class OutputPane(Vertical):
         """Whether keys go to the program."""
         return self.has_class("-input")
 
+    @property
+    def typed_into(self) -> Widget:
+        """What has the keys when this pane has: the input line in input mode, else the lines."""
+        return self._input if self.input_mode else self._lines
+
     def focus(self, scroll_visible: bool = True) -> "OutputPane":
-        """Focus the input line in input mode, else the lines."""
-        (self._input if self.input_mode else self._lines).focus(scroll_visible)
+        """Focus the part that has the keys."""
+        self.typed_into.focus(scroll_visible)
         return self
 
     def enter_input_mode(self) -> None:
