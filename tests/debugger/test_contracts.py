@@ -15,11 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
 DOWN = "Imports only go down: ui, debugger, engine"
-NATIVE = "Only the adapter agdbg.engines.native touches the engine"
+NATIVE = "Only the adapters in agdbg.engines touch the engine"
 TORCH = "Only agdbg.engines.torch touches PyTorch"
 TEXTUAL = "The debugger has no Textual in it and never touches the GPU"
 TRACE = "The trace is in the middle: what reads it has no way to an engine"
 CLIENT = "The terminal UI is a client and never touches the engine"
+PARTS = "The terminal UI uses the protocol, the console and the start of a hub"
+PROTOCOL = "The protocol knows nothing of who speaks it"
 CONSOLE = "The console is a client of the protocol and nothing else"
 ENGINE = "The engine knows nothing but NumPy, SciPy and CuPy"
 
@@ -27,7 +29,7 @@ VIOLATIONS = [
     ("agdbg/bad.py", "import agdbg_ui", DOWN),
     ("engine/agdbg_engine/bad.py", "from agdbg import events", DOWN),
     ("agdbg/bad.py", "from agdbg_engine import __name__", NATIVE),
-    ("agdbg/engines/bad.py", "import agdbg_engine", NATIVE),
+    ("agdbg/engines/__init__.py", "import agdbg_engine", NATIVE),
     ("agdbg/record/bad.py", "import torch.nn", TORCH),
     ("ui/agdbg_ui/bad.py", "import torch", TORCH),
     ("agdbg/bad.py", "def late():\n    from textual.app import App\n", TEXTUAL),
@@ -35,6 +37,8 @@ VIOLATIONS = [
     ("agdbg/diagnose/bad.py", "from agdbg import engines", TRACE),
     ("agdbg/render/bad.py", "from agdbg.engines import native", TRACE),
     ("ui/agdbg_ui/bad.py", "import agdbg_engine", CLIENT),
+    ("ui/agdbg_ui/bad.py", "from agdbg.hub import history", PARTS),
+    ("agdbg/protocol/bad.py", "from agdbg.events import Kind", PROTOCOL),
     ("agdbg/console/bad.py", "from agdbg.hub import stops", CONSOLE),
     ("engine/agdbg_engine/bad.py", "def late():\n    import torch\n", ENGINE),
 ]
