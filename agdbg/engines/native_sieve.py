@@ -21,7 +21,7 @@ def sieve(stops: Stops, node: Node) -> Wanted | None:
     """
     if node.leaf:
         return None
-    tests = [*_of_names(stops, node), *_of_lines(stops), *_of_values(stops, node)]
+    tests = [*_of_names(stops, node), *_of_lines(stops), *_of_values(stops, node), *_of_memory(stops)]
     if not tests or stops.sees_all_births:
         return _always if stops.sees_all_births else None
     if len(tests) == 1:
@@ -69,3 +69,8 @@ def _of_values(stops: Stops, node: Node) -> list[Wanted]:
     if node.multi or node.user_code:
         return [_always]
     return [lambda node, out: not all_finite(out._a)]
+
+
+def _of_memory(stops: Stops) -> list[Wanted]:
+    is_quiet = stops.watches.is_quiet
+    return [lambda node, out: not is_quiet(node, False)] if stops.watches else []

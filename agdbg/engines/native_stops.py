@@ -105,9 +105,9 @@ class Stops:
         looked_for = FILTERS & self._wanted
         self._finite = Finite(looked_for) if looked_for else None
         looks = self._finite is not None or bool(self.watches)
-        self.one_by_one = bool(self.watches) or self._events.any_of(IN_PASSES)
-        self.every = self.one_by_one or self._finite is not None
-        self.sees_all_births = bool(self.watches) or self._events.any_of(AT_BIRTH)
+        self.one_by_one = self._events.any_of(IN_PASSES)
+        self.every = self.one_by_one or looks
+        self.sees_all_births = self._events.any_of(AT_BIRTH)
         self._looks_at_births = looks or self.sees_all_births
         self.at_births = self._looks_at_births or bool(self.matcher)
 
@@ -201,6 +201,7 @@ class Stops:
         :class:`~agdbg_engine.backward.Abandoned` where the thread is to stop, or to :meth:`look` first.
         """
         look = None if self._finite is None else looking(self._finite, walk.bp)
+        look_at_memory = self.watches.looking(walk) if self.watches else None
         if not self.stops_inside and not walk.has_stops:
             return look or nothing
         thread, turn, judge = self._driver.thread, self._driver.thread.turn, walk.judge
@@ -210,6 +211,8 @@ class Stops:
                 raise Abandoned
             if look is not None:
                 look(node)
+            if look_at_memory is not None:
+                look_at_memory(node)
             judge()
 
         return before

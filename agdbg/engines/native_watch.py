@@ -1,67 +1,31 @@
-"""Watched memory: a write that raises the version is told where it is made, any other is found by a checksum."""
+"""Watched memory: a write that raises the version is told where it is made, any other is found by a look at the memory.
+
+Such a look is at every node that is built or runs, so it is as short as can be where nothing has changed
+(:meth:`Watches.is_quiet`); what there is to say is found out where something has.
+"""
 
 import weakref
-import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from types import CodeType
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from agdbg.agent.control import WatchStop
 from agdbg.breakpoints import matches
+from agdbg.engines.native_memory import Memory
 from agdbg.engines.native_names import Names, models, tensors_of
+from agdbg_engine.backward import Abandoned
 from agdbg_engine.device import owner
 from agdbg_engine.node import Node
 from agdbg_engine.saved import Freed, Packed, saved_slots
-from agdbg_engine.storage import Storage
+from agdbg_engine.sites import where
 from agdbg_engine.tensor import Tensor
 
 if TYPE_CHECKING:
     from agdbg.engines.native import NativeSink
+    from agdbg.engines.native_walk import Walk
 
-
-@dataclass
-class _Memory:
-    """Some memory as it was when it was last looked at.
-
-    Attributes:
-        label: what people call it.
-        of: the tensor or buffer, weakly.
-        storage: its storage, where it has one by itself: a buffer does not know it.
-        anchor: the buffer of a tensor.
-    """
-
-    label: str
-    of: "weakref.ref[Any]"
-    storage: "weakref.ref[Storage] | None" = None
-    anchor: "weakref.ref[Any] | None" = None
-    ids: list[int] = field(default_factory=list)
-    seen: tuple[int, int, int] | None = None
-
-    def value(self) -> Any:
-        """The tensor or buffer; of a tensor that is gone, as one that an expression has made, the buffer."""
-        found = self.of()
-        return found if found is not None or self.anchor is None else self.anchor()
-
-    def now(self) -> tuple[int, int, int] | None:
-        """Which memory it is, its version and its checksum; ``None`` when it is gone."""
-        value = self.value()
-        if value is None:
-            return None
-        memory = owner(value._a if isinstance(value, Tensor) else value)
-        return id(memory), self.version(value), checksum(memory)
-
-    def version(self, value: Any) -> int:
-        """The version of ``value``, which is the tensor or buffer."""
-        storage = value._storage if isinstance(value, Tensor) else self.storage() if self.storage is not None else None
-        return 0 if storage is None else _version(storage)
-
-    def follow(self) -> None:
-        """After a write that is told: what it has made of the memory is no secret."""
-        value = self.value()
-        if value is not None and self.seen is not None and self.seen[1] != self.version(value):
-            self.seen = self.now()
+Place = str | tuple[bool, str, CodeType, int]
+"""Where a look was: whether a node was to run or built, its op and its site; or that in words."""
 
 
 class Watches:
@@ -69,11 +33,14 @@ class Watches:
 
     def __init__(self, sink: "NativeSink", names: Names) -> None:
         self._sink, self._names = sink, names
-        self._asked: dict[int, _Memory] = {}
+        self._asked: dict[int, Memory] = {}
         self._stops: list[WatchStop] = []
-        self._named: dict[int, _Memory] = {}
+        self._by_names = False
+        self._named: dict[int, Memory] = {}
         self._names_known = -1
-        self._since = "the watch was set"
+        self._looked_at: list[Memory] | None = None
+        """The memory of the last look; ``None`` when it may be other memory by now."""
+        self._since: Place = "the watch was set"
 
     def __bool__(self) -> bool:
         return bool(self._stops)
@@ -82,11 +49,11 @@ class Watches:
         """Watch these from now on."""
         if stops == self._stops:
             return
+        self._by_names = any(stop.name for stop in stops)
         self._stops, self._named, self._names_known = stops, {}, -1
         for memory in self._asked.values():
             memory.seen = None
-        self._since = "the watch was set"
-        self.look("")
+        self.look("the watch was set")
 
     # ----- what can be watched -----
 
@@ -98,7 +65,8 @@ class Watches:
         self._names.give(number, label)
         storage, buffer = value._storage, owner(value._a)
         known = None if storage is None else weakref.ref(storage)
-        self._asked[number] = _Memory(self._names.called(number), weakref.ref(value), known, weakref.ref(buffer))
+        self._asked[number] = Memory(self._names.called(number), weakref.ref(value), known, weakref.ref(buffer))
+        self._looked_at = None
         return self._told(number)
 
     def is_there(self, number: int) -> bool:
@@ -117,10 +85,11 @@ class Watches:
         number = self._names.storage_of_slot(node, slot)
         self._names.give(number, label)
         storage = saved.storage
-        memory = _Memory(
+        memory = Memory(
             self._names.called(number), weakref.ref(saved.value), None if storage is None else weakref.ref(storage)
         )
         self._asked[number] = memory
+        self._looked_at = None
         return self._told(number)
 
     def _told(self, number: int) -> dict[str, Any]:
@@ -139,23 +108,48 @@ class Watches:
         for memory in self._memories():
             memory.follow()
 
-    def look(self, here: str) -> list[tuple[list[int], str]]:
-        """Watches whose memory has changed although no version has, and what is to be said; ``here`` is a node event."""
-        since, self._since = self._since, here or self._since
-        found = [(memory.ids, text) for memory in self._memories() if (text := _changed(memory))]
-        return [(ids, f"{text}, after {since} and before {here}") for ids, text in found]
+    def is_quiet(self, node: Node, runs: bool) -> bool:
+        """Whether a look, where ``node`` was built or ``runs`` next, would find nothing; it counts as one if so."""
+        looked_at = self._looked_at
+        if looked_at is None or (self._by_names and self._names_known != self._names.count()):
+            return False
+        for memory in looked_at:
+            if not memory.is_as_seen():
+                return False
+        self._since = runs, node.op_name, node.code, node.lasti
+        return True
 
-    def _memories(self) -> Iterable[_Memory]:
+    def looking(self, walk: "Walk") -> Callable[[Node], None]:
+        """What is to be called before each node of a pass runs: it abandons a node before which there may be something to say."""
+        bp, is_quiet = walk.bp, self.is_quiet
+
+        def before(node: Node) -> None:
+            if bp.position != walk.judged and not is_quiet(node, True):
+                raise Abandoned
+
+        return before
+
+    def look(self, place: str) -> list[tuple[list[int], str]]:
+        """Watches whose memory has changed although no version has, and what is to be said; ``place`` is where the thread is."""
+        since, self._since = self._since, place
+        looked_at = self._looked_at = self._memories()
+        found = [(memory.ids, text) for memory in looked_at if (text := memory.changed())]
+        return [(ids, f"{text}, after {_in_words(since)} and before {place}") for ids, text in found]
+
+    def _memories(self) -> list[Memory]:
+        found = list(self._by_name()) if self._by_names else []
+        for memory in self._asked.values():
+            memory.ids = []
         for stop in self._stops:
-            asked = self._asked.get(stop.storage)
-            if stop.storage and asked is not None:
-                asked.ids = [stop.id]
+            asked = self._asked.get(stop.storage) if stop.storage else None
+            if asked is not None:
                 asked.label = asked.label or f"storage {stop.storage}"
-                yield asked
-        if any(stop.name for stop in self._stops):
-            yield from self._by_name()
+                if not asked.ids:
+                    found.append(asked)
+                asked.ids.append(stop.id)
+        return found
 
-    def _by_name(self) -> Iterable[_Memory]:
+    def _by_name(self) -> Iterable[Memory]:
         """Those of the parameters and buffers with a watched name, looked up again when there are more names."""
         if self._names_known != self._names.count():
             self._names_known = self._names.count()
@@ -164,34 +158,15 @@ class Watches:
                 for name, t in tensors_of(model):
                     ids = [stop.id for stop in self._stops if stop.name and matches(stop.name, [name])]
                     if ids:
-                        memory = before.get(id(t)) or _Memory(name, weakref.ref(t))
+                        memory = before.get(id(t)) or Memory(name, weakref.ref(t))
                         memory.ids = ids
                         self._named[id(t)] = memory
         return self._named.values()
 
 
-def _changed(memory: _Memory) -> str:
-    """What has happened to some memory behind the back of its version; empty for nothing."""
-    before, memory.seen = memory.seen, memory.now()
-    now = memory.seen
-    if before is None or now is None or before == now:
-        return ""
-    if before[0] != now[0]:
-        return f"{memory.label} was given other memory, without a version bump"
-    if before[1] != now[1]:
-        return ""  # that was told where it was made
-    return f"{memory.label} changed without a version bump (version {now[1]} stays)"
-
-
-def checksum(memory: Any) -> int:
-    """A number that changes with the content of a buffer."""
-    array = memory.get() if hasattr(memory, "get") else np.asarray(memory)
-    flat = np.ascontiguousarray(array).reshape(-1)
-    return zlib.crc32(flat.view(np.uint8).data) if flat.size else 0
-
-
-def _version(storage: Storage) -> int:
-    try:
-        return storage.version
-    except RuntimeError:  # inference mode: writes are not counted
-        return 0
+def _in_words(place: Place) -> str:
+    """A place as people call it."""
+    if isinstance(place, str):
+        return place
+    runs, op, code, lasti = place
+    return f"{'the run of ' if runs else ''}{op} of line {where(code, lasti).line}"
