@@ -8,6 +8,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from agdbg.agent.ending import BUILTINS, ends
 from agdbg.agent.evaluate import limited
 from agdbg.agent.variables import TEXT
 
@@ -29,12 +30,16 @@ class Expression(NamedTuple):
         names: those that it reads, inside of its lambdas and comprehensions too.
         has_functions: it has functions of its own, which see no locals.
         calls: it calls something, and so may not end soon.
+        ends: it ends by itself, if the stop gives what it names, but for functions of Python.
+        is_simple: nothing but what the stop gives is needed, if that is all that it names.
     """
 
     code: CodeType
     names: frozenset[str]
     has_functions: bool
     calls: bool
+    ends: bool
+    is_simple: bool
 
 
 class Part(NamedTuple):
@@ -71,7 +76,8 @@ def compiled(expression: str) -> Expression:
     names = frozenset(each.id for each in ast.walk(tree) if isinstance(each, ast.Name))
     has_functions = any(isinstance(each, CodeType) for each in code.co_consts)
     calls = any("CALL" in step.opname for step in dis.get_instructions(code))
-    return Expression(code, names, has_functions, has_functions or calls)
+    calls, ends_itself = has_functions or calls, ends(tree)
+    return Expression(code, names, has_functions, calls, ends_itself, not calls or ends_itself)
 
 
 @cache
@@ -129,22 +135,24 @@ def value(expression: Expression, frame: Frame, names: Names, trusted: Collectio
 
     Functions in the files ``trusted`` end by themselves.
     """
-    code, bound = expression.code, names(expression.names)
-    here = None if bound.keys() >= expression.names else frame()
+    code, wanted = expression.code, expression.names
+    bound = names(wanted)
+    if len(bound) == len(wanted) and expression.is_simple:  # the program's frame is not asked for anything
+        return eval(code, {}, bound)
+    free = wanted - bound.keys()
+    here = frame() if free else None
     known, own = ({}, {}) if here is None else (here.f_globals, here.f_locals)  # None: nothing of the program is read
+    is_short = not expression.calls or (
+        expression.ends and free <= BUILTINS and free.isdisjoint(known) and free.isdisjoint(own)
+    )
     local: dict[str, Any] | None
     if expression.has_functions:
         known, local = {**known, **own, **bound}, None
     else:  # no need to copy the names of a module
-        local = bound if own is known else {**own, **bound}
-    if not expression.calls:  # no need to watch the clock
+        local = bound if here is None or own is known else {**own, **bound}
+    if is_short:  # no need to watch the clock
         return eval(code, known, local)
     return limited(lambda: eval(code, known, local), trusted)
-
-
-def holds(expression: str, frame: Frame, names: Names, trusted: Collection[str] = ()) -> bool:
-    """Whether a condition is true."""
-    return bool(value(compiled(expression), frame, names, trusted))
 
 
 def filled(message: str, frame: Frame, names: Names, describe: Callable[[Any], str]) -> str:

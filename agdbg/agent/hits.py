@@ -40,6 +40,9 @@ class Spot(Protocol):
     def watched(self, function: Callable[[], Any]) -> tuple[Any, list[str]]:
         """Call ``function`` without stopping in it; return its result, and notes of what it wrote to."""
 
+    def holds(self, condition: conditions.Expression) -> tuple[bool, list[str]]:
+        """Whether a condition is true, evaluated as :meth:`watched` calls a function, and notes of what it wrote to."""
+
     def place(self) -> dict[str, Any]:
         """``file`` and ``line`` that a message is about, and ``node``."""
 
@@ -94,7 +97,8 @@ class Hits:
         if rule.id in self._spent or (rule.log and spot.lacks(conditions.read_by("", rule.log))):
             return None
         is_true, note, writes = self._holds(rule, spot)
-        self._tell_of_evaluation(rule, note, writes, tell)
+        if note or writes:
+            self._tell_of_evaluation(rule, note, writes, tell)
         if not is_true or not self._counts_as_hit(rule):
             return None
         if rule.temporary:
@@ -109,9 +113,7 @@ class Hits:
         if not rule.condition:
             return True, "", []
         try:
-            is_true, writes = spot.watched(
-                lambda: conditions.holds(rule.condition, spot.frame, spot.names, spot.trusted)
-            )
+            is_true, writes = spot.holds(conditions.compiled(rule.condition))
         except BaseException as error:
             if conditions.is_interrupt(error):
                 raise

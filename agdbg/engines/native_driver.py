@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import GO_ON, Agent, Command
 from agdbg.agent.control import ALONE, Settings
+from agdbg.agent.hits import Verdict
 from agdbg.agent.reason import STEP, Reason, message
 from agdbg.engines.native_errors import filters_for, raised_by_engine
 from agdbg.engines.native_events import Happening
@@ -36,7 +37,8 @@ class Stepping(threading.local):
 
     ``next`` stops at the next node of ``within``, ``in`` at the next event at all, ``out`` at the end of ``within``,
     ``pass`` at the start of the next pass, ``until`` at ``target``, ``continue`` at a breakpoint. ``within`` is None in the
-    program's forward code. ``turn`` counts how often that was said.
+    program's forward code. ``turn`` counts how often that was said. ``hit`` is what the breakpoints said of a node that was just
+    built, if they were asked already.
     """
 
     def __init__(self) -> None:
@@ -48,6 +50,7 @@ class Stepping(threading.local):
         self.walks: list[Walk] = []
         self.suppressed = False
         self.visit: tuple[object, list[int], int] | None = None
+        self.hit: Verdict | None = None
 
     def is_due(self, walk: "Walk | None") -> bool:
         """True when a step ends at the next node of ``walk``."""
@@ -126,16 +129,21 @@ class Driver:
 
     def born(self, node: Node, out: Tensor) -> None:
         """A node was built by the program's forward code, which made ``out``."""
+        hit, self.thread.hit = self.thread.hit, None
         self.agent.look()
-        thread = self.thread
-        if thread.suppressed or thread.walks or node.leaf or self.agent.gone:
+        if node.leaf or self.is_deaf():
             return
-        reason = self._reason_at_birth(node, out)
+        reason = self._reason_at_birth(node, out, hit)
         if reason is not None:
             self._go_on(self.stop(NativeScene(self, self._birth(node, reason), node=node)), node)
 
-    def _reason_at_birth(self, node: Node, out: Tensor) -> Reason | None:
-        reason = self.stops.born(node, out, self._line(node)) if self.stops.at_births else None
+    def is_deaf(self) -> bool:
+        """Whether nothing that is built now is looked at: a pass builds it, or an expression at a stop."""
+        thread = self.thread
+        return thread.suppressed or bool(thread.walks) or self.agent.gone
+
+    def _reason_at_birth(self, node: Node, out: Tensor, hit: Verdict | None) -> Reason | None:
+        reason = self.stops.born(node, out, self._line(node), hit) if self.stops.at_births else None
         if reason is not None:
             return reason
         if self.agent.takes_pause():

@@ -7,6 +7,7 @@ every element is looked at.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import unwrap
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from agdbg.engines.native_finite import Finite
     from agdbg_engine.backward import BackwardPass
 
-_ndarray, _vdot = np.ndarray, np.vdot
+_ndarray = np.ndarray
+_vdot = unwrap(np.vdot)
+"""Without a look for array types that have one of their own, which takes as long as the product of a small array."""
 _SINGLE, _DOUBLE = np.dtype("f"), np.dtype("d")
 _FEW = 4096
 """Up to so many elements are copied if they do not lie in a row."""
@@ -34,9 +37,12 @@ def all_finite(array: Any) -> bool:
     if type(array) is _ndarray:
         dtype = array.dtype
         if dtype is _SINGLE or dtype is _DOUBLE:
-            if array.size <= _FEW or array.flags.forc:
+            if array.size <= _FEW:
+                if isfinite(_vdot(array, array)):  # unlike dot it gives no warning when it overflows
+                    return True
+            elif array.flags.forc:
                 flat = array.ravel("K")
-                if isfinite(_vdot(flat, flat)):  # unlike dot it gives no warning when it overflows
+                if isfinite(_vdot(flat, flat)):
                     return True
         elif dtype.kind not in "fc":
             return True
@@ -70,15 +76,31 @@ def looking(finite: Finite, bp: BackwardPass) -> Callable[[Node], None]:
     """What is to be called before each node of a pass runs: it abandons the node when the one before it has made something that
     may be bad, which is to be judged in full then.
     """
-    came_in = bp.buffers.get
+    waiting = bp.buffers.get
     ran: Node | None = None
     came: Any = None
 
     def before(node: Node) -> None:
         nonlocal ran, came
-        if ran is not None and not _is_harmless(ran, came, bp):
-            raise Abandoned
-        ran, came = node, came_in(node)
+        if ran is not None:
+            if ran.arity == 2:
+                first, second = ran.n0, ran.n1
+            elif ran.arity == 1:
+                first, second = ran.n0, None
+            else:
+                first = second = ran
+            if first is ran or ran.nrs is not None or ran.hooks is not None or ran.user_code:
+                if not _is_harmless(ran, came, bp):
+                    raise Abandoned
+            else:
+                g = waiting(first)
+                if g is not None and g is not came and not _is_fine(g, came):
+                    raise Abandoned
+                if second is not None and second is not first:
+                    g = waiting(second)
+                    if g is not None and g is not came and not _is_fine(g, came):
+                        raise Abandoned
+        ran, came = node, waiting(node)
         if node.leaf:
             finite.next(node)
 
@@ -91,26 +113,33 @@ def _is_harmless(node: Node, came: Any, bp: BackwardPass) -> bool:
         grad = node.variable._grad
         return grad is None or all_finite(grad._a)
     waiting = bp.buffers.get
-    keys = node.next_nodes() if node.nrs is None else [(n, nr) if nr else n for n, nr in node.edges()]
     checked = None if node.hooks is not None or node.user_code else came
-    for key in keys:
-        g = waiting(key)
-        if g is None or g is checked:
-            continue
-        if type(g) is _ndarray:
-            if g.base is not None and _is_view_of(g, checked):
-                continue
-            if g.dtype is _SINGLE and g.size <= _FEW:  # as all_finite does, without the call
-                flat = g.ravel("K")
-                if isfinite(_vdot(flat, flat)):
-                    continue
-        elif isinstance(g, Tensor):
-            g = g._a
-        if not all_finite(g):
-            return False
-    return True
+    sent = (waiting((n, nr) if nr else n) for n, nr in node.edges())
+    return all(g is None or g is checked or _is_fine(g, checked) for g in sent)
+
+
+def _is_fine(g: Any, checked: Any) -> bool:
+    """Whether a gradient is finite, or is ``checked``, seen in another way."""
+    if type(g) is _ndarray:
+        if g.base is not None and _is_view_of(g, checked):
+            return True
+        if g.dtype is _SINGLE and g.size <= _FEW:  # as all_finite does, without the call
+            return isfinite(_vdot(g, g)) or _every_one(g)
+    elif isinstance(g, Tensor):
+        g = g._a
+    return all_finite(g)
 
 
 def _is_view_of(g: Any, checked: Any) -> bool:
     base = g.base
     return type(checked) is _ndarray and (base is checked or base is checked.base)
+
+
+def makes_bad(node: Node, out: Tensor) -> bool:
+    """Whether what ``node``, which has just been built, has made has an element that is NaN or infinite."""
+    array = out._a
+    if (
+        type(array) is _ndarray and array.dtype is _SINGLE and array.size <= _FEW
+    ):  # as all_finite does, without the call
+        return not (isfinite(_vdot(array, array)) or _every_one(array))
+    return not all_finite(array)

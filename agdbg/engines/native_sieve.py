@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agdbg.engines.native_quick import all_finite
+from agdbg.engines.native_quick import makes_bad
 from agdbg_engine.node import Node
 from agdbg_engine.tensor import Tensor
 
@@ -21,7 +21,8 @@ def sieve(stops: Stops, node: Node) -> Wanted | None:
     """
     if node.leaf:
         return None
-    tests = [*_of_names(stops, node), *_of_lines(stops), *_of_values(stops, node), *_of_memory(stops)]
+    others = [*_of_lines(stops), *_of_values(stops, node), *_of_memory(stops)]
+    tests = [*_of_names(stops, node, alone=not others), *others]
     if not tests or stops.sees_all_births:
         return _always if stops.sees_all_births else None
     if len(tests) == 1:
@@ -38,7 +39,8 @@ def _always(node: Node, out: Tensor) -> bool:
     return True
 
 
-def _of_names(stops: Stops, node: Node) -> list[Wanted]:
+def _of_names(stops: Stops, node: Node, *, alone: bool) -> list[Wanted]:
+    """The test of the breakpoints on names; where it is ``alone``, their conditions are asked at once."""
     matcher, names, early = stops.matcher, stops.names, stops.early
     if not matcher.has_names:
         return []
@@ -54,7 +56,9 @@ def _of_names(stops: Stops, node: Node) -> list[Wanted]:
         tests.append(lambda node, out: bool(matcher.functions(node, "forward")))
     else:
         numbers = matcher.of_class(node, "forward")
-        if numbers:
+        if numbers and alone:
+            tests.append(lambda node, out: bool(left := early.left(numbers, node, "born")) and stops.hits(node, left))
+        elif numbers:
             tests.append(lambda node, out: bool(early.left(numbers, node, "born")))
     return tests
 
@@ -68,7 +72,7 @@ def _of_values(stops: Stops, node: Node) -> list[Wanted]:
         return []
     if node.multi or node.user_code:
         return [_always]
-    return [lambda node, out: not all_finite(out._a)]
+    return [makes_bad]
 
 
 def _of_memory(stops: Stops) -> list[Wanted]:

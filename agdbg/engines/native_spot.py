@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agdbg.agent.conditions import Expression, value
 from agdbg.agent.frames import dead_frames, innermost
 from agdbg.engines.native_saved import SavedValues
 from agdbg.engines.native_scene import NativeScene
@@ -52,9 +53,11 @@ class NativeSpot:
 
     def names(self, wanted: Collection[str]) -> dict[str, Any]:
         """The values of those names that mean something here."""
-        found = {name: value(self) for name, value in _KNOWN.items() if name in wanted}
-        for name in _ON_THE_WAY.keys() & wanted:
-            if self._walk is not None or not self._program_knows(name):
+        found: dict[str, Any] = {}
+        for name in wanted:
+            if name in _KNOWN:
+                found[name] = _KNOWN[name](self)
+            elif name in _ON_THE_WAY and (self._walk is not None or not self._program_knows(name)):
                 found[name] = _ON_THE_WAY[name](self)
         return found
 
@@ -87,19 +90,25 @@ class NativeSpot:
     def watched(self, function: Callable[[], Any]) -> tuple[Any, list[str]]:
         """Call ``function`` without stopping in it, and without recording gradients; the notes tell of writes."""
 
-        def quietly() -> Any:
-            before = mode.grad, mode.op_log, mode.born
-            mode.grad, mode.op_log, mode.born = (
-                False,
-                None,
-                None,
-            )  # a checkpoint or a write in progress is not to see it
-            try:
-                return function()
-            finally:
-                mode.grad, mode.op_log, mode.born = before
+        before = mode.grad, mode.op_log, mode.born
+        mode.grad, mode.op_log, mode.born = False, None, None  # a checkpoint or a write in progress is not to see it
+        try:
+            return self._driver.watched(function)
+        finally:
+            mode.grad, mode.op_log, mode.born = before
 
-        return self._driver.watched(quietly)
+    def holds(self, condition: Expression) -> tuple[bool, list[str]]:
+        """As :meth:`watched`, without a call on the way: this is what is done at every node with a condition."""
+        driver, before = self._driver, (mode.grad, mode.op_log, mode.born)
+        thread, sink = driver.thread, driver.sink
+        mode.grad, mode.op_log, mode.born = False, None, None
+        thread.suppressed, sink.writes = True, []
+        try:
+            found = value(condition, self.frame, self.names, driver.agent.internal)
+            return bool(found), sink.writes
+        finally:
+            thread.suppressed, sink.writes = False, None
+            mode.grad, mode.op_log, mode.born = before
 
     def place(self) -> dict[str, Any]:
         """File and line of the event, or of the node, and the number of the node."""

@@ -161,9 +161,24 @@ class Stops:
 
     # ----- at a birth -----
 
-    def born(self, node: Node, out: Tensor, lines: list[int]) -> Reason | None:
-        """Why to stop where forward code has just built ``node``, which has come to the breakpoints ``lines``."""
+    def hits(self, node: Node, numbers: list[int]) -> bool:
+        """Whether one of the breakpoints, which are all that there may be at ``node``, stops where it was just built; they are not
+        judged again in :meth:`born`.
+        """
+        driver = self._driver
+        if driver.is_deaf():
+            return False
+        verdict = self._judge(numbers, NativeSpot(driver, node, None, "born"))
+        driver.thread.hit = verdict if verdict.stops else None
+        return bool(verdict.stops)
+
+    def born(self, node: Node, out: Tensor, lines: list[int], hit: Verdict | None) -> Reason | None:
+        """Why to stop where forward code has just built ``node``, which has come to the breakpoints ``lines``; ``hit`` is what
+        :meth:`hits` has found.
+        """
         driver, numbers = self._driver, lines
+        if hit is not None:
+            return Reason("breakpoint", hit.stops, note=hit.note)
         if self.matcher.has_names:
             if self.asks_for_modules:
                 self.names.born(node)
@@ -171,8 +186,11 @@ class Stops:
         numbers = self.early.left(numbers, node, "born") if self.early else numbers
         if not numbers and not self._looks_at_births:
             return None
+        verdict = self._judge(numbers, NativeSpot(driver, node, None, "born"))
+        if not verdict.stops and not self._looks_at_births:
+            return None
         found = _Found()
-        found.add(self._judge(numbers, NativeSpot(driver, node, None, "born")))
+        found.add(verdict)
         if self._events.any_of(AT_BIRTH):
             for each in at_birth(node, out):
                 found.add(self._judged(each, None), _in_words(each))
@@ -202,8 +220,8 @@ class Stops:
         """
         look = None if self._finite is None else looking(self._finite, walk.bp)
         look_at_memory = self.watches.looking(walk) if self.watches else None
-        if not self.stops_inside and not walk.has_stops:
-            return look or nothing
+        if not self.stops_inside:
+            return _before_plain(walk, look) if walk.stops else look or nothing
         thread, turn, judge = self._driver.thread, self._driver.thread.turn, walk.judge
 
         def before(node: Node) -> None:
@@ -237,6 +255,16 @@ class Stops:
             error = self._missing(walk)
             if error is not None:
                 found.fail(error, self.lets_through("none-grad", NativeSpot(self._driver, None, walk, "none-grad")))
+        return found.reason()
+
+    def judge(self, walk: "Walk", numbers: list[int]) -> Reason | None:
+        """As :meth:`look`, of nothing but the breakpoints: at a node of several that run in a row, where all else was looked at."""
+        walk.judged = walk.bp.position
+        verdict = self._judge(numbers, NativeSpot(self._driver, walk.next_node(), walk, "before"))
+        if not verdict.stops:
+            return None
+        found = _Found()
+        found.add(verdict)
         return found.reason()
 
     def _look_at_gradients(self, finite: Finite, found: _Found, walk: "Walk", following: Node | None) -> None:
@@ -306,3 +334,16 @@ class Stops:
 
 def _in_words(each: Happening) -> str:
     return f"{each.kind}: {each.text}"
+
+
+def _before_plain(walk: "Walk", look: Callable[[Node], None] | None) -> Callable[[Node], None]:
+    """What is to be called before each node where no thread stops in the middle of one."""
+    bp, stops, judge = walk.bp, walk.stops, walk.judge
+
+    def before(node: Node) -> None:
+        if look is not None:
+            look(node)
+        if bp.position in stops:
+            judge()
+
+    return before

@@ -1,7 +1,7 @@
 """One pass of the engine under the stepper: where it stops, how it goes on, how it goes back."""
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -240,9 +240,9 @@ class Walk:
         return min([*ahead, *(p for p in self._until() if p > self.bp.position)], default=len(self.bp.order))
 
     @property
-    def has_stops(self) -> bool:
-        """Whether there are breakpoints in the pass."""
-        return bool(self._stops)
+    def stops(self) -> Mapping[int, list[int]]:
+        """The breakpoints in the pass by position."""
+        return self._stops
 
     def judge(self) -> None:
         """Ask the breakpoints at the next of several nodes that run in a row, and abandon it if they want to stop."""
@@ -250,8 +250,8 @@ class Walk:
         numbers = self._stops.get(position)
         if numbers is None or self.judged == position:
             return
-        look = self.driver.stops.look
-        self._found = self.bp.outside(lambda: self._guarded(lambda: look(self, numbers)))
+        judge = self.driver.stops.judge
+        self._found = self.bp.outside(lambda: self._guarded(lambda: judge(self, numbers)))
         if self._found is not None or self.driver.agent.gone:
             raise Abandoned
 

@@ -94,7 +94,7 @@ class BackwardPass:
         self.before_unpack: Callable[[str], None] | None = None
         """Called with a slot before a hook of the user unpacks it, while a node runs in parts."""
         self._streams: streams.Runner | None = None
-        self._modes: tuple[Any, Any] | None = None
+        self._modes: tuple[bool, bool, BackwardPass | None, Node | None] | None = None
         """What was before nodes began to run in a row."""
         self._general = self.tensors or anomaly.state.enabled
         self._wanted: set[Node] | None = None
@@ -198,18 +198,17 @@ class BackwardPass:
         self._advance(self.order[self.position : self.position + count], run_node or self.run_node, whole)
 
     def outside(self, function: Callable[[], Any]) -> Any:
-        """Call ``function`` between two nodes that run in a row, in the modes of the code that runs them."""
-        assert self._modes is not None
-        modes, loud = self._modes
-        inside = mode.grad, mode.overriding, current.bp, current.node
-        quiet = np.seterr(**loud)
+        """Call ``function`` between two nodes that run in a row, in the modes of the code that runs them; NumPy gives no warnings,
+        as in a pass.
+        """
+        inside, modes = (mode.grad, mode.overriding, current.bp, current.node), self._modes
+        assert modes is not None
         mode.grad, mode.overriding, current.bp, current.node = modes
         try:
             return function()
         finally:
             mode.grad, mode.overriding, current.bp, current.node = inside
-            np.seterr(**quiet)
-            self._modes = modes, loud
+            self._modes = modes
 
     def is_plain(self) -> bool:
         """Whether nodes without hooks and with one output are run by nothing but their own ``run``."""
@@ -249,7 +248,7 @@ class BackwardPass:
         mode.grad = self.create_graph and not mode.inference
         mode.overriding, current.bp = False, self
         loud = np.seterr(**QUIET)
-        self._modes = before, loud
+        self._modes = before
         coming, started = iter(nodes), None
         try:
             if sink is None:

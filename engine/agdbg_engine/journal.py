@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from . import events, noting, several
 from .backward import Abandoned, BackwardPass
 from .node import AccumulateGrad, Node, Nowhere
-from .noting import Note
+from .noting import CAME_IN, NODE, Note
 from .saved import Freed, Packed, seen
 from .tensor import Tensor, wrap
 from .view import CopySlices
@@ -33,10 +34,8 @@ class Journal:
     def __init__(self, bp: BackwardPass) -> None:
         self.bp = bp
         self._entries: deque[_Entry | Note] = deque()
-        self._fresh = 0
-        """How many of the last entries are not among the bytes yet."""
-        self._gradients = 0
-        """The bytes of what came in at those."""
+        self._counted = 0
+        """How many of the entries, from the first on, are among the bytes: they are counted when they are many, or much came in."""
         self._bytes = 0
         self._replaced: list[tuple[Node, str, Any]] = []
         """What stood in the slots of the next node that a person has put something else into."""
@@ -63,30 +62,26 @@ class Journal:
                 self.step()
                 count -= 1
             if count > 0:
-                run_node = noting.runner(self.bp, self._take, self._take_other, before)
+                run_node = noting.runner(
+                    self.bp, self._entries.append, self._take_other, before, MOST_BYTES // 16, self._count
+                )
                 self.bp.advance(count, run_node, whole=True)
         except Abandoned:
             pass
         finally:
-            self._count()
-
-    def _take(self, note: Note) -> None:
-        self._entries.append(note)
-        self._fresh += 1
-        self._gradients += getattr(note.g, "nbytes", 0)
-        if self._gradients > MOST_BYTES // 16:
-            self._count()
+            if len(self._entries) - self._counted > MOST_NODES // 2:  # most passes are over before
+                self._count()
 
     def _take_other(self, node: Node) -> None:
         self._entries.append(_Entry(self.bp, node))
-        self._fresh += 1
 
     def _count(self) -> None:
         """Count the bytes of the last entries, and let go of the oldest if there are too many."""
-        self._bytes += sum(_bytes_of(self._entries[-i]) for i in range(1, self._fresh + 1))
-        self._fresh = self._gradients = 0
-        while len(self._entries) > MOST_NODES or (self._bytes > MOST_BYTES and len(self._entries) > 1):
-            self._bytes -= _bytes_of(self._entries.popleft())
+        entries = self._entries
+        self._bytes += sum(map(_bytes_of, islice(reversed(entries), len(entries) - self._counted)))
+        while len(entries) > MOST_NODES or (self._bytes > MOST_BYTES and len(entries) > 1):
+            self._bytes -= _bytes_of(entries.popleft())
+        self._counted = len(entries)
 
     def skip(self) -> None:
         """Go past the next node without running it, noted: see :func:`agdbg_engine.interventions.skip`."""
@@ -101,7 +96,6 @@ class Journal:
         entry = _Entry(self.bp, self.bp.order[self.bp.position])
         entry.replaced, self._replaced = self._replaced, []
         self._entries.append(entry)
-        self._fresh += 1
         self._count()
         return entry
 
@@ -135,7 +129,9 @@ class Journal:
     def undo(self) -> Node:
         """Take back the last run; raises :class:`IndexError` when there is none."""
         taken = self._entries.pop()
-        self._bytes -= _bytes_of(taken)
+        if self._counted > len(self._entries):
+            self._bytes -= _bytes_of(taken)
+            self._counted -= 1
         entry = self._in_full(taken)
         _put_back(self._replaced)
         self._replaced = []
@@ -176,12 +172,12 @@ class Journal:
         return {name[2:]: seen(value) for n, name, value in entry.slots if n is node and name.startswith("s_")}
 
     def _find(self, node: Node) -> _Entry | None:
-        found = next((e for e in reversed(self._entries) if e.node is node), None)
+        found = next((e for e in reversed(self._entries) if _node_of(e) is node), None)
         return None if found is None else self._in_full(found)
 
     def _in_full(self, entry: _Entry | Note) -> _Entry:
         """An entry as such; a note is of the node that ran last, if it is to be gone back over."""
-        return _Entry.of_note(self.bp, entry) if isinstance(entry, Note) else entry
+        return entry if isinstance(entry, _Entry) else _Entry.of_note(self.bp, entry)
 
 
 def runs_user_code(node: Node) -> bool:
@@ -197,7 +193,12 @@ def unpacks(slots: Iterable[tuple[Node, str, Any]]) -> bool:
 
 
 def _bytes_of(entry: _Entry | Note) -> int:
-    return entry.size() if isinstance(entry, Note) else entry.bytes
+    return entry.bytes if isinstance(entry, _Entry) else noting.size_of(entry)
+
+
+def _node_of(entry: _Entry | Note) -> Node:
+    node: Node = entry.node if isinstance(entry, _Entry) else entry[NODE]
+    return node
 
 
 class _Entry:
@@ -228,17 +229,18 @@ class _Entry:
     def of_note(cls, bp: BackwardPass, note: Note) -> _Entry:
         """What a note says of the node that ran last."""
         self = cls.__new__(cls)
-        self._begin(bp, note.node, bp.position - 1)
-        self.before[note.node] = note.g
-        self.flags[note.node] = note.node in bp.shared, note.node in bp.summed
-        for key, waiting in note.waiting():
+        node = note[NODE]
+        self._begin(bp, node, bp.position - 1)
+        self.before[node] = note[CAME_IN]
+        self.flags[node] = node in bp.shared, node in bp.summed
+        for key, waiting in noting.waiting_in(note):
             self.flags[key] = waiting[1:] if waiting is not None else (False, False)
             if waiting is not None:
                 self.before[key] = waiting[0]
-        self.slots = list(note.slots())
+        self.slots = list(noting.slots_of_note(note))
         self.unpacks = unpacks(self.slots)
         self.captured, self.grads = [], []
-        self.bytes = note.size()
+        self.bytes = noting.size_of(note)
         return self
 
     def _note(self, key: Any) -> None:

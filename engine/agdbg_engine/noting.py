@@ -1,15 +1,15 @@
 """What a node is about to change, noted at little cost: for the nodes that have nothing special about them.
 
 Such a node has one or two producers, no hooks, one output and no code of the user. It takes what waits for it, adds to what
-waits at its producers, and frees what it saved. A :class:`Note` holds these as they were, and becomes an entry of a journal
-when somebody wants to go back or to look.
+waits at its producers, and frees what it saved. A note holds these as they were, and becomes an entry of a journal when
+somebody wants to go back or to look. It is one flat tuple, since Python's garbage collector looks at every tuple that lives.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,46 +19,50 @@ from .tensor import Tensor
 from .view import CopySlices
 
 ndarray = np.ndarray
+
+Note = tuple[Any, ...]
+"""One run: the node, what came in, what waited at its producers (``None`` for nothing), how those were marked, its producers (the
+same one twice if there is one), and what it had in its slots."""
+
+NODE, CAME_IN, FIRST, SECOND, MARKS, PRODUCERS, SLOTS = 0, 1, 2, 3, 4, 5, 7
+"""Where in a note these are."""
+_SHARED, _SUMMED = 1, 2
+_OF_SECOND = 2
+"""By how many bits the marks of what waited at the second producer are shifted."""
+
 Waiting = tuple[Any, bool, bool]
 """A gradient that waits at a producer, and whether it was shared and summed."""
 
 
-class Note(NamedTuple):
-    """One run.
+def slots_of_note(note: Note) -> Iterator[tuple[Node, str, Any]]:
+    """The node, the names of its slots and what was in them."""
+    node = note[NODE]
+    for name, value in zip(_names_of(type(node)), note[SLOTS:], strict=True):
+        yield node, name, value
 
-    Attributes:
-        node: which ran.
-        g: what came in.
-        held: its producers, the same one twice if there is one, and what it had in its slots.
-        first, second: what waited at the producers; ``None`` for nothing.
-    """
 
-    node: Node
-    g: Any
-    held: tuple[Any, ...]
-    first: Waiting | None
-    second: Waiting | None
+def waiting_in(note: Note) -> Iterator[tuple[Any, Waiting | None]]:
+    """The producers, and what waited there."""
+    first, second = note[PRODUCERS:SLOTS]
+    if first is not None:
+        yield first, _marked(note[FIRST], note[MARKS])
+    if second is not None and second is not first:
+        yield second, _marked(note[SECOND], note[MARKS] >> _OF_SECOND)
 
-    def slots(self) -> Iterator[tuple[Node, str, Any]]:
-        """The slots, their names and what was in them."""
-        for name, value in zip(_names_of(type(self.node)), self.held[2:], strict=True):
-            yield self.node, name, value
 
-    def waiting(self) -> Iterator[tuple[Any, Waiting | None]]:
-        """The producers, and what waited there."""
-        for key, waiting in zip(self.held[:2], (self.first, self.second), strict=True):
-            if key is not None:
-                yield key, waiting
+def _marked(value: Any, marks: int) -> Waiting | None:
+    return None if value is None else (value, bool(marks & _SHARED), bool(marks & _SUMMED))
 
-    def size(self) -> int:
-        """The bytes of the buffers in it."""
-        size = getattr(self.g, "nbytes", 0)
-        for value in self.held[2:]:
+
+def size_of(note: Note) -> int:
+    """The bytes of the buffers in a note."""
+    size = 0
+    for value in note[CAME_IN:MARKS] + note[SLOTS:]:
+        if type(value) is ndarray:
+            size += value.nbytes
+        elif value is not None:
             size += getattr(value._a if isinstance(value, Tensor) else value, "nbytes", 0)
-        for waiting in (self.first, self.second if self.second is not self.first else None):
-            if waiting is not None:
-                size += getattr(waiting[0], "nbytes", 0)
-        return int(size)
+    return size
 
 
 Read = Callable[[Node], tuple[Any, ...]]
@@ -66,7 +70,7 @@ _readers: dict[type[Node], Read | None] = {}
 
 
 def reader(cls: type[Node]) -> Read | None:
-    """What reads :attr:`Note.held` off a node of ``cls``; ``None`` where a note would not do."""
+    """What reads the producers and the slots off a node of ``cls``; ``None`` where a note would not do."""
     try:
         return _readers[cls]
     except KeyError:
@@ -86,38 +90,44 @@ def runner(
     note: Callable[[Note], object],
     note_other: Callable[[Node], object],
     before: Callable[[Node], object],
+    much: int,
+    told: Callable[[], object],
 ) -> Callable[[Node], None]:
-    """``run_node`` for ``bp`` that calls ``before``, then ``note`` with the note of the node, or else ``note_other``."""
+    """``run_node`` for ``bp`` that calls ``before``, then ``note`` with the note of the node, or else ``note_other``; and ``told``
+    whenever more than ``much`` bytes have come in at noted nodes.
+    """
     buffers, shared, summed, freed = bp.buffers, bp.shared, bp.summed, bp.freed
-    pop, peek = buffers.pop, buffers.get
-    readers, run, plain = _readers, bp.run_node, bp.is_plain()
-    position, new = bp.position, tuple.__new__  # a named tuple's own takes twice as long
+    pop, readers, run, plain = buffers.pop, _readers, bp.run_node, bp.is_plain()
+    position, bytes_in = bp.position, 0
 
     def run_node(node: Node) -> None:
-        nonlocal position
+        nonlocal position, bytes_in
         bp.position = position
         before(node)
         position += 1
-        read = None
         if plain and node.hooks is None and node.nrs is None:
-            cls = type(node)
-            read = readers[cls] if cls in readers else reader(cls)
-        g = None if read is None else peek(node)
-        if read is None or g is None:
-            note_other(node)
-            run(node)
-            return
-        held = read(node)
-        first = second = None
-        n0, n1 = held[0], held[1]
-        if n0 in buffers:
-            first = _waiting(n0, buffers, shared, summed)
-        if n1 in buffers:
-            second = first if n1 is n0 else _waiting(n1, buffers, shared, summed)
-        came = g.copy() if node in summed and type(g) is ndarray else g
-        note(new(Note, (node, came, held, first, second)))
-        pop(node)
-        node.run(g, buffers, shared, summed, freed)
+            try:
+                read = readers[type(node)]
+            except KeyError:
+                read = reader(type(node))
+            if read is not None and (g := pop(node, None)) is not None:
+                held = read(node)
+                first = second = None
+                marks, n0, n1 = 0, held[0], held[1]
+                if n0 in buffers:
+                    first, marks = _waiting(n0, buffers, shared, summed)
+                if n1 is not n0 and n1 in buffers:
+                    second, more = _waiting(n1, buffers, shared, summed)
+                    marks |= more << _OF_SECOND
+                note((node, g.copy() if node in summed and type(g) is ndarray else g, first, second, marks, *held))
+                bytes_in += g.nbytes
+                if bytes_in > much:
+                    bytes_in = 0
+                    told()
+                node.run(g, buffers, shared, summed, freed)
+                return
+        note_other(node)
+        run(node)
 
     return run_node
 
@@ -136,8 +146,11 @@ def unnoted(bp: BackwardPass, before: Callable[[Node], object]) -> Callable[[Nod
     return run_node
 
 
-def _waiting(key: Any, buffers: dict[Any, Any], shared: set[Any], summed: set[Any]) -> Waiting:
-    value, is_summed = buffers[key], key in summed
-    if is_summed and type(value) is ndarray:  # more is added in place
+def _waiting(key: Any, buffers: dict[Any, Any], shared: set[Any], summed: set[Any]) -> tuple[Any, int]:
+    """What waits under ``key``, and its marks."""
+    value = buffers[key]
+    if key not in summed:
+        return value, _SHARED if key in shared else 0
+    if type(value) is ndarray:  # more is added in place
         value = value.copy()
-    return value, key in shared, is_summed
+    return value, _SUMMED | (_SHARED if key in shared else 0)

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import agdbg_engine as ag
-from agdbg.agent import evaluate
-from agdbg.agent.control import EventStop, FilterStop, FunctionStop, Settings, SourceStop
+from agdbg.agent import conditions, evaluate
+from agdbg.agent.conditions import compiled
+from agdbg.agent.control import EventStop, FilterStop, FunctionStop, Settings, SourceStop, WatchStop
 from agdbg.agent.early import early
 from agdbg.agent.values import value_of
-from agdbg.engines import native, native_early, native_finite, native_quick, native_sieve, native_stops
+from agdbg.engines import native, native_early, native_finite, native_quick, native_stops
 from agdbg.engines.native_walk import Walk
 from agdbg_engine.journal import Journal
 
-OPS = ["mul", "add", "exp", "log", "div", "tanh", "view", "sum", "hooked", "square"]
+OPS = ["mul", "add", "exp", "log", "div", "tanh", "view", "sum", "hooked", "square", "silent", "exchanged"]
 CONDITIONS = [
     "",
     "step == 1",
@@ -33,16 +34,37 @@ CONDITIONS = [
     "len(saved) > 1",
     "depth % 2",
     "any(g is None for g in grads_out)",
+    "grad is not None and grad.norm() > 1",
+    "node.seq % 2 and (not grads_in or abs(grads_in[0]).max() > 0.5)",
+    "len(grads_out) > 1 and float(grads_out[1].sum()) < 1",
+    "saved[0].sum() > 1",
 ]
 NAMES = ["Mul*", "*", "ExpBackward0", "AccumulateGrad", "sum", "#3", "node 7", "Nothing*"]
+
+
+class Kept(ag.nn.Module):
+    """Something to watch, of which no gradient depends."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = ag.nn.Parameter(ag.zeros(3))
+
+    def forward(self, x):
+        return self.kept * x
+
+    def write(self, value):
+        """Nobody counts this."""
+        self.kept.detach().numpy()[1] = value
 
 
 def program(values, instructions):
     """Two passes over a random graph; every op is on a line of its own."""
     x, w = (ag.tensor(v, requires_grad=True) for v in values)
+    model = Kept()
+    model(1)
     for _ in range(2):
         pool, depth = [x * w, x], 0
-        for depth, (op, i, j) in enumerate(instructions):  # noqa: B007 - conditions read it
+        for depth, (op, i, j) in enumerate(instructions):
             a, b = pool[i % len(pool)], pool[j % len(pool)]
             if op == "mul":
                 pool.append(a * b)
@@ -62,7 +84,11 @@ def program(values, instructions):
                 pool.append(a.sum() * b)
             elif op == "hooked":
                 pool.append(a * 2)
-                pool[-1].register_hook(lambda g: g * 1)
+                pool[-1].register_hook(lambda g, depth=depth: model.write(-depth) or g * 1)
+            elif op == "silent":
+                model.write(depth + 1)
+            elif op == "exchanged":
+                model.kept.data = ag.ones(3)
             else:
                 pool.append(a * a)
         (pool[-1] + pool[len(pool) // 2]).sum().backward()
@@ -96,7 +122,7 @@ def every_node_by_itself():
         patch.setattr(native, "sieve", always)
         patch.setattr(native_early.EarlyTests, "left", lambda self, numbers, node, kind: list(numbers))
         patch.setattr(native_early.EarlyTests, "stops", lambda self, found, nodes: found)
-        for module in (native_quick, native_finite, native_sieve):
+        for module in (native_quick, native_finite):
             patch.setattr(module, "all_finite", exactly)
         taken = native_stops.Stops.take
 
@@ -128,11 +154,13 @@ def wanted(draw):
     kinds = draw(st.lists(st.sampled_from(["version-bump", "hook-fired", "save", "node-ran"]), max_size=1))
     # with a filter all nodes are noted, and what an event in the middle of one shows is the same
     filters = draw(st.sampled_from([["nan"], ["nan", "inf"]] if kinds else [[], ["nan"], ["nan", "inf"]]))
+    watched = draw(st.sampled_from([[], ["kept"], ["kept", "k*"]]))
     with_rule = draw(st.lists(rules, max_size=len(filters)))
     return Settings(
         functions=[FunctionStop(i, name, when, **rule) for i, (name, when, rule) in enumerate(functions, 1)],
         sources=[SourceStop(i, __file__, line, when, **rule) for i, (line, when, rule) in enumerate(sources, 11)],
         events=[EventStop(31, kind) for kind in kinds],
+        watches=[WatchStop(i, name=name) for i, name in enumerate(watched, 41)],
         exceptions=[*filters],
         filters=[
             FilterStop(i, name, **rule) for i, (name, rule) in enumerate(zip(filters, with_rule, strict=False), 21)
@@ -252,6 +280,33 @@ def test_all_finite_is_what_a_look_at_every_element_gives(array, how):
         assert native_quick.all_finite(array) == bool(np.isfinite(array).all())
 
 
+@pytest.mark.parametrize("shape", [(3,), (5000,)])
+@pytest.mark.parametrize(
+    ("dtype", "first", "last", "expected"),
+    [
+        ("f", 3e38, 3e38, True),  # neither the sum nor the squares are finite
+        ("d", 1e308, -1e308, True),
+        ("e", 6e4, 6e4, True),
+        ("F", 3e38 + 3e38j, -3e38, True),
+        ("f", np.inf, -np.inf, False),  # the sum is NaN
+        ("f", np.nan, 0, False),
+        ("d", np.inf, 1, False),
+        ("e", 1, np.inf, False),
+        ("F", 1, complex(0, np.nan), False),
+        ("l", 2**62, 2**62, True),
+        ("?", True, False, True),
+    ],
+)
+def test_what_is_finite_although_a_sum_is_not(shape, dtype, first, last, expected):
+    array = np.zeros(shape, dtype)
+    array[0], array[-1] = first, last
+    out = SimpleNamespace(_a=array)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert native_quick.all_finite(array) is expected
+        assert native_quick.makes_bad(None, out) is not expected
+
+
 @pytest.mark.parametrize("shape", [(5000,), (100, 60), (1, 5000)])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38])
 def test_big_arrays(shape, value):
@@ -293,3 +348,54 @@ def test_an_early_answer_is_what_python_gives(step, op, condition):
     event = SimpleNamespace(kind="before")
     found = early(condition).test(step, 0, node, event)
     assert found == eval(condition, {"step": step, "rank": 0, "node": node, "event": event})
+
+
+# ----- conditions that end by themselves -----
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["grad.norm() > 1e9", "node.seq < 3", "abs(grads_in[0]).max().item() > 1", "saved.self.sum(dim=0)[1] > float(grad.mean())",
+     "len(grads) and node.op in ('a', 'b')", "grad[0:2].std() ** 2 > -step"],
+)  # fmt: skip
+def test_conditions_that_end_by_themselves(condition):
+    assert compiled(condition).ends
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["f(grad)", "node.f()", "event.f()", "node.hooks[0](grad)", "[g for g in grads]", "any(g for g in grads)", "(lambda: 1)()",
+     "grad.apply_(lambda v: v)", "sum(grads)", "x.norm()", "(grad or x).norm()", "f'{grad}'", "open('x')", "float(grad)(1)", "abs(x).max()", "abs(grad)(1)"],
+)  # fmt: skip
+def test_conditions_that_may_not_end(condition):
+    assert not compiled(condition).ends
+
+
+@pytest.mark.parametrize(
+    ("condition", "before", "expected"),
+    [
+        ("len(saved) == 0", "x = 1", True),
+        ("len(saved) == 3", "len = lambda saved: 3", True),
+        ("grad.norm() == 7", "grad = Endless()", "failed"),
+        ("float(grad) == 7", "grad, float = 1, lambda x: sum(1 for _ in iter(int, 1))", "failed"),
+    ],
+)
+def test_the_clock_is_watched_where_the_program_has_such_names(monkeypatch, condition, before, expected):
+    monkeypatch.setattr(evaluate, "LIMIT_S", 0.05)
+    assert outcome(condition, before, Endless=Endless) == expected
+
+
+class Endless:
+    def norm(self):
+        return sum(1 for _ in iter(int, 1))
+
+
+def test_gradients_are_judged_without_the_clock(monkeypatch):
+    monkeypatch.setattr(conditions, "limited", None)
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    wanted = Settings(
+        functions=[FunctionStop(1, "Mul*", "backward", condition="float(grad.norm()) > 2 and node.seq >= 0")]
+    )
+    with stepped(wanted) as (agent, _):
+        (x * 2 * 3).sum().backward()
+    assert [each["position"] for each in agent.stops] == [2]

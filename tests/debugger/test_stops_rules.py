@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from agdbg.agent import evaluate
-from agdbg.agent.conditions import compiled, filled, log_problem, parts, problem
+from agdbg.agent.conditions import compiled, filled, log_problem, parts, problem, value
 from agdbg.agent.control import (
     ControlReader,
     ControlWriter,
@@ -175,6 +175,9 @@ class Place:
 
     def watched(self, function):
         return function(), []
+
+    def holds(self, condition):
+        return bool(value(condition, self.frame, self.names)), []
 
     def place(self):
         return {"file": "", "line": 0, "node": 0}

@@ -277,6 +277,23 @@ def test_the_horizon(monkeypatch):
     assert len(journal) == 1
 
 
+@pytest.mark.parametrize(("limit", "value"), [("MOST_NODES", 4), ("MOST_BYTES", 16)])
+def test_the_horizon_of_nodes_that_run_in_a_row(monkeypatch, limit, value):
+    from agdbg_engine import journal as module
+
+    x = ag.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(40):
+        y = y * 2
+    journal = Journal(started(y))
+    monkeypatch.setattr(module, limit, value)
+    for _ in range(3):
+        journal.advance(12, lambda node: None)
+        assert len(journal) == 4
+    assert journal.undo() is journal.bp.order[35]
+    assert len(journal) == 3
+
+
 def test_parts_of_a_node():
     x = ag.tensor([1.0], requires_grad=True)
     h = x * 3
@@ -411,6 +428,7 @@ def test_what_is_noted_of_many_at_once_is_what_is_noted_of_each(values, program,
             while bp.position < min(stop_at, len(bp.order)):
                 journal.step()
         assert bp.position == min(stop_at, len(bp.order))
+        journal._count()
         noted.append([what_is_known(journal, node) for node in bp.order[: bp.position]] + [journal._bytes])
     assert noted[0] == noted[1]
 
