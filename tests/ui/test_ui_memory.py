@@ -6,8 +6,9 @@ import stat
 import pytest
 from agdbg_tests_driving import drive
 
-from agdbg_ui import editor, palettes
+from agdbg_ui import editor, kept_folds, palettes
 from agdbg_ui.memory import Memory
+from agdbg_ui.view import View
 
 
 def notes(screen):
@@ -133,3 +134,47 @@ def test_without_an_editor_it_says_what_to_do(shown, monkeypatch):
         assert notes(screen)[-1] == "no editor is named: set EDITOR, such as EDITOR=vi"
 
     drive(shown, script, prepare=lambda hub: setattr(hub, "size", 0))
+
+
+def test_what_was_folded_is_folded_the_next_time(shown, tmp_path):
+    memory = Memory(tmp_path / "ui.json")
+
+    async def fold(screen):
+        await screen.until(lambda: screen.app.lanes.row_count)
+        await screen.press("{")
+        await screen.until(lambda: screen.app.lanes.is_folded)
+
+    async def look(screen):
+        await screen.until(lambda: screen.app.lanes.row_count)
+        assert screen.app.lanes.is_folded
+        await screen.press("}")
+        await screen.until(lambda: not screen.app.lanes.is_folded)
+
+    async def plain(screen):
+        await screen.until(lambda: screen.app.lanes.row_count)
+        assert not screen.app.lanes.is_folded
+
+    for script in (fold, look, plain):
+        drive(shown, script, memory=memory)
+
+
+FOLDED = {"depth": 2, "opened": [3], "closed": [{"row": 1, "depth": 2}]}
+
+
+def test_of_a_recording_all_is_kept_and_of_a_program_the_depth():
+    trace, program = View("trace", trace="/t/one"), View("stopped", argv=("/srv/train.py", "-x"))
+    kept = kept_folds.with_folds(kept_folds.with_folds({}, trace, FOLDED), program, FOLDED)
+    assert kept_folds.found(kept, trace) == FOLDED
+    assert kept_folds.found(kept, program) == {"depth": 2, "opened": [], "closed": []}
+    assert kept_folds.found(kept, View("trace", trace="/t/two")) is kept_folds.found(kept, View()) is None
+    unfolded = kept_folds.with_folds(kept, trace, {"depth": 0, "opened": [], "closed": []})
+    assert list(unfolded) == ["/srv/train.py"]
+
+
+def test_only_the_newest_are_kept_and_what_makes_no_sense_is_left():
+    kept = {}
+    for number in range(kept_folds.MOST + 5):
+        kept = kept_folds.with_folds(kept, View("trace", trace=f"/t/{number}"), FOLDED)
+    assert len(kept) == kept_folds.MOST and "/t/4" not in kept and "/t/5" in kept
+    for bad in (3, {}, {"depth": -1, "opened": [], "closed": []}, {"depth": 1, "opened": ["x"], "closed": []}):
+        assert kept_folds.found({"/t/1": bad}, View("trace", trace="/t/1")) is None

@@ -3,7 +3,9 @@
 import pytest
 from agdbg_tests_driving import drive
 
-from agdbg_ui.spots import place_that_runs, places_of
+from agdbg_ui.messages import Moved
+from agdbg_ui.spots import line_of_stop, place_that_runs, places_of
+from agdbg_ui.view import Frame, Stop
 
 CLIP = {"kind": "tensor", "name": "train.<locals>.clip", "file": "/srv/hooks.py", "line": 3}
 AFTER = {"kind": "post", "name": "after", "file": "/srv/hooks.py", "line": 9}
@@ -75,3 +77,42 @@ def test_a_long_step_says_what_it_runs(shown, monkeypatch):
         assert "running" not in screen.text
 
     drive(shown, script)
+
+
+def test_at_a_write_that_is_watched_its_line_is_shown_until_another_node_is_selected(shown):
+    async def script(screen):
+        source, lanes = screen.app.panes.source, screen.app.lanes
+        await screen.stop(8)
+        await screen.press("2")
+        frame = {"id": 10000, "name": "step", "line": 7, "column": 1, "source": {"path": "/srv/optim.py"}}
+        screen.hub.do_stackTrace = lambda **_: {"stackFrames": [frame], "totalFrames": 1}
+        screen.hub.stop(None, reason="data breakpoint")
+        await screen.until(lambda: source.path == "/srv/optim.py")
+        assert (source.current_line, source.spot.role) == (7, "the write that is watched")
+        screen.app.post_message(Moved())
+        await screen.settle()
+        assert source.path == "/srv/optim.py"
+        await screen.press("0", "up")
+        await screen.until(lambda: source.path == "/srv/train.py")
+        await screen.press("2", "space", "space")
+        await screen.until(lambda: source.path == "/srv/optim.py")
+        assert lanes.pages.counter is None
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize(
+    ("frames", "line"),
+    [
+        ([], None),
+        ([Frame(1, "f", "/a.py", 3, False)], 3),
+        ([Frame(1, "f", "", 3, False)], None),
+        ([Frame(1, "MulBackward0, 1 of 2", "/a.py", 3, False), Frame(2, "created in f", "/a.py", 3, True)], None),
+        ([Frame(1, "end of pass 1", "", 0, True), Frame(2, "f", "/a.py", 9, False)], None),
+    ],
+)
+def test_only_a_stop_at_no_node_has_a_line_of_its_own(frames, line):
+    spot = line_of_stop(Stop(1, "step", "somewhere", frames=tuple(frames)))
+    assert (spot and spot.line) == line
+    assert line_of_stop(Stop(1, "step", "in the recording: somewhere", frames=tuple(frames))) is None
+    assert line_of_stop(None) is None

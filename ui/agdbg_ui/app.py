@@ -16,7 +16,7 @@ from textual.widgets._toast import ToastRack
 
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
-from agdbg_ui import editor, messages
+from agdbg_ui import editor, kept_folds, messages
 from agdbg_ui.backend import Backend
 from agdbg_ui.console import ConsoleRunner
 from agdbg_ui.dividing import Axis
@@ -44,6 +44,7 @@ from agdbg_ui.screens.question import Question, barrier_question, quit_question
 from agdbg_ui.session import Session
 from agdbg_ui.stopping import Stopping
 from agdbg_ui.text import reason_of
+from agdbg_ui.view import View
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.key_line import KeyLine
 from agdbg_ui.widgets.lanes import Lanes
@@ -90,7 +91,8 @@ class AgdbgApp(PaneApp):
         register(self)
         self.no_color = is_colourless()
         self._filters = filters(self, self._filters)
-        self._kept_theme = ""
+        self._kept_theme, self._first_view = "", View()
+        self._kept_folds: dict[str, Any] = {}
         self._connect, self._command, self._arguments, self._clock = connect, command, arguments, clock
         self.session: Session | None = None
         self.commander: ConsoleRunner | None = None
@@ -133,7 +135,7 @@ class AgdbgApp(PaneApp):
 
     def _remember(self) -> None:
         known = self._memory.load() if self._memory is not None else {}
-        self._kept_theme = known.get("theme", "")
+        self._kept_theme, self._kept_folds = known.get("theme", ""), known.get("folds", {})
         if has_sixteen(self):
             self.theme = SIXTEEN.name
         elif self._kept_theme in ORDER:
@@ -145,7 +147,10 @@ class AgdbgApp(PaneApp):
     def on_unmount(self) -> None:
         """Keep how the screen looks."""
         if self._memory is not None:
-            self._memory.save({"theme": self._kept_theme or self.theme, **self.panes.remembered()})
+            if self.session is not None:
+                self._kept_folds = kept_folds.with_folds(self._kept_folds, self._first_view, self.lanes.folds)
+            folds = {"folds": self._kept_folds} if self._kept_folds else {}
+            self._memory.save({"theme": self._kept_theme or self.theme, **self.panes.remembered(), **folds})
 
     @work
     async def _begin(self) -> None:
@@ -171,6 +176,8 @@ class AgdbgApp(PaneApp):
         self._refreshing = Refreshing(self.post_message, session, self.lanes, self.panes)
         self._findings, self._stopping = Findings(self, session), Stopping(self, session)
         self._folding = Folding(self, session)
+        self._first_view = session.view
+        self.lanes.folds = kept_folds.found(self._kept_folds, session.view) or self.lanes.folds
         self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
         self._explaining.on_bad_end = lambda: self.panes.show("output")
         self.commander = ConsoleRunner(session)
@@ -195,6 +202,8 @@ class AgdbgApp(PaneApp):
         if view.trace:
             self.output.set_log_path(os.path.join(view.trace, "output.log"))
         self.output.set_nothing(no_output(view))
+        if self._refreshing is not None:
+            self._refreshing.follow_stop()
         if self._explain is not None and self._findings is not None and view.life != "starting":
             self._explain.ask()
             self._findings.follow()

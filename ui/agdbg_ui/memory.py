@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 #: What is kept, and of which type it is.
-FIELDS: dict[str, type] = {"theme": str, "dividers": dict, "pane": str, "bottom": str, "graph": str}
+FIELDS: dict[str, type] = {"theme": str, "dividers": dict, "pane": str, "bottom": str, "graph": str, "folds": dict}
 
 
 class Memory:

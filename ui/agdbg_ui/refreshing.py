@@ -1,5 +1,6 @@
 """Keeps the panes up to date: each has one request in flight, and the newest wish wins."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ from agdbg_ui.messages import Refused
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
 from agdbg_ui.session import Session
-from agdbg_ui.spots import Spot, call_of_pass, place_that_runs, places_of
+from agdbg_ui.spots import Spot, call_of_pass, line_of_stop, place_that_runs, places_of
 from agdbg_ui.text import reason_of
 from agdbg_ui.widgets.lanes import Lanes
 from agdbg_ui.widgets.pass_profile import POINTS
@@ -36,6 +37,7 @@ class Refreshing:
         self._inspector, self._source, self._events = panes.inspector, panes.source, panes.events
         self._timeline, self._boxes, self._tree = panes.timeline, panes.boxes, panes.tree
         self._counter = 0  # the node at which the thread stood last
+        self._line_shown = (0, 0)  # the stop whose own line is shown, and the node that was selected then
         self._texts: dict[str, str | None] = {}
         self.rows = Newest(self._told(self._fetch_rows), session.keep)
         self.node = Newest(self._told(self._fetch_node), session.keep)
@@ -101,7 +103,25 @@ class Refreshing:
             body = {**body, "doing": f"runs its {phase}" if runs else f"runs: {phase} next"}
         self._inspector.show(body)
         self._lanes.note_gradient(node, body["gradient"])
-        await self.show_source(place_that_runs(body, phase, runs))
+        if not self._holds_line(node):
+            await self.show_source(place_that_runs(body, phase, runs))
+
+    def follow_stop(self) -> None:
+        """It is known where the thread stands: where that is at no node, show the line, until another node is selected."""
+        stop = self._session.view.stop
+        spot = line_of_stop(stop)
+        if stop is not None and spot is not None and self._line_shown[0] != stop.serial:
+            self._line_shown = stop.serial, self._lanes.selected_node or 0
+            self._session.keep(asyncio.get_running_loop().create_task(self.show_source(spot)))
+
+    def _holds_line(self, node: int) -> bool:
+        """Whether the line of the stop stays: nobody has selected another node since, which newer ones do by themselves."""
+        stop = self._session.view.stop
+        if stop is None or stop.serial != self._line_shown[0] or line_of_stop(stop) is None:
+            return False
+        if self._lanes.at_end and self._lanes.cursor == self._lanes.row_count - 1:
+            self._line_shown = stop.serial, node
+        return self._line_shown[1] == node
 
     def _part_of(self, node: int) -> tuple[str, bool]:
         """The part of a node before which the thread stands, or "", and whether it runs just now."""
@@ -114,7 +134,8 @@ class Refreshing:
         if (body := self._inspector.body) is None:
             return False
         call = call_of_pass(await self._session.ask.timeline(0, 0, None, self._session.stopped_thread))
-        places = [*places_of(body, *self._part_of(body["node"])), *call]
+        stands = line_of_stop(self._session.view.stop)
+        places = [*([stands] if stands else []), *places_of(body, *self._part_of(body["node"])), *call]
         here = places.index(self._source.spot) if self._source.spot in places else -1
         await self.show_source(places[(here + 1) % len(places)])
         return len(places) > 1

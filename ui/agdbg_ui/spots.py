@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agdbg.protocol.phases import HOOKS
+from agdbg_ui.view import Stop
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,14 @@ def call_of_pass(body: Mapping[str, Any]) -> list[Spot]:
     """The line that has started a pass, out of the body of ``agdbg/timeline``; nothing when it is not known."""
     role = f"call of pass {body['pass']}"
     return [Spot(body["file"], body["line"], body["call"], role=role)] if body["pass"] and body["file"] else []
+
+
+def line_of_stop(stop: Stop | None) -> Spot | None:
+    """The line of the program at which it stands, if that is at no node."""
+    if stop is None or stop.line is None:
+        return None
+    role = "the write that is watched" if stop.reason == "data breakpoint" else "the program stands here"
+    return Spot(stop.line.file, stop.line.line, role=role)
 
 
 def evidence_line(evidence: Mapping[str, Any]) -> Spot:

@@ -79,6 +79,13 @@ class Stop:
         return self.position.partition(", ")[2] if self.runs_next else ""
 
     @property
+    def line(self) -> Frame | None:
+        """The line of the program at which it stands, where that is at no node: at a write that is watched, an event, an error."""
+        if self.is_recorded or not self.frames or any(frame.is_label for frame in self.frames[:2]):
+            return None
+        return self.frames[0] if self.frames[0].file else None
+
+    @property
     def is_built(self) -> bool:
         """Whether forward code has just built that node."""
         return self.position == JUST_BUILT
