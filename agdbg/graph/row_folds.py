@@ -103,16 +103,20 @@ class RowFolds:
 
     def view(self, folding: Folding) -> View:
         """The view; the same object until there are more rows."""
-        if self._read != len(self._nodes):
-            self._views.clear()
-            self._bases.clear()
-            self._cuts.clear()
-            self._read = len(self._nodes)
+        self._look()
         view = self._views.pop(folding, None) or self._made(folding)
         self._views[folding] = view
         if len(self._views) > _KEPT:
             del self._views[next(iter(self._views))]
         return view
+
+    def _look(self) -> None:
+        """Forget what was found of fewer rows."""
+        if self._read != len(self._nodes):
+            self._views.clear()
+            self._bases.clear()
+            self._cuts.clear()
+            self._read = len(self._nodes)
 
     def _made(self, folding: Folding) -> View:
         starts, times = self._base(folding.depth)
@@ -123,6 +127,11 @@ class RowFolds:
         for row in sorted(folding.opened):
             self._open(view, row)
         return view
+
+    def level(self, depth: int) -> View:
+        """What the rows are at a depth, with nothing opened or closed and no repeats."""
+        self._look()
+        return self._items(0, self._read, depth, repeats=False)
 
     def _base(self, depth: int) -> tuple[Numbers, Numbers]:
         if depth not in self._bases:

@@ -85,6 +85,10 @@ class GraphRows:
                 found.append(GraphRow(at, self.node_at(at), cells, undrawn, leaves[at - first]))
         return found
 
+    def used(self, rows: Rows) -> list[list[int]]:
+        """The rows that each of these, ascending, uses; numbers below 0 stand for leaves and for what was not built."""
+        return self._edges.of_rows(rows)
+
     def without_lanes(self, rows: Rows) -> list[GraphRow]:
         """These rows, ascending, wherever they stand."""
         used = self._edges.of_rows(rows)

@@ -53,11 +53,14 @@ class FoldedRows:
         """A page of items, each in the words of its last row, which as a rule is what the module gives."""
         view = self.folds.view(folding)
         items = [view.item(index) for index in range(start, min(start + count, len(view)))]
+        return {"total": len(view), "start": start, "rows": self.told(items, at), "pc": None, "pcNode": None}
+
+    def told(self, items: list[Item], at: Moment | None = None) -> list[vendor.Row]:
+        """Some items."""
         last = np.array([each.end - 1 for each in items], np.int64)
         single = self._history.told(self._history.graph_rows.without_lanes(last), at)
         within = self._within([each for each in items if each.is_fold], at)
-        rows = [self._row(item, row, within.get(item)) for item, row in zip(items, single, strict=True)]
-        return {"total": len(view), "start": start, "rows": rows, "pc": None, "pcNode": None}
+        return [self._row(item, row, within.get(item)) for item, row in zip(items, single, strict=True)]
 
     def _row(self, item: Item, row: vendor.Row, within: Within | None) -> vendor.Row:
         guides = "\N{BOX DRAWINGS LIGHT VERTICAL} " * item.nested

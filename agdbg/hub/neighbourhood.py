@@ -1,7 +1,8 @@
 """The nodes around one, laid out for a screen of characters: boxes in layers, and lines between them."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from agdbg.graph.layout import Layout, layout
 from agdbg.graph.model import Graph
@@ -36,24 +37,47 @@ def laid_out(
     nodes = body["nodes"]
     there = {each["id"] for each in nodes}
     edges = [each for each in body["edges"] if each["consumer"] in there and each["producer"] in there]
-    words = {each["id"]: _words(each, shapes(each["id"])) for each in nodes}
+    told = [(_as_row(each), _words(each, shapes(each["id"]))) for each in nodes]
+    is_cut = reached < hops or body["total"] > len(nodes)
+    return placed(Sheet(node, reached, body["total"], is_cut), told, edges)
+
+
+class Sheet(NamedTuple):
+    """What is said of a drawing as a whole; ``depth`` of one at a level, else 0."""
+
+    node: int
+    hops: int
+    total: int
+    is_cut: bool
+    depth: int = 0
+
+
+def placed(
+    sheet: Sheet, nodes: Sequence[tuple[Mapping[str, Any], list[str]]], edges: list[GraphEdge]
+) -> NeighbourhoodBody:
+    """Lay boxes out: each is given with its words, and with ``node``, ``op``, ``state``, ``file`` and ``line``."""
     graph = Graph(
-        nodes=[Node(each["id"], each["op"]) for each in nodes],
+        nodes=[Node(each["node"], each["op"]) for each, _ in nodes],
         edges=[Edge(each["consumer"], each["producer"], each["output"], each["input"]) for each in edges],
     )
-    placed = layout(graph, lambda at, to, of: (_CELL * _width(words[nodes[at]["id"]]), _LAYER))
-    boxes = [_box(each, words[each["id"]], placed, at) for at, each in enumerate(nodes)]
+    found = layout(graph, lambda at, to, of: (_CELL * _width(nodes[at][1]), _LAYER))
+    boxes = [_box(each, words, found, at) for at, (each, words) in enumerate(nodes)]
     return {
-        "node": node,
-        "hops": reached,
-        "total": body["total"],
-        "cut": reached < hops or body["total"] > len(nodes),
+        "node": sheet.node,
+        "hops": sheet.hops,
+        "depth": sheet.depth,
+        "total": sheet.total,
+        "cut": sheet.is_cut,
         "width": max((box["x"] + box["width"] for box in boxes), default=0),
         "layers": max((box["layer"] for box in boxes), default=-1) + 1,
         "boxes": boxes,
-        "lines": [_line(route.edge, edges, placed, at) for at, route in enumerate(placed.routes)],
-        "ports": [_port(edges[edge]) for ports in placed.ports_to.values() for edge in ports],
+        "lines": [_line(route.edge, edges, found, at) for at, route in enumerate(found.routes)],
+        "ports": [_port(edges[edge]) for ports in found.ports_to.values() for edge in ports],
     }
+
+
+def _as_row(node: GraphNode) -> Mapping[str, Any]:
+    return {**node, "node": node["id"]}
 
 
 def _around(drawn: Callable[[int, int], GraphBody], node: int) -> GraphBody:
@@ -78,9 +102,9 @@ def _width(words: Sequence[str]) -> int:
     return min(max(*(len(each) + 4 for each in words), _LEAST_CELLS), _MOST_CELLS)
 
 
-def _box(node: GraphNode, words: list[str], placed: Layout, at: int) -> Box:
+def _box(node: Mapping[str, Any], words: list[str], placed: Layout, at: int) -> Box:
     return {
-        "node": node["id"],
+        "node": node["node"],
         "op": node["op"],
         "words": words,
         "x": round(placed.boxes[at].x / _CELL),

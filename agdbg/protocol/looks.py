@@ -113,10 +113,11 @@ class ProfileBody(_Pass):
 
 
 class NeighbourhoodArguments(TypedDict):
-    """A node, and how many edges away others may be."""
+    """A node, and how many edges away others may be; or the ``depth`` in calls of modules at which all around it is drawn."""
 
     node: int
     hops: Start
+    depth: NotRequired[Start]
 
 
 class Box(TypedDict):
@@ -153,6 +154,7 @@ class NeighbourhoodBody(TypedDict):
 
     node: int
     hops: int
+    depth: int
     total: int
     cut: bool
     width: int

@@ -348,7 +348,7 @@ class FakeHub:
         ]
         return told | {"hooksNs": 4_000 * (ran // 4), "points": parts, "layers": layers} | self.profile
 
-    def do_neighbourhood(self, node, hops):
+    def do_neighbourhood(self, node, hops, depth=0):
         """A chain: each node hangs from the one built before it, and from the one two before where `hops` is odd."""
         nodes = [each for each in range(node - hops, node + hops + 1) if 0 < each <= self.size]
         boxes = [self.box(each, at) for at, each in enumerate(nodes)]
@@ -356,7 +356,15 @@ class FakeHub:
             {"consumer": low, "producer": high, "output": 0, "input": 0, "xs": [10 + low % 2 * 12, 10 + high % 2 * 12]}
             for high, low in pairwise(nodes)
         ]
-        body = {"node": node, "hops": hops, "total": len(nodes), "cut": False, "width": 40, "layers": len(nodes)}
+        body = {
+            "node": node,
+            "hops": hops,
+            "depth": min(depth, 3),
+            "total": len(nodes),
+            "cut": False,
+            "width": 40,
+            "layers": len(nodes),
+        }
         return body | {"boxes": boxes, "lines": lines, "ports": []}
 
     def box(self, node, layer):

@@ -42,6 +42,7 @@ def layered(widths, links):
     return {
         "node": 1,
         "hops": 2,
+        "depth": 0,
         "total": len(boxes),
         "cut": False,
         "width": 16 * max(widths),
@@ -184,5 +185,34 @@ def test_again_turns_back_to_the_lanes(shown):
             await screen.press("v")
         await screen.press("1", "0")
         assert screen.app.focused is screen.app.lanes
+
+    drive(shown, script)
+
+
+def test_by_modules_and_back(shown):
+    async def script(screen):
+        await show(screen)
+        boxes, asked = screen.app.panes.boxes, lambda: screen.hub.asked("agdbg/neighbourhood")[-1]
+        await screen.press("space")
+        await screen.until(lambda: asked() == {"node": 7, "hops": 2, "depth": 1} and "by modules, 1 deep" in boxes.note)
+        await screen.press("plus", "plus", "plus", "minus")
+        await screen.until(lambda: boxes.depth == 2 == asked()["depth"])
+        await screen.press("up")
+        await screen.until(lambda: screen.app.lanes.cursor == 5)
+        assert boxes.selected == 6 and boxes.display
+        await screen.press("minus", "minus", "minus")
+        await screen.until(lambda: boxes.depth == 1 == asked()["depth"])
+        await screen.press("space")
+        await screen.until(lambda: asked() == {"node": 6, "hops": 2} and "within 2 edges" in boxes.note)
+
+    drive(shown, script)
+
+
+def test_from_a_box_by_modules_to_its_rows(shown):
+    async def script(screen):
+        await show(screen)
+        await screen.press("space", "up", "enter")
+        await screen.until(lambda: screen.app.lanes.display and screen.app.lanes.cursor == 5)
+        assert screen.app.focused is screen.app.lanes and not screen.app.panes.boxes.display
 
     drive(shown, script)

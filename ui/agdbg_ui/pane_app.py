@@ -137,7 +137,12 @@ class PaneApp(App[TuiResult]):
     @on(Boxes.Wanted)
     def _on_boxes_wanted(self, message: Boxes.Wanted) -> None:
         if self._refreshing is not None:
-            self._refreshing.neighbourhood(message.node, message.hops)
+            self._refreshing.neighbourhood(message.node, message.hops, message.depth)
+
+    @on(Boxes.RowsWanted)
+    def _on_rows_of_box(self, message: Boxes.RowsWanted) -> None:
+        self.panes.focus("lanes")
+        self._try(self.go_to_node(message.node))
 
     @on(Boxes.Selected)
     def _on_box_selected(self, message: Boxes.Selected) -> None:

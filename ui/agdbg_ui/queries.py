@@ -60,9 +60,10 @@ class Queries:
         wanted = {"pass": pass_id, "start": start, "count": count, "points": points}
         return await self._backend.request("agdbg/profile", **wanted)
 
-    async def neighbourhood(self, node: int, hops: int) -> Body:
-        """The boxes around a node."""
-        return await self._backend.request("agdbg/neighbourhood", node=node, hops=hops)
+    async def neighbourhood(self, node: int, hops: int, depth: int = 0) -> Body:
+        """The boxes around a node, or by modules at a depth all that hangs together with it."""
+        level = {"depth": depth} if depth else {}
+        return await self._backend.request("agdbg/neighbourhood", node=node, hops=hops, **level)
 
     async def tensor(self, reference: int, wanted: Body) -> Body:
         """A page of a tensor."""

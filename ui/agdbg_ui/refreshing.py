@@ -45,7 +45,7 @@ class Refreshing:
         self.profile = Newest(self._told(self._fetch_profile), session.keep)
         self.around = Newest(self._told(self._fetch_around), session.keep)
         self.branches = Newest(self._told(self._fetch_branches), session.keep)
-        self._wanted_around = (0, 0)
+        self._wanted_around = (0, 0, 0)
         self.total = Newest(self._told(self._fetch_total), session.keep)
 
     def all(self, moved: bool = True) -> None:
@@ -58,9 +58,9 @@ class Refreshing:
             self._boxes.outdate()
             self._tree.outdate()
 
-    def neighbourhood(self, node: int, hops: int) -> None:
-        """The boxes around a node are wanted."""
-        self._wanted_around = node, hops
+    def neighbourhood(self, node: int, hops: int, depth: int) -> None:
+        """The boxes around a node are wanted; at a depth in calls of modules, unless that is 0."""
+        self._wanted_around = node, hops, depth
         self.around.ask()
 
     async def events(self, start: int, count: int) -> None:
@@ -154,9 +154,9 @@ class Refreshing:
             self._timeline.put_profile(await self._session.ask.profile(shown, start, count, POINTS), age)
 
     async def _fetch_around(self) -> None:
-        node, hops = self._wanted_around
+        node, hops, depth = self._wanted_around
         if node:
-            self._boxes.put(await self._session.ask.neighbourhood(node, hops))
+            self._boxes.put(await self._session.ask.neighbourhood(node, hops, depth))
 
     async def _fetch_branches(self) -> None:
         found: list[Any] = []

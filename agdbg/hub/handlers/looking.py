@@ -49,7 +49,7 @@ def _pass_of(call: Call) -> int | None:
 @handles("agdbg/neighbourhood")
 def neighbourhood(call: Call) -> Body:
     """The boxes around a node."""
-    node, hops = call.arguments["node"], call.arguments["hops"]
+    node, hops, depth = call.arguments["node"], call.arguments["hops"], call.arguments.get("depth", 0)
     following, moment = call.session.stops.next_node(None), call.session.stops.moment(None)
 
     def look(history: Any) -> Body:
@@ -58,6 +58,10 @@ def neighbourhood(call: Call) -> Body:
             return found.text if found is not None else ""
 
         try:
+            if depth:
+                from agdbg.hub.collapsed import collapsed
+
+                return collapsed(history, node, depth, moment, following)
             body = laid_out(
                 lambda within, start: history.graph(start, MOST, node=node, hops=within), shape_of, node, hops
             )
@@ -70,7 +74,8 @@ def neighbourhood(call: Call) -> Body:
 
     def marked(body: Body) -> Body:
         for box in body["boxes"]:
-            call.session.stops.mark_next(box, following)
+            if not body["depth"]:
+                call.session.stops.mark_next(box, following)
         return body
 
     return call.session.recorded().ask_heavy(call, look, marked)

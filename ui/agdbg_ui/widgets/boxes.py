@@ -22,15 +22,16 @@ _PAN_X, _PAN_Y = 8, 3
 
 
 class Boxes(ScrollView, can_focus=True):
-    """The neighbourhood of a node; the owner answers `Boxes.Wanted` with `put`.
+    """The neighbourhood of a node, or all around it at a depth in calls of modules; the owner answers `Boxes.Wanted` with `put`.
 
     | Key | Does |
     | --- | --- |
     | left, right, h, l | to the next box of the layer |
     | up, down, k, j | to the producer, to the consumer |
     | shift with an arrow, mouse wheel | moves the sheet |
-    | plus, minus | further around, less far |
-    | enter | puts the selected node into the middle |
+    | plus, minus | further around, less far; by modules: deeper, less deep |
+    | space | by modules, node by node |
+    | enter | puts the selected node into the middle; by modules: to its rows |
     """
 
     DEFAULT_CSS = """
@@ -51,6 +52,7 @@ class Boxes(ScrollView, can_focus=True):
         Binding("plus,equals_sign", "radius(1)", "Further", show=False),
         Binding("minus", "radius(-1)", "Less far", show=False),
         Binding("enter", "centre", "Into the middle", show=False),
+        Binding("space", "level", "By modules", show=False),
     ]
 
     @dataclass
@@ -59,6 +61,13 @@ class Boxes(ScrollView, can_focus=True):
 
         node: int
         hops: int
+        depth: int
+
+    @dataclass
+    class RowsWanted(Message):
+        """The rows of a module are to be seen."""
+
+        node: int
 
     @dataclass
     class Selected(Message):
@@ -68,7 +77,7 @@ class Boxes(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.hops = 2
+        self.hops, self.depth = 2, 0
         self.selected = 0
         self.counter: int | None = None
         self._canvas: Canvas | None = None
@@ -86,14 +95,14 @@ class Boxes(ScrollView, can_focus=True):
             self.selected = node
         elif self._canvas is None or node not in self._canvas.boxes:
             self.selected = node
-            self.post_message(self.Wanted(node, self.hops))
+            self._want(node)
         else:
             self._select(node)
 
     def outdate(self) -> None:
         """States may be others now."""
         if self.display and (self._body or self.selected):
-            self.post_message(self.Wanted(int(self._body.get("node") or self.selected), self.hops))
+            self._want(int(self._body.get("node") or self.selected))
 
     def put(self, body: Mapping[str, Any]) -> None:
         """Take in the body of ``agdbg/neighbourhood``."""
@@ -102,6 +111,7 @@ class Boxes(ScrollView, can_focus=True):
             return
         self._body = body
         self._canvas = Canvas(body)
+        self.depth = body["depth"]
         if self.selected not in self._canvas.boxes:
             self.selected = body["node"]
         self.virtual_size = Size(self._canvas.width, self._canvas.height)
@@ -114,6 +124,9 @@ class Boxes(ScrollView, can_focus=True):
         if not self._body:
             return "0 Boxes"
         total, hops, shown = self._body["total"], self._body["hops"], len(self._body["boxes"])
+        if self.depth:
+            boxes = f"{total:,}" if shown == total else f"{shown:,} of {total:,}"
+            return f"0 Boxes  {boxes} by modules, {self.depth} deep, that hang together with #{self._body['node']}"
         within = f"nodes within {hops} {'edge' if hops == 1 else 'edges'} of #{self._body['node']}"
         if shown < total:
             return f"0 Boxes  {shown} of {total:,} {within}: no room for more"
@@ -155,9 +168,10 @@ class Boxes(ScrollView, can_focus=True):
 
     def _box(self, box: Mapping[str, Any], line: int) -> list[tuple[int, str, tuple[str, ...]]]:
         x, room = box["x"], box["width"] - 2
-        look = node_look("next" if box["node"] == self.counter else box["state"])
+        is_next = box["node"] == self.counter or (self.depth > 0 and box["state"] == "next")
+        look = node_look("next" if is_next else box["state"])
         is_selected = box["node"] == self.selected
-        under = CURSOR if is_selected else HERE if box["node"] == self.counter else ""
+        under = CURSOR if is_selected else HERE if is_next else ""
         edge = "┏┓┗┛━┃" if is_selected else "┌┐└┘─│"
         frame = (under, LABEL if is_selected else ASIDE)
         if line == 0:
@@ -201,14 +215,26 @@ class Boxes(ScrollView, can_focus=True):
     def action_radius(self, by: int) -> None:
         """Show more or fewer nodes around."""
         is_cut, shown = self._body.get("cut", False), self._body.get("hops", self.hops)
-        wanted = (min(self.hops, shown) if is_cut else self.hops) + by
-        self.hops = max(1, min(wanted, MOST_HOPS))
-        self.outdate()
+        if self.depth:
+            self.depth = max(self.depth + by, 1)
+        else:
+            wanted = (min(self.hops, shown) if is_cut else self.hops) + by
+            self.hops = max(1, min(wanted, MOST_HOPS))
+        if self.selected:
+            self._want(self.selected)
+
+    def action_level(self) -> None:
+        """By modules, or node by node again."""
+        self.depth = 0 if self.depth else 1
+        if self.selected:
+            self._want(self.selected)
 
     def action_centre(self) -> None:
-        """Show what is around the selected node."""
-        if self.selected:
-            self.post_message(self.Wanted(self.selected, self.hops))
+        """Show what is around the selected node; of a module its rows."""
+        if self.selected and self.depth:
+            self.post_message(self.RowsWanted(self.selected))
+        elif self.selected:
+            self._want(self.selected)
 
     def on_click(self, event: events.Click) -> None:
         """Select the box that was clicked."""
@@ -221,13 +247,16 @@ class Boxes(ScrollView, can_focus=True):
     def on_show(self) -> None:
         """It is seen: ask."""
         if self.selected and (self._canvas is None or self.selected not in self._canvas.boxes):
-            self.post_message(self.Wanted(self.selected, self.hops))
+            self._want(self.selected)
         else:
             self.outdate()
 
     def on_resize(self) -> None:
         """Keep the selected box in sight."""
         self._show_selected()
+
+    def _want(self, node: int) -> None:
+        self.post_message(self.Wanted(node, self.hops, self.depth))
 
     def _chosen(self, node: int) -> None:
         if node != self.selected:
