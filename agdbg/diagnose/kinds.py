@@ -9,6 +9,7 @@ RAISED: Final = (
     "backward-twice",
     "checkpoint",
     "gradcheck",
+    "hook-error",
     "inplace-modified",
     "invalid-gradient",
     "leaf-inplace",

@@ -11,7 +11,7 @@ _ENGINE = str(Path(agdbg_engine.hooks.__file__).parents[1])
 _HOOKS = str(Path(agdbg_engine.hooks.__file__).parent)
 _MODULE_HOOKS = tuple(str(Path(_HOOKS).parent / "nn" / name) for name in ("module_backward.py", "module_hooks.py"))
 _SAVED_HOOKS = str(Path(_HOOKS).parent / "saved" / "hooks.py")
-_OPEN = frozenset({"other", "invalid-gradient", "uncaught"})
+_OPEN = frozenset({"other", "invalid-gradient", "hook-error", "uncaught"})
 """Kinds that say little: the text of the error says more."""
 _WORDS = (
     ("device", re.compile(r"\bdevices?\b", re.IGNORECASE)),

@@ -16,6 +16,7 @@ from agdbg.record import Facts, Recorder, Trace
 RECORD = 64
 PRECISE = {
     "invalid-gradient": "an invalid gradient at index 0 - got [2] but expected shape compatible with [3]",
+    "hook-error": "hook 'f' has changed the size of value\n  the gradient has shape [3], and what came back has shape [2]",
     "none-grad": "The differentiated Tensor at index 0 appears to not have been used in the graph.",
     "nan": "Function 'TanhBackward0' returned nan values in its 0th output.",
     "saved-written": "mul_ would write to memory that was saved",

@@ -6,7 +6,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import events
-from ..errors import class_name, type_text
+from ..errors import Details, class_name, make, type_text
 from ..grad_mode import mode
 from ..hooks import Hook, Hooks, LeafHooks, NodeHooks, Quiet
 from .watch import Watch, facts
@@ -26,7 +26,7 @@ def tensor_hooks(bp: BackwardPass, node: Node, hooks: NodeHooks, gs: Gradients) 
             g = as_tensor(gs[nr])
             answer = _fire(bp, number, hook, "tensor", node, g)
             if answer is not None:
-                gs[nr] = _as_gradient(bp, _checked(answer, g, hook))
+                gs[nr] = _as_gradient(bp, _checked(answer, g, hook, node))
     for nr, retaining in hooks.retain.items():
         t = retaining()
         if t is not None and gs[nr] is not None:
@@ -39,7 +39,7 @@ def pre_hooks(bp: BackwardPass, node: Node, hooks: Hooks, gs: Gradients) -> Grad
     for number, hook in list(hooks.items()):
         tensors = [as_tensor(g) for g in gs]
         answer = _fire(bp, number, hook, "pre", node, tuple(tensors))
-        gs = _replaced(bp, answer, tensors, gs, hook)
+        gs = _replaced(bp, answer, tensors, gs, hook, node)
     return gs
 
 
@@ -52,7 +52,7 @@ def post_hooks(bp: BackwardPass, node: Node, hooks: Hooks, found: Gradients, gs:
     for number, hook in list(hooks.items()):
         inputs = [as_tensor(g) for g in found]
         answer = _fire(bp, number, hook, "post", node, tuple(inputs), outputs)
-        found = _replaced(bp, answer, inputs, found, hook)
+        found = _replaced(bp, answer, inputs, found, hook, node)
     for i in reversed(node.blanks):
         del found[i]
     return found
@@ -64,7 +64,7 @@ def post_accumulate_hooks(bp: BackwardPass, node: AccumulateGrad, hooks: LeafHoo
     for number, hook in list((hooks.post_accumulate or {}).items()):
         answer = _fire(bp, number, hook, "post-accumulate", node, leaf)
         if answer is not None and answer is not leaf:
-            _checked(answer, leaf, hook)
+            _checked(answer, leaf, hook, node)
             answered = True
     if answered:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
@@ -95,36 +95,50 @@ def _fire(bp: BackwardPass, number: int, hook: Hook, kind: str, node: Node, *arg
     return answer
 
 
-def _replaced(bp: BackwardPass, answer: Any, tensors: Gradients, gs: Gradients, hook: Hook) -> Gradients:
+def _replaced(bp: BackwardPass, answer: Any, tensors: Gradients, gs: Gradients, hook: Hook, node: Node) -> Gradients:
     """The gradients that a node's hook wants instead of ``gs``, which it has seen as ``tensors``."""
     if answer is None:
         return gs
     if not isinstance(answer, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{class_name(answer)}'")
+        raise _wrong(TypeError, node, f"expected tuple, but hook returned '{class_name(answer)}'")
     if len(answer) != len(tensors):
-        raise RuntimeError(
-            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, but expected {len(tensors)})"
+        raise _wrong(
+            RuntimeError,
+            node,
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, but expected {len(tensors)})",
         )
-    return [_as_gradient(bp, _checked(a, t, hook)) for a, t in zip(answer, tensors, strict=True)]
+    return [_as_gradient(bp, _checked(a, t, hook, node)) for a, t in zip(answer, tensors, strict=True)]
 
 
-def _checked(answer: Any, before: Any, hook: Hook) -> Any:
-    """What a hook returned in place of ``before``."""
+def _checked(answer: Any, before: Any, hook: Hook, node: Node) -> Any:
+    """What a hook on ``node`` returned in place of ``before``."""
     from ..tensor import Tensor
 
     if answer is None:
         return None
     if before is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value")
+        raise _wrong(RuntimeError, node, "can't replace a None gradient with a non-None value")
     if not isinstance(answer, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{class_name(answer)}'")
+        raise _wrong(TypeError, node, f"expected Variable, but hook returned '{class_name(answer)}'")
     if answer.dtype != before.dtype or answer.device.type != before.device.type:
-        raise RuntimeError(
-            f"hook '{_name(hook)}' has changed the type of value (was {_type(before)} got {_type(answer)})"
+        raise _wrong(
+            RuntimeError,
+            node,
+            f"hook '{_name(hook)}' has changed the type of value (was {_type(before)} got {_type(answer)})",
         )
     if answer.shape != before.shape:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+        raise _wrong(
+            RuntimeError,
+            node,
+            f"hook '{_name(hook)}' has changed the size of value",
+            f"the gradient has shape {list(before.shape)}, and what came back has shape {list(answer.shape)}",
+        )
     return answer
+
+
+def _wrong(error: type[Exception], node: Node, *lines: str) -> Exception:
+    """What a hook on ``node`` returned can be no gradient there."""
+    return make(error, Details("hook-error", node), *lines)
 
 
 def _type(t: Any) -> str:
