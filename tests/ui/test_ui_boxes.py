@@ -195,13 +195,14 @@ def test_by_modules_and_back(shown):
         boxes, asked = screen.app.panes.boxes, lambda: screen.hub.asked("agdbg/neighbourhood")[-1]
         await screen.press("space")
         await screen.until(lambda: asked() == {"node": 7, "hops": 2, "depth": 1} and "by modules, 1 deep" in boxes.note)
-        await screen.press("plus", "plus", "plus", "minus")
-        await screen.until(lambda: boxes.depth == 2 == asked()["depth"])
+        for key, depth in (("plus", 2), ("plus", 3), ("plus", 3), ("minus", 2)):
+            await screen.press(key)
+            await screen.until(lambda depth=depth: f"{depth} deep" in boxes.note)
         await screen.press("up")
         await screen.until(lambda: screen.app.lanes.cursor == 5)
         assert boxes.selected == 6 and boxes.display
         await screen.press("minus", "minus", "minus")
-        await screen.until(lambda: boxes.depth == 1 == asked()["depth"])
+        await screen.until(lambda: boxes.depth == 1 == asked()["depth"] and "1 deep" in boxes.note)
         await screen.press("space")
         await screen.until(lambda: asked() == {"node": 6, "hops": 2} and "within 2 edges" in boxes.note)
 

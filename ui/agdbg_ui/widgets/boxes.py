@@ -106,12 +106,12 @@ class Boxes(ScrollView, can_focus=True):
 
     def put(self, body: Mapping[str, Any]) -> None:
         """Take in the body of ``agdbg/neighbourhood``."""
+        self.depth = body["depth"]  # the deepest there is, when it was to be deeper
         if body == self._body:
             self._redraw()
             return
         self._body = body
         self._canvas = Canvas(body)
-        self.depth = body["depth"]
         if self.selected not in self._canvas.boxes:
             self.selected = body["node"]
         self.virtual_size = Size(self._canvas.width, self._canvas.height)
