@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agdbg.agent.values import norm_of_finite
+
 #: Bars of a histogram.
 BINS = 24
 
@@ -52,8 +54,8 @@ def measured(array: Any) -> Measured:
     low, high = float(kept.min()), float(kept.max())
     counts = np.histogram(kept, BINS, (low, high))[0].tolist() if is_wide(low, high) else [int(kept.size)]
     with np.errstate(all="ignore"):
-        mean, std, norm = float(kept.mean()), float(kept.std()), float(np.sqrt((kept * kept).sum()))
-    return Measured(low, high, mean, std, norm, int((kept == 0).sum()), histogram=counts, **others)
+        mean, std = float(kept.mean()), float(kept.std())
+    return Measured(low, high, mean, std, norm_of_finite(kept), int((kept == 0).sum()), histogram=counts, **others)
 
 
 def is_wide(low: float, high: float) -> bool:

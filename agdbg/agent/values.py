@@ -1,5 +1,7 @@
 """Arrays in a few words: never a big one whole."""
 
+import math
+import sys
 from typing import Any, TypedDict
 
 import numpy as np
@@ -8,6 +10,8 @@ from agdbg.norm import Norm, told
 
 PREVIEW = 100
 """Characters of a preview at most."""
+_LEAST = 1e-140
+"""Squares of smaller numbers lose digits."""
 
 
 class Value(TypedDict):
@@ -39,7 +43,19 @@ def value_of(array: Any) -> Value:
 
 def told_norm(norm: float) -> Norm:
     """A norm in the digits that are shown."""
-    return told(float(f"{norm:.4g}"))
+    rounded = float(f"{norm:.4g}")
+    return told(min(rounded, sys.float_info.max) if math.isfinite(norm) else norm)
+
+
+def norm_of_finite(numbers: Any) -> float:
+    """The norm of finite numbers, also where their squares are too big or too small for a float; never infinite."""
+    with np.errstate(over="ignore", under="ignore"):
+        norm = float(np.sqrt((numbers * numbers).sum()))
+        if _LEAST < norm < math.inf:
+            return norm
+        largest = float(np.abs(numbers).max(initial=0.0))
+        norm = largest * float(np.sqrt(((numbers / largest) ** 2).sum())) if largest else 0.0
+    return min(norm, sys.float_info.max)
 
 
 def _measured(array: "np.ndarray[Any, Any]") -> tuple[str, Norm | None]:
@@ -49,8 +65,9 @@ def _measured(array: "np.ndarray[Any, Any]") -> tuple[str, Norm | None]:
         return f"{array.dtype} {list(array.shape)}  {preview(array)}", None if alone is None else told_norm(alone)
     with np.errstate(all="ignore"):
         wide = array.astype(np.float64, copy=False)
-        norm, mean = float(np.sqrt((wide * wide).sum())), wide.mean()
-    bad = 0 if array.dtype.kind != "f" else int(array.size - np.isfinite(array).sum())
+        mean = wide.mean()
+        bad = 0 if array.dtype.kind != "f" else int(array.size - np.isfinite(array).sum())
+        norm = float(np.abs(wide).max()) if bad else norm_of_finite(wide)  # NaN where there is one, else infinite
     return summary_text(array, array.min(), array.max(), mean, norm, bad), told_norm(norm)
 
 
