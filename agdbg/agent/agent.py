@@ -10,6 +10,7 @@ import threading
 import traceback
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -147,6 +148,10 @@ class Agent:
         self._on_change: list[Callable[[Settings], None]] = []
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._leave)
+
+    def running(self, text: str) -> AbstractContextManager[None]:
+        """Let whoever asks how the program is hear that it runs this."""
+        return nullcontext() if self.gone else self._control.now.saying(text)
 
     # ----- settings -----
 

@@ -12,6 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from agdbg.agent.now import SIZE as NOW_SIZE
+from agdbg.agent.now import START as NOW
+from agdbg.agent.now import Now
+
 #: How a thread is told to go on that has stopped while no client has joined.
 ALONE = "alone"
 _HEADER = 16  # the generation, and the process number of the hub: two words
@@ -142,17 +146,22 @@ def _told(stop: Rule) -> dict[str, object]:
 
 
 class ControlWriter:
-    """The hub's side: makes the file, for this user's eyes only."""
+    """The hub's side: makes the file, for this user's eyes only.
+
+    Attributes:
+        now: what the program runs just now.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            os.ftruncate(fd, _SIZE)
-            self._map = mmap.mmap(fd, _SIZE)
+            os.ftruncate(fd, NOW + NOW_SIZE)
+            self._map = mmap.mmap(fd, NOW + NOW_SIZE)
         finally:
             os.close(fd)
         self._words = memoryview(self._map).cast("Q")
         self._words[1] = os.getpid()
+        self.now = Now(self._map, NOW)
         self.publish(Settings())
 
     def publish(self, settings: Settings) -> None:
@@ -184,11 +193,13 @@ class ControlReader:
     Attributes:
         words: ``words[0]`` differs from :attr:`seen` when there is something new.
         seen: the generation that was read last.
+        now: where it tells what it runs.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        with Path(path).open("rb") as file:
+        with Path(path).open("r+b") as file:
             self._map = mmap.mmap(file.fileno(), _SIZE, prot=mmap.PROT_READ)
+            self.now = Now(mmap.mmap(file.fileno(), NOW_SIZE, offset=NOW))
         self.words = memoryview(self._map).cast("Q")
         self.seen = 0
 

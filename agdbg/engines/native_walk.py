@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -263,12 +263,19 @@ class Walk:
             calling, position = self._next_calling(), bp.position
             began = perf_counter()
             asked = max(1, min(count, end - position, calling - position))
-            with suppress(Abandoned):
+            with suppress(Abandoned), self._told(position == calling):
                 advance(asked)
             if bp.position - position < asked or self._is_outdated():  # something wants to be looked at
                 return
             took = perf_counter() - began
             count = max(1, min(_MOST_AT_ONCE, int(count * min(4.0, _LOOK_S / max(took, 1e-7)))))
+
+    def _told(self, calls: bool) -> AbstractContextManager[None]:
+        """While a node runs that calls functions of the program, and so may take long, let the hub know which."""
+        node = self.next_node()
+        if not calls or node is None:
+            return nullcontext()
+        return self.driver.agent.running(f"{node.op_name} #{self.number()}, which calls {_called(node)}")
 
     def _next_calling(self) -> int:
         """The next position of a node that may call functions of the program, or behind the pass."""

@@ -147,6 +147,11 @@ class Session:
         program = self.running.program if self.is_live and self.running is not None else None
         return program is not None and bool(program.terminal_path) and awaits_input(program.pid, program.terminal_path)
 
+    @property
+    def runs(self) -> str:
+        """The node that runs while it calls functions of the program; empty when none is told."""
+        return self._control.now.read()
+
     def program(self) -> AnyProgram:
         """The program, which runs.
 

@@ -481,7 +481,8 @@ class StatusThread(TypedDict):
 class StatusBody(TypedDict):
     """How the program is; ``idle`` are the seconds since its last record. A trace has no program: its pid is null.
 
-    ``awaitsInput`` is true while the program reads its terminal, at which there is nothing to read.
+    ``awaitsInput`` is true while the program reads its terminal, at which there is nothing to read. ``runs`` names the node that
+    runs while it calls functions of the program, such as hooks; else it is empty.
     """
 
     state: Literal["waiting", "running", "stopped", "ended", "trace"]
@@ -493,6 +494,7 @@ class StatusBody(TypedDict):
     signal: str | None
     threads: list[StatusThread]
     awaitsInput: bool
+    runs: str
 
 
 class ControlArguments(TypedDict, total=False):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -243,6 +244,43 @@ def test_a_pause_stops_at_the_next_node(hub):
     assert client.wait_for("stopped")["reason"] == "pause"
     client.request("terminate")
     assert client.wait_for("agdbg/ended")["signal"] == "SIGTERM"
+
+
+HOOKED = """\
+import time
+from pathlib import Path
+import agdbg_engine as ag
+
+def slow(grad):
+    Path("begun").touch()
+    while not Path("enough").exists():
+        time.sleep(0.001)
+
+x = ag.ones(3, requires_grad=True)
+y = x.exp()
+y.register_hook(slow)
+y.sin().sum().backward()
+input("done?")
+"""
+
+
+@pytest.mark.parametrize("entry", [True, False])
+def test_while_a_hook_runs_its_node_is_told(hub, entry):
+    client = hub.launched(HOOKED, stopOnEntry=entry)
+    if entry:
+        client.wait_for("stopped")
+        assert client.request("agdbg/status")["runs"] == ""
+        client.request("continue", threadId=1)
+    end = monotonic() + PATIENCE_S
+    while not (hub.directory / "begun").exists():
+        assert monotonic() < end
+    told = client.request("agdbg/status")
+    assert told["state"] == "running" and re.fullmatch(r"ExpBackward0 #\d+, which calls hooks", told["runs"])
+    (hub.directory / "enough").touch()
+    printed(client, "done?")
+    assert client.request("agdbg/status")["runs"] == ""
+    client.request("agdbg/input", text="yes\n")
+    assert client.wait_for("exited") == {"exitCode": 0}
 
 
 def test_input_is_typed(hub):

@@ -66,6 +66,7 @@ class FakeHub:
         self.size = len(_SMALL) if nodes is None else nodes
         self.is_small = nodes is None
         self.state, self.exit, self.signal = state, None, None
+        self.runs = ""
         self.counter = None
         self.recorded = ""
         self.lines, self.names = {}, []
@@ -169,7 +170,7 @@ class FakeHub:
         pid = 4242 if self.state != "trace" else None
         facts = {"state": self.state, "pid": pid, "trace": self.trace, "idle": 0.0, "argv": [SCRIPT]}
         facts |= {"exit": self.exit, "signal": self.signal, "threads": threads}
-        return facts | {"awaitsInput": self.awaits_input}
+        return facts | {"awaitsInput": self.awaits_input, "runs": self.runs}
 
     def op(self, row):
         return _SMALL[row][0] if self.is_small else f"Op{row}Backward0"

@@ -116,3 +116,17 @@ def test_only_a_stop_at_no_node_has_a_line_of_its_own(frames, line):
     assert (spot and spot.line) == line
     assert line_of_stop(Stop(1, "step", "in the recording: somewhere", frames=tuple(frames))) is None
     assert line_of_stop(None) is None
+
+
+def test_a_node_that_calls_for_long_is_named_while_the_program_runs(shown):
+    async def script(screen):
+        hub, session = screen.hub, screen.app.session
+        await screen.until(lambda: session.view.life == "running")
+        hub.runs = "ExpBackward0 #7, which calls hooks"
+        session.terminal.ask()
+        await screen.until(lambda: "» running ExpBackward0 #7, which calls hooks" in screen.title)
+        await screen.until(lambda: "the program runs ExpBackward0 #7, which calls hooks" in screen.text)
+        await screen.stop(8)
+        assert session.view.runs == "" and "ExpBackward0 #7" not in screen.title
+
+    drive(shown, script)

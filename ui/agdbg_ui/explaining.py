@@ -46,7 +46,16 @@ class Explaining:
     async def refresh(self) -> None:
         """Say what is so now."""
         view = self._session.view
-        about = (view.life, _cause(view.stop), view.exit, view.signal, view.why, view.awaits_input, view.pausing)
+        about = (
+            view.life,
+            _cause(view.stop),
+            view.exit,
+            view.signal,
+            view.why,
+            view.awaits_input,
+            view.pausing,
+            view.runs,
+        )
         if about == self._about:
             return
         self._about, self._diagnosis = about, ""

@@ -150,7 +150,8 @@ class Session:
         """Learn whether the program waits for input, of which no event tells."""
         with suppress(Exception):  # nobody has asked for it; a hub that is gone is told elsewhere
             status = await self.ask.status()
-            self._set(awaits_input=self.view.life == "running" and bool(status.get("awaitsInput")))
+            runs = str(status.get("runs") or "") if self.view.life == "running" else ""
+            self._set(awaits_input=self.view.life == "running" and bool(status.get("awaitsInput")), runs=runs)
 
     # ----- what the person does -----
 
@@ -215,6 +216,7 @@ class Session:
         self._set(awaits_input=False)
 
     def _say_pausing(self) -> None:
+        self.terminal.ask()
         if self.view.alive:
             self._set(pausing=True)
 
@@ -477,7 +479,7 @@ class Session:
         idle_from = self.view.idle_from if stop is not None else self.clock()
         awaits_input = self.view.awaits_input and stop is None
         stopped = tuple(sorted(self._stops))
-        more = {"idle_from": idle_from, "awaits_input": awaits_input, "stepping": stepping}
+        more = {"runs": "", "idle_from": idle_from, "awaits_input": awaits_input, "stepping": stepping}
         self._set(life=life, stop=stop, stopped=stopped, **more)
 
     def _set(self, **changes: Any) -> None:

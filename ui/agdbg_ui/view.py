@@ -112,6 +112,7 @@ class View:
     `idle_from` is when, on the session's clock, the last record was made. `awaits_input`: the program reads its terminal.
     `stepping` is the stop that a step has left, while the step goes on for longer than most.
     `pausing`: it was asked to stop at its next node, and has come to none. `output_kept`: what it prints is recorded.
+    `runs`: the node that runs while it calls functions of the program, as the hub knows when it is asked.
     """
 
     life: Life = "starting"
@@ -129,6 +130,7 @@ class View:
     pausing: bool = False
     stepping: Stop | None = None
     output_kept: bool = True
+    runs: str = ""
 
     @property
     def ended_badly(self) -> bool:
@@ -142,10 +144,10 @@ class View:
 
     @property
     def doing(self) -> str:
-        """What a step that goes on runs, as far as that is known: a part of a node, or a node; else ""."""
+        """What runs, as far as that is known: of a step the part of a node, or the node; else a node that calls functions."""
         stop = self.stepping
         if stop is None or not stop.node:
-            return ""
+            return self.runs if self.life == "running" else ""
         return f"the {stop.phase} of {stop.node}" if stop.phase else stop.node
 
     @property

@@ -194,7 +194,10 @@ def _running_banner(view: View) -> tuple[str, str, str] | None:
     if view.awaits_input:
         return "info", "the program waits for input: i types into it", pause
     if pause:
-        return "info", pause, "the program has come to none since; it goes on until then"
+        runs = f"it runs {view.runs}" if view.runs else "the program has come to none since"
+        return "info", pause, f"{runs}; it goes on until then"
+    if view.runs and not view.stepping:
+        return "info", f"the program runs {view.runs}", "z stops it at the next node"
     return ("info", f"the program runs {view.doing}", "") if view.stepping and view.stepping.phase else None
 
 

@@ -73,6 +73,7 @@ def _program(console: "Console", rest: str) -> Reply:
     status = console.ask("agdbg/status")
     words = " ".join(status["argv"])
     state = f"{status['state']}, waits for input" if status["awaitsInput"] else status["state"]
+    state += f", runs {status['runs']}" if status["runs"] else ""
     return Reply(f"{words or 'no program'}: {state}; trace: {status['trace'] or 'none'}", status)
 
 

@@ -32,6 +32,7 @@ def status(call: Call) -> Body:
         "signal": running.exit.signal if running is not None else None,
         "threads": [{"id": number, "name": name, "stopped": stopped} for number, name, stopped in _threads(session)],
         "awaitsInput": session.awaits_input,
+        "runs": session.runs if session.state == "running" else "",
     }
 
 
