@@ -35,7 +35,7 @@ CONDITIONS = [
     "depth % 2",
     "any(g is None for g in grads_out)",
     "grad is not None and grad.norm() > 1",
-    "node.seq % 2 and (not grads_in or abs(grads_in[0]).max() > 0.5)",
+    "len(node.op) % 2 and (not grads_in or abs(grads_in[0]).max() > 0.5)",
     "len(grads_out) > 1 and float(grads_out[1].sum()) < 1",
     "saved[0].sum() > 1",
 ]
