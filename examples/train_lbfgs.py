@@ -1,4 +1,4 @@
-"""L-BFGS fits two peaks on a sloping ground to noisy measurements: an optimiser that calls a closure.
+"""L-BFGS fits two peaks on a sloping ground to noisy measurements: an optimizer that calls a closure.
 
 Run it by `python examples/train_lbfgs.py [STEPS]`. The names are PyTorch's: with `torch` in the place of `agdbg_engine`
 in the imports it is a PyTorch script.

@@ -31,7 +31,7 @@ ROWS: dict[str, Function] = {
     "logsumexp": lambda x: ag.logsumexp(x, 0), "cumsum": lambda x: ag.cumsum(x, 1), "sort": lambda x: ag.sort(x, 1)[0],
     "indices": lambda x: x[:, ag.tensor([0, 0, 2])], "std": lambda x: x.std(1), "matrix product": lambda x: x @ x.T,
 }  # fmt: skip
-OPTIMISERS: dict[str, dict[str, Any]] = {
+OPTIMIZERS: dict[str, dict[str, Any]] = {
     "SGD": {"momentum": 0.9, "nesterov": True}, "Adam": {"amsgrad": True}, "AdamW": {}, "RMSprop": {}, "Adagrad": {}, "NAdam": {},
     "RAdam": {}, "Adamax": {}, "Adadelta": {},
 }  # fmt: skip
@@ -56,7 +56,7 @@ def same(function: Function, device: str) -> None:
 def steps(name: str, device: str) -> Any:
     """A parameter after three steps."""
     p = ag.tensor(NUMBERS, device=device, requires_grad=True)
-    optimizer = getattr(ag.optim, name)([p], lr=0.05, weight_decay=0.1, **OPTIMISERS[name])
+    optimizer = getattr(ag.optim, name)([p], lr=0.05, weight_decay=0.1, **OPTIMIZERS[name])
     for _ in range(3):
         optimizer.zero_grad()
         (p * p * p).sum().backward()
@@ -65,7 +65,7 @@ def steps(name: str, device: str) -> Any:
 
 
 def same_steps(name: str, device: str) -> None:
-    """An optimiser does there what it does on the CPU."""
+    """An optimizer does there what it does on the CPU."""
     np.testing.assert_allclose(steps(name, device), steps(name, "cpu"), rtol=1e-9)
 
 
@@ -169,7 +169,7 @@ def checks(kind: str, cuda: Any, backend: Any) -> dict[str, Callable[[], Any]]:
         named[name] = partial(same, getattr(F, name), kind)
     for name, function in ROWS.items():
         named[name] = partial(same, function, kind)
-    for name in OPTIMISERS:
+    for name in OPTIMIZERS:
         named[f"steps of {name}"] = partial(same_steps, name, kind)
     named["training"] = lambda: np.testing.assert_allclose(trained(kind), trained("cpu"), rtol=1e-7)
     named["summary of a tensor"] = lambda: summary(backend, kind)

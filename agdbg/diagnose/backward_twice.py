@@ -2,7 +2,7 @@
 
 Needs: the error and its node; RAN and PASS_STARTED (who freed it); edges (where the graph of the second call
 enters that of the first); the order of births and passes (what was made before the first call, and what after);
-for the choice of the fix TENSOR and the BUMP of optimiser steps.
+for the choice of the fix TENSOR and the BUMP of optimizer steps.
 """
 
 from agdbg.diagnose.case import Case, Failure

@@ -1,4 +1,4 @@
-"""What happened between two places of a trace: lines that ran again, optimiser steps, what is trained."""
+"""What happened between two places of a trace: lines that ran again, optimizer steps, what is trained."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ _LOW = np.uint64((1 << 32) - 1)
 
 
 def is_step(op: Op, site: Site) -> bool:
-    """Whether a write is the step of an optimiser.
+    """Whether a write is the step of an optimizer.
 
     An op with a name of its own says so itself. One of PyTorch's own ops, or one without a name, is a step when the call that
     made it is: other writes may stand on the line of a ``step()``.
@@ -86,7 +86,7 @@ def made_by_one_line(one: PassFact, other: PassFact, case: Case) -> bool:
 
 
 def step_between(case: Case, start: int, end: int) -> Site | None:
-    """The line of the first optimiser step between two rows, or None."""
+    """The line of the first optimizer step between two rows, or None."""
     facts = case.facts
     rows = facts.rows(Kind.BUMP)
     rows = rows[(rows > start) & (rows < end)]
@@ -99,7 +99,7 @@ def step_between(case: Case, start: int, end: int) -> Site | None:
 
 
 def stepped_between(case: Case, leaves: tuple[int, ...], start: int, end: int) -> list[bool]:
-    """Of each leaf whose storage is known, whether an optimiser step wrote it between two rows."""
+    """Of each leaf whose storage is known, whether an optimizer step wrote it between two rows."""
     wanted = set(leaves)
     storages = {each.producer: each.storage for each in case.facts.tensors if each.producer in wanted}
     stepped = _stepped(case, start, end)
@@ -118,7 +118,7 @@ def trained(case: Case, leaves: tuple[int, ...]) -> bool:
 
 
 def _stepped(case: Case, start: int = -1, end: int | None = None) -> set[int]:
-    """The storages that optimiser steps wrote, between two rows or at all."""
+    """The storages that optimizer steps wrote, between two rows or at all."""
     facts = case.facts
     rows = facts.rows(Kind.BUMP)
     written = facts.trace.records[rows[(rows > start) & (rows < end)] if end is not None else rows]

@@ -20,7 +20,7 @@ def remedy(case: Case, stain: Stain, *, in_parts: bool) -> str:
         )
     if not stain.writers:
         return (
-            "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimiser step. "
+            "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimizer step. "
             "Write out of place there, or work on a clone()."
         )
     lines = list(
@@ -48,7 +48,7 @@ def _by_purpose(case: Case, stain: Stain, writer: Writer) -> str:
 
 
 def _step(case: Case, stain: Stain, writer: Writer) -> str:
-    called = f"`{call_text(writer.site, 'step')}`" if writer.site.line else "the optimiser step"
+    called = f"`{call_text(writer.site, 'step')}`" if writer.site.line else "the optimizer step"
     where = stain.lines.at(writer.site)
     last = f"the last backward() that uses this graph{_needed(stain)}"
     before = case.facts.pass_of(stain.before)

@@ -228,7 +228,7 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
     again = f"compute it again in every turn{f': move {scene.lines(made)} into the loop' if here else ''}"
     if not trained(scene.case, meeting.leaves):
         return (
-            f"No optimiser step so far updated anything below {words}. If it is not to be trained, compute it under "
+            f"No optimizer step so far updated anything below {words}. If it is not to be trained, compute it under "
             f"no_grad() or detach() it; otherwise {again}."
         )
     if step_between(scene.case, first.row, scene.error.row) is not None:

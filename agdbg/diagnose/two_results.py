@@ -1,4 +1,4 @@
-"""What to do about two results that share a part of the graph, with and without an optimiser step between."""
+"""What to do about two results that share a part of the graph, with and without an optimizer step between."""
 
 import ast
 
@@ -26,22 +26,22 @@ def two_fix(scene: Scene, meeting: Meeting) -> str:
     if any(changed) and not all(changed):
         one, other = _loss(first.site, "the first loss"), _loss(second.site, "the second")
         return (
-            f"The optimiser step{at} changed parameters that {words} was computed with, so compute it twice: once on "
+            f"The optimizer step{at} changed parameters that {words} was computed with, so compute it twice: once on "
             f"the detached input{_detached(entry.site)} for {one}, and once freshly{_fresh(entry.site)} after the step "
             f"for {other}."
         )
     late = " retain_graph=True does not help across a step." if is_misplaced(scene) else ""
     if any(changed) and after(second, first, scene.case):
         return (
-            f"The optimiser step{at} changed parameters that {words} was computed with: compute {words} again after the "
+            f"The optimizer step{at} changed parameters that {words} was computed with: compute {words} again after the "
             f"step.{late}"
         )
     if after(second, first, scene.case):
         return (
-            f"The optimiser step{at} lies between the two: detach {words} in the loss that is not meant to train what is "
+            f"The optimizer step{at} lies between the two: detach {words} in the loss that is not meant to train what is "
             "below it, or compute it again after the step."
         )
-    return f"{capital(add_up(scene))}, before the optimiser step{at}, or compute {words} again after the step.{late}"
+    return f"{capital(add_up(scene))}, before the optimizer step{at}, or compute {words} again after the step.{late}"
 
 
 def _loss(site: Site, else_: str) -> str:

@@ -52,7 +52,7 @@ class Writer:
     def words(self) -> str:
         """What wrote: the source, or the op."""
         if self.manner == "step":
-            return f"the optimiser step ({self.op})" if self.op.endswith(".step") else "the optimiser step"
+            return f"the optimizer step ({self.op})" if self.op.endswith(".step") else "the optimizer step"
         return f"`{self.write.text or self.op or 'a write'}`"
 
     @property

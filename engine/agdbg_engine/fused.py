@@ -69,7 +69,7 @@ def fused(inputs: str, outputs: str, body: str) -> Callable[[F], F]:
 
 
 def update(name: str, inputs: str, outputs: str, body: str, reference: Callable[..., None]) -> Fused:
-    """Declare a formula that changes arrays in place: the step of an optimiser."""
+    """Declare a formula that changes arrays in place: the step of an optimizer."""
     return _declared(Fused(name, inputs, outputs, body, reference, updates=True))
 
 

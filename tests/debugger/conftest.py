@@ -59,9 +59,9 @@ def torch_carried_state(tmp_path):
 
 
 @pytest.fixture
-def torch_optimiser_step(tmp_path):
-    """A trace as of PyTorch: an optimiser steps between two passes, inplace-modified at 1.weight."""
-    return _fake_torch.optimiser_step(tmp_path / "optimiser_step")
+def torch_optimizer_step(tmp_path):
+    """A trace as of PyTorch: an optimizer steps between two passes, inplace-modified at 1.weight."""
+    return _fake_torch.optimizer_step(tmp_path / "optimizer_step")
 
 
 side_by_side_module = _load("side_by_side")

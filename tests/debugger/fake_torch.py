@@ -234,8 +234,8 @@ def carried_state(path):
     return fake.done()
 
 
-def optimiser_step(path):
-    """An optimiser steps between two backward passes over one graph: the second needs 1.weight as it was."""
+def optimizer_step(path):
+    """An optimizer steps between two backward passes over one graph: the second needs 1.weight as it was."""
     fake = FakeTorch(
         path,
         [

@@ -92,7 +92,7 @@ def suspicious(told):
     told.finish(number)
 
 
-@pytest.fixture(params=["made up", "two losses", "carried state", "optimiser step"])
+@pytest.fixture(params=["made up", "two losses", "carried state", "optimizer step"])
 def path(request, made_up, fake_torch, tmp_path):
     if request.param == "made up":
         return sample(made_up)

@@ -110,7 +110,7 @@ loss.backward()
 """
 
 
-def test_2_an_optimiser_step_between_two_passes(made_up):
+def test_2_an_optimizer_step_between_two_passes(made_up):
     told = made_up(NET)
     told.leaf("w", "1.weight")
     told.node("t", "TBackward0", 1, "net(x)", ["w"])
@@ -120,7 +120,7 @@ def test_2_an_optimiser_step_between_two_passes(made_up):
     stain(told, 4, "mm", "mm", "w", (0, 1), slot=1)
     found = only(told.facts())
     assert found.cause == (
-        "The optimiser step (SGD.step) at line 3 updated parameter `1.weight`, saved by AddmmBackward0 at line 1, "
+        "The optimizer step (SGD.step) at line 3 updated parameter `1.weight`, saved by AddmmBackward0 at line 1, "
         "before `loss.backward()` at line 4 used it."
     )
     assert found.fix == (
@@ -163,7 +163,7 @@ def test_14_state_carried_over_with_the_graph_kept(made_up):
         "Detach `h` before the next iteration uses it: `h = h.detach()`; retain_graph=True is not needed then."
     )
     assert "here the graph reaches back into an earlier iteration" in note(found, "entry")
-    assert "optimiser step (SGD.step) at line 4 updated `w`" in found.cause
+    assert "optimizer step (SGD.step) at line 4 updated `w`" in found.cause
 
 
 def test_5_parts_of_one_memory(made_up):
@@ -342,10 +342,10 @@ def _moved(line):
     return json.dumps(told) + "\n"
 
 
-def test_an_optimiser_step_as_pytorch_tells_it(torch_optimiser_step):
-    found = only(Facts(Trace.open(torch_optimiser_step.path)))
+def test_an_optimizer_step_as_pytorch_tells_it(torch_optimizer_step):
+    found = only(Facts(Trace.open(torch_optimizer_step.path)))
     assert found.cause == (
-        "The optimiser step at line 3 updated parameter `1.weight`, saved by AddmmBackward0 at line 1, before "
+        "The optimizer step at line 3 updated parameter `1.weight`, saved by AddmmBackward0 at line 1, before "
         "`loss.backward()` at line 4 used it."
     )
     assert "step once: move `optimizer.step()` at line 3 behind the last backward()" in found.fix

@@ -226,7 +226,7 @@ CASES = {
     "16 not trained": (
         ONCE.replace("TRAINED", "head.parameters()"),
         ["`features`, made once at line 5"],
-        "No optimiser step so far updated anything below `features`",
+        "No optimizer step so far updated anything below `features`",
     ),
     "16 one class": (ONE_CLASS, ["What `Block.forward` returned, made once at line 8"], "again in every turn"),
     "15 critic": (
@@ -256,7 +256,7 @@ CASES = {
     ),
     "2": (
         STEP,
-        ["The optimiser step (SGD.step) at line 7 updated parameter `1.weight`, saved by AddmmBackward0 at line 5"],
+        ["The optimizer step (SGD.step) at line 7 updated parameter `1.weight`, saved by AddmmBackward0 at line 5"],
         "move `optimizer.step()` at line 7 behind the last backward()",
     ),
     "5": (

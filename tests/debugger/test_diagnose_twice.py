@@ -206,10 +206,10 @@ def test_20_retain_graph_on_the_wrong_call(made_up):
     assert "(loss_a + loss_b).backward()" in found.fix
 
 
-def test_15_with_an_optimiser_step_between_keeping_the_graph_is_no_help(made_up):
+def test_15_with_an_optimizer_step_between_keeping_the_graph_is_no_help(made_up):
     found = only(two_losses(made_up, step=True).facts())
     assert found.fix == (
-        "Call backward() once, on the sum: `(loss_a + loss_b).backward()`, before the optimiser step at line 5, or "
+        "Call backward() once, on the sum: `(loss_a + loss_b).backward()`, before the optimizer step at line 5, or "
         "compute `z` again after the step."
     )
 
@@ -224,7 +224,7 @@ def test_a_generator_and_its_critic(made_up):
     told.node("g", "ReluBackward0", 5, "relu(fake)", ["fake"], result=("g", 0))
     told.twice(6, "g", "fake", "g")
     assert only(told.facts()).fix == (
-        "The optimiser step at line 4 lies between the two: detach `fake` in the loss that is not meant to train "
+        "The optimizer step at line 4 lies between the two: detach `fake` in the loss that is not meant to train "
         "what is below it, or compute it again after the step."
     )
 
@@ -272,7 +272,7 @@ def test_16_a_trained_encoder_must_be_computed_again(made_up):
 
 def test_16_an_encoder_that_is_not_trained_may_be_detached(made_up):
     found = only(features_once(made_up, stepped=("head",)).facts())
-    assert found.fix.startswith("No optimiser step so far updated anything below `features`.")
+    assert found.fix.startswith("No optimizer step so far updated anything below `features`.")
     assert "no_grad() or detach() it; otherwise compute it again in every turn" in found.fix
 
 

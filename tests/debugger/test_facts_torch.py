@@ -22,8 +22,8 @@ def test_edges_that_arrive_late_are_as_good_as_inline_ones(torch_two_losses):
     assert [edge.node for edge in facts.node(run.nodes["encoder"]).edges][1] == 0
 
 
-def test_saves_that_arrive_late_have_slot_names(torch_optimiser_step):
-    run, facts = torch_optimiser_step, facts_of(torch_optimiser_step)
+def test_saves_that_arrive_late_have_slot_names(torch_optimizer_step):
+    run, facts = torch_optimizer_step, facts_of(torch_optimizer_step)
     saves = {save.slot: save for save in facts.node(run.nodes["1"]).saves}
     assert set(saves) == {"_saved_mat1", "_saved_mat2"}
     assert saves["_saved_mat2"].storage == run.storages["1.weight"]
@@ -71,8 +71,8 @@ def test_the_state_that_was_carried_reaches_the_first_iteration(torch_carried_st
     assert facts.errors[0].site.text == "    loss.backward()"
 
 
-def test_the_optimiser_is_the_writer(torch_optimiser_step):
-    facts = facts_of(torch_optimiser_step)
+def test_the_optimizer_is_the_writer(torch_optimizer_step):
+    facts = facts_of(torch_optimizer_step)
     (error,) = facts.errors
     assert (error.kind, error.slot) == ("inplace-modified", "_saved_mat2")
     assert (error.expected, error.current) == (0, 1)

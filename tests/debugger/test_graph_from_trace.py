@@ -316,7 +316,7 @@ def test_two_losses_as_torch_records_them(torch_two_losses):
     assert not any("AccumulateGrad" in node.op for node in graph.nodes)
 
 
-def test_an_optimiser_step_as_torch_records_it_names_the_parameter(torch_optimiser_step):
-    graph = graph_of(Facts(Trace.open(torch_optimiser_step.path)))
+def test_an_optimizer_step_as_torch_records_it_names_the_parameter(torch_optimizer_step):
+    graph = graph_of(Facts(Trace.open(torch_optimizer_step.path)))
     (failed,) = [node for node in graph.nodes if node.state == "failed"]
     assert Badge("_saved_mat2 = 1.weight: saved at v0, now v1", "saved") in failed.badges

@@ -135,7 +135,7 @@ RIGHT = {
     "grad with a graph": "for turn in range(6):\n    g, = grad((x * x * x).sum(), x, create_graph=True)\n    (g * g).sum().backward()\n    x.grad = None",
     "detached state": CARRIED.replace("retain_graph=True", "").replace("(h * x)", "(h.detach() * x)"),
     "longer and longer sequences": "for n in range(1, 9):\n    h = x\n    for step in range(n): h = (h * x).tanh()\n    h.sum().backward()",
-    "optimiser": "opt = ag.optim.SGD([x], lr=0.1)\nfor turn in range(6):\n    opt.zero_grad()\n    (x * x).sum().backward()\n    opt.step()",
+    "optimizer": "opt = ag.optim.SGD([x], lr=0.1)\nfor turn in range(6):\n    opt.zero_grad()\n    (x * x).sum().backward()\n    opt.step()",
 }
 
 

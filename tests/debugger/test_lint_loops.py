@@ -159,7 +159,7 @@ def test_an_optimizer_on_a_line_with_other_writes_is_still_one(linted):
         "w = ag.ones(3, requires_grad=True)\nopt = optim.SGD([w], lr=.1)\nloss = (w * w).sum()\n"
         "loss.backward(retain_graph=True); opt.step(); loss.backward()"
     ).diagnosed
-    assert found.cause.startswith("The optimiser step (SGD.step)")
+    assert found.cause.startswith("The optimizer step (SGD.step)")
 
 
 BANKS = {

@@ -213,7 +213,7 @@ opt.step()
 out.sum().backward()
 """).diagnosed
     assert (
-        "The optimiser step (SGD.step) at line 8 updated parameter `1.weight`, saved by MmBackward0 at line 5"
+        "The optimizer step (SGD.step) at line 8 updated parameter `1.weight`, saved by MmBackward0 at line 5"
         in found.cause
     )
 

@@ -10,25 +10,25 @@ from agdbg.record import Trace
 from agdbg.record.info import render, summary
 
 
-def test_summary(torch_optimiser_step):
-    info = summary(Trace.open(torch_optimiser_step.path))
+def test_summary(torch_optimizer_step):
+    info = summary(Trace.open(torch_optimizer_step.path))
     assert info["engine"] == {"name": "torch", "version": "2.13.0"}
     assert info["sees"]["edges"] == "inferred"
     assert info["program"]["argv"] == ["train.py"]
     assert info["closed"] is True and info["exit"] == {"status": 1} and info["problems"] == []
-    assert info["nodes"] == len(torch_optimiser_step.nodes) == 9
+    assert info["nodes"] == len(torch_optimizer_step.nodes) == 9
     assert info["passes"] == {"ok": 1, "error": 1, "unfinished": 0}
     assert info["records"]["born"] == 9 and info["records"]["bump"] == 4
     (error,) = info["errors"]
     assert error["kind"] == "inplace-modified" and error["site"] == "/project/train.py:4"
-    files = torch_optimiser_step.path.iterdir()
+    files = torch_optimizer_step.path.iterdir()
     assert info["bytes"] == sum(file.stat().st_size for file in files)
     assert json.loads(json.dumps(info)) == info
 
 
-def test_text(torch_optimiser_step):
-    text = render(summary(Trace.open(torch_optimiser_step.path)))
-    path = re.escape(str(torch_optimiser_step.path))
+def test_text(torch_optimizer_step):
+    text = render(summary(Trace.open(torch_optimizer_step.path)))
+    path = re.escape(str(torch_optimizer_step.path))
     expected = rf"""trace    {path}  \(\d+\.\d KiB, closed\)
 program  train\.py
 started  .*, recorded for 0\.\d+ s
@@ -43,8 +43,8 @@ problems 0
     assert re.fullmatch(expected, text), text
 
 
-def test_text_of_a_trace_that_lost_everything(torch_optimiser_step):
-    path = torch_optimiser_step.path
+def test_text_of_a_trace_that_lost_everything(torch_optimizer_step):
+    path = torch_optimizer_step.path
     (path / "meta.json").unlink()
     (path / "strings.jsonl").unlink()
     (path / "records.bin").write_bytes((path / "records.bin").read_bytes()[:70])

@@ -29,7 +29,7 @@ def ask_everything(trace):
     assert render(summary(trace)).endswith("\n")
 
 
-@pytest.fixture(params=["torch_two_losses", "torch_optimiser_step"])
+@pytest.fixture(params=["torch_two_losses", "torch_optimizer_step"])
 def small(request):
     """A whole trace with records of most kinds."""
     return request.getfixturevalue(request.param).path

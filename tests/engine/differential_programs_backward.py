@@ -439,7 +439,7 @@ def multithreading_switch(t):
 
 
 @add
-def an_optimiser_step_between_two_passes(t):
+def an_optimizer_step_between_two_passes(t):
     x = x2(t)
     w = x2(t)
     loss = ((x * w).tanh() * w).sum()

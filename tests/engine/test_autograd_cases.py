@@ -22,7 +22,7 @@ def an_exponential_is_tripled(t):
 
 
 @programs
-def an_optimiser_steps_between_two_passes(t):
+def an_optimizer_steps_between_two_passes(t):
     x = t.ones(1, 2)
     w1, w2 = t.ones(2, 3, requires_grad=True), t.ones(3, 1, requires_grad=True)
     loss = ((x @ w1) @ w2).sum()

@@ -109,7 +109,7 @@ def test_forward(name, launched):
     assert launched == expected
 
 
-OPTIMISERS = {
+OPTIMIZERS = {
     "SGD": {}, "Adam": {}, "AdamW": {}, "Adagrad": {"weight_decay": 0.1}, "RMSprop": {}, "NAdam": {"maximize": True}, "RAdam": {}, "Adamax": {},
     "Adadelta": {}, "SGD with momentum": {"momentum": 0.9}, "Adam with amsgrad": {"amsgrad": True}, "RMSprop with momentum": {"momentum": 0.9},
     "RMSprop centered": {"centered": True}, "RMSprop centered with momentum": {"centered": True, "momentum": 0.9},
@@ -117,11 +117,11 @@ OPTIMISERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OPTIMISERS)
-def test_a_step_of_an_optimiser_is_one_kernel_a_parameter(name, launched):
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_step_of_an_optimizer_is_one_kernel_a_parameter(name, launched):
     def steps(device):
         p = ag.tensor(NUMBERS, dtype=ag.float64, device=device, requires_grad=True)
-        optimizer = getattr(ag.optim, name.split()[0])([p], lr=0.05, **OPTIMISERS[name])
+        optimizer = getattr(ag.optim, name.split()[0])([p], lr=0.05, **OPTIMIZERS[name])
         for _ in range(8):  # the rule of RAdam is another one from the sixth on
             p.grad = p.detach() * 2
             launched.clear()

@@ -173,7 +173,7 @@ def test_steps_in_c_as_in_python(library, name, dtype, plain):
     ],
 )
 @pytest.mark.parametrize("momentum", [None, 0, 0.9])
-def test_optimisers_on_a_device_take_one_kernel_a_parameter(momentum, options, monkeypatch):
+def test_optimizers_on_a_device_take_one_kernel_a_parameter(momentum, options, monkeypatch):
     asked = []
 
     def elementwise(formula):

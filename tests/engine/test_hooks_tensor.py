@@ -257,7 +257,7 @@ def the_hook_gets_the_leaf_itself_and_no_gradient_mode(t):
 
 
 @programs
-def an_optimiser_step_in_the_hook(t):
+def an_optimizer_step_in_the_hook(t):
     x = leaf(t, 2.0)
 
     def step(p):

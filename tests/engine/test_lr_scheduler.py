@@ -107,7 +107,7 @@ SCHEDULES = {
     "chain": chain,
     "chain empty": lambda s, o: s.ChainedScheduler([]),
     "chain plateau": lambda s, o: s.ChainedScheduler([s.ReduceLROnPlateau(o)]),
-    "no optimiser": lambda s, o: s.StepLR(3, 2),
+    "no optimizer": lambda s, o: s.StepLR(3, 2),
     "resumed": lambda s, o: s.StepLR(o, 2, last_epoch=3),
 }
 

@@ -1,4 +1,4 @@
-"""Modules, layers, losses and optimisers: the same numbers and errors as PyTorch, and the names that instruments are told."""
+"""Modules, layers, losses and optimizers: the same numbers and errors as PyTorch, and the names that instruments are told."""
 
 import gc
 import weakref
@@ -28,7 +28,7 @@ def pair(torch):
     return mine, theirs
 
 
-OPTIMISERS = {
+OPTIMIZERS = {
     "sgd": ("SGD", {"lr": 0.1}),
     "momentum": ("SGD", {"lr": 0.1, "momentum": 0.9}),
     "dampening": ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.02}),
@@ -41,9 +41,9 @@ OPTIMISERS = {
 }
 
 
-@pytest.mark.parametrize("name", OPTIMISERS)
+@pytest.mark.parametrize("name", OPTIMIZERS)
 def test_twenty_steps_give_torchs_parameters(torch, name):
-    kind, options = OPTIMISERS[name]
+    kind, options = OPTIMIZERS[name]
     mine, theirs = pair(torch)
     a = getattr(optim, kind)(mine.parameters(), **options)
     b = getattr(torch.optim, kind)(theirs.parameters(), **options)
@@ -61,7 +61,7 @@ def test_twenty_steps_give_torchs_parameters(torch, name):
 
 def test_big_parameters_are_updated_as_small_ones(torch):
     rng = np.random.default_rng(0)
-    for kind, options in OPTIMISERS.values():
+    for kind, options in OPTIMIZERS.values():
         p0, g0 = rng.standard_normal((2, 300, 200)).astype("f")
         results = []
         for t in (ag, torch):
@@ -173,7 +173,7 @@ def test_state_goes_round_and_wrong_keys_are_named():
         b.load_state_dict(state)
 
 
-def test_optimiser_state_goes_round(torch):
+def test_optimizer_state_goes_round(torch):
     mine, _ = pair(torch)
     a = optim.Adam(mine.parameters(), lr=0.1)
     for p in mine.parameters():

@@ -1,4 +1,4 @@
-"""Optimisers on arrays of another library: the same numbers, nothing copied to the host."""
+"""Optimizers on arrays of another library: the same numbers, nothing copied to the host."""
 
 import agdbg_tests_strict_device as strict
 import numpy as np

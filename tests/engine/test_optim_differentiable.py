@@ -1,4 +1,4 @@
-"""Gradients through the steps of optimisers (``differentiable=True``): values, first and second order are PyTorch's."""
+"""Gradients through the steps of optimizers (``differentiable=True``): values, first and second order are PyTorch's."""
 
 import warnings
 

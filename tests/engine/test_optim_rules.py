@@ -1,4 +1,4 @@
-"""The rules of optimisers: groups, options, errors, hooks and state are PyTorch's, and instruments see a step as before."""
+"""The rules of optimizers: groups, options, errors, hooks and state are PyTorch's, and instruments see a step as before."""
 
 import copy
 import importlib

@@ -1,4 +1,4 @@
-"""Every optimiser with every option: parameters and state are PyTorch's after each of ten steps, to rounding."""
+"""Every optimizer with every option: parameters and state are PyTorch's after each of ten steps, to rounding."""
 
 import numpy as np
 import pytest

@@ -142,7 +142,7 @@ def test_row_kernels_as_numpy(name, shape):
 
 
 @pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD", "Adagrad", "RMSprop", "NAdam", "RAdam", "Adamax", "Adadelta"])
-def test_steps_of_optimisers_as_numpy(name):
+def test_steps_of_optimizers_as_numpy(name):
     def after(device):
         p = ag.tensor(NUMBERS, device=device, requires_grad=True)
         optimizer = getattr(ag.optim, name)(

@@ -1,4 +1,4 @@
-"""Hooks that no gradient passes through: of a module's state or of an optimiser's step. Instruments are not told of them."""
+"""Hooks that no gradient passes through: of a module's state or of an optimizer's step. Instruments are not told of them."""
 
 from __future__ import annotations
 

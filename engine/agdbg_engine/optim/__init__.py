@@ -1,4 +1,4 @@
-"""Optimisers (``torch.optim``) and schedules of their learning rates."""
+"""Optimizers (``torch.optim``) and schedules of their learning rates."""
 
 from typing import Any
 

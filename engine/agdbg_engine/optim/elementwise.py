@@ -1,4 +1,4 @@
-"""Optimisers that change every element of a parameter by its own gradient: all but L-BFGS."""
+"""Optimizers that change every element of a parameter by its own gradient: all but L-BFGS."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ GRADIENT = "T h = T(sign) * g; if (decay != 0) h += T(decay) * p;"
 
 
 def in_python(rule: Callable[..., None], count: int, *options: Any) -> Callable[..., None]:
-    """What a kernel does, by the ``rule`` of an optimiser: of its ``count`` numbers and the ``options`` that it was made for."""
+    """What a kernel does, by the ``rule`` of an optimizer: of its ``count`` numbers and the ``options`` that it was made for."""
 
     def step(g: Any, sign: float, decay: float, *rest: Any) -> None:
         numbers, (p, *kept) = rest[:count], rest[count:]

@@ -1,4 +1,4 @@
-"""Hooks around the steps of optimisers: of one, or of all."""
+"""Hooks around the steps of optimizers: of one, or of all."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _after: Hooks = OrderedDict()
 
 
 def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` before the step of every optimiser; it may return new ``(args, kwargs)``."""
+    """Call ``hook(optimizer, args, kwargs)`` before the step of every optimizer; it may return new ``(args, kwargs)``."""
     return QuietHandle(_before, hook)
 
 
 def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` after the step of every optimiser."""
+    """Call ``hook(optimizer, args, kwargs)`` after the step of every optimizer."""
     return QuietHandle(_after, hook)
 
 
 def hooked(step: Any) -> Any:
-    """``step`` of a class of optimisers with the hooks around it."""
+    """``step`` of a class of optimizers with the hooks around it."""
 
     @functools.wraps(step)
     def with_hooks(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -165,7 +165,7 @@ class Optimizer:
     # ----- the state as a dict -----
 
     def state_dict(self) -> dict[str, Any]:
-        """State and options, parameters by their number; the tensors are those of the optimiser."""
+        """State and options, parameters by their number; the tensors are those of the optimizer."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}

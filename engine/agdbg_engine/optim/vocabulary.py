@@ -1,4 +1,4 @@
-"""What the rules of optimisers are written in: the same few in-place steps, on buffers or on tensors.
+"""What the rules of optimizers are written in: the same few in-place steps, on buffers or on tensors.
 
 On buffers they are NumPy's, fast and unknown to autograd; on tensors they are recorded ops, so that gradients flow through a
 step (``differentiable=True``). Every function with a name that ends in ``_`` changes its first argument.

@@ -50,7 +50,7 @@ def one_for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Raise :class:`TypeError` for what is no optimiser."""
+    """Raise :class:`TypeError` for what is no optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
@@ -95,7 +95,7 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimiser."""
+        """All attributes but the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -111,7 +111,7 @@ class LRScheduler:
         raise NotImplementedError
 
     def step(self, epoch: int | None = None) -> None:
-        """Set the rates of the next epoch (or, deprecated, of ``epoch``); warns when called before the optimiser's step."""
+        """Set the rates of the next epoch (or, deprecated, of ``epoch``); warns when called before the optimizer's step."""
         if self._step_count == 1:
             self._check_order()
         self._step_count += 1
@@ -171,7 +171,7 @@ class LRScheduler:
 
 
 def _note_steps(optimizer: Any) -> None:
-    """Let the optimiser note that its ``step`` has been called."""
+    """Let the optimizer note that its ``step`` has been called."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     function = optimizer.step.__func__

@@ -12,7 +12,7 @@ from .plateau import ReduceLROnPlateau
 
 
 class _Combined(LRScheduler):
-    """Holds other schedulers of the same optimiser."""
+    """Holds other schedulers of the same optimizer."""
 
     _schedulers: Sequence[LRScheduler]
 
@@ -33,7 +33,7 @@ class _Combined(LRScheduler):
                 )
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimiser, and the states of the schedulers."""
+        """All attributes but the optimizer, and the states of the schedulers."""
         state = {key: value for key, value in super().state_dict().items() if key != "_schedulers"}
         return {**state, "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 

@@ -24,7 +24,7 @@ class _WithMomentum(LRScheduler):
                 group["max_momentum"], group["base_momentum"] = high, low
 
     def _find_momentum(self) -> None:
-        """Which option it is; :class:`ValueError` where the optimiser has none."""
+        """Which option it is; :class:`ValueError` where the optimizer has none."""
         if "momentum" not in self.optimizer.defaults and "betas" not in self.optimizer.defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
         self.use_beta1 = "betas" in self.optimizer.defaults
@@ -101,7 +101,7 @@ class CyclicLR(_WithMomentum):
         return rates
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimiser and functions; of a callable object what it holds."""
+        """All attributes but the optimizer and functions; of a callable object what it holds."""
         state = super().state_dict()
         state.pop("_scale_fn_ref", None)
         custom = state.pop("_scale_fn_custom")

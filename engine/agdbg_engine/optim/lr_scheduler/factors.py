@@ -29,7 +29,7 @@ class _ByFunction(LRScheduler):
         pass
 
     def state_dict(self) -> dict[str, Any]:
-        """All attributes but the optimiser and the functions; of callable objects what they hold."""
+        """All attributes but the optimizer and the functions; of callable objects what they hold."""
         state = {key: value for key, value in super().state_dict().items() if key != "lr_lambdas"}
         return {**state, "lr_lambdas": [callable_state(fn) for fn in self.lr_lambdas]}
 
