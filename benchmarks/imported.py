@@ -14,7 +14,7 @@ from timing import one_thread
 
 one_thread()
 
-from workloads import WORKLOADS, gru, small  # noqa: E402 - after the number of threads is set
+from workloads import WORKLOADS, gpt, gru, small  # noqa: E402 - after the number of threads is set
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 
@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=25)
     rounds: int = parser.parse_args().rounds
-    makes = {**WORKLOADS, "gru200": lambda T: gru(T, 200), "small": small}
+    makes = {**WORKLOADS, "gru200": lambda T: gru(T, 200), "gpt": gpt, "small": small}
     steps: dict[str, Callable[[], None]] = {name: make(ag) for name, make in makes.items()}
     quickest(steps, 3)
     before = quickest(steps, 2 * rounds)

@@ -9,6 +9,7 @@ python benchmarks/overhead.py [--rounds N] [--json] [--also | --stops]
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ from timing import medians, one_thread
 
 one_thread()
 
-from workloads import WORKLOADS, gru, small  # noqa: E402 - after the number of threads is set
+from workloads import WORKLOADS, gpt, gru, small  # noqa: E402 - after the number of threads is set
 
 import agdbg_engine as ag  # noqa: E402 - after the number of threads is set
 from agdbg.agent.agent import Agent  # noqa: E402 - after the number of threads is set
@@ -43,7 +44,12 @@ from agdbg_engine import events  # noqa: E402 - after the number of threads is s
 from engine import load_torch  # noqa: E402 - after the number of threads is set
 
 RECORD_BYTES = 64
-GOALS = {"gru": "recorded <= 1.4 x plain and <= 1.0 x torch", "gru200": "armed <= 2 x plain"}
+GOALS = {
+    "gru": "recorded <= 1.4 x plain and <= 1.0 x torch",
+    "gru200": "recorded <= 1.4 x plain, armed <= 2 x plain",
+    "gpt": "recorded <= 1.2 x plain",
+    "all": "imported <= 1.02 x plain",
+}
 
 
 def with_sink(step: Callable[[], None], sink: events.Sink) -> Callable[[], None]:
@@ -79,6 +85,13 @@ STOPS = {
 The first condition is answered before a pass, the two after it at every multiplication."""
 
 
+class Alone(Agent):
+    """An agent without a hub, which goes on all the same."""
+
+    def tell(self, message: dict[str, Any], thread: int) -> None:
+        """Nobody is there."""
+
+
 def watched_sink(folder: Path, settings: Settings = ON_BY_DEFAULT) -> events.Sink:
     """A sink that records and obeys a hub, which wants by default the filters that are on from the start."""
     folder.mkdir()
@@ -86,7 +99,7 @@ def watched_sink(folder: Path, settings: Settings = ON_BY_DEFAULT) -> events.Sin
     control.publish(settings)
     recorder = Recorder(folder / "trace", program={}, engine={"name": "agdbg_engine"}, sees=native.SEES)
     sink = native.NativeSink(recorder)
-    sink.obey(Driver(Agent(folder), sink))
+    sink.obey(Driver(Alone(folder), sink))
     return sink
 
 
@@ -132,9 +145,13 @@ def measure_extras(name: str, make: Callable[[Any], Callable[[], None]], rounds:
 
 def measure_stops(name: str, make: Callable[[Any], Callable[[], None]], rounds: int, folder: Path) -> dict[str, Any]:
     """What a step takes while something is armed that does not stop it, in steps without agdbg."""
-    sinks = {stop: watched_sink(folder / f"{name}-{i}", settings) for i, (stop, settings) in enumerate(STOPS.items())}
-    took = medians({"plain": make(ag), **{stop: with_sink(make(ag), sink) for stop, sink in sinks.items()}}, rounds)
-    return {f"{stop} / plain": round(took[stop] / took["plain"], 3) for stop in STOPS}
+    found = {}
+    for i, (stop, settings) in enumerate(STOPS.items()):
+        gc.collect()  # a watch of all parameters is one of those of models that are gone but not collected, too
+        sink = watched_sink(folder / f"{name}-{i}", settings)
+        took = medians({"plain": make(ag), stop: with_sink(make(ag), sink)}, rounds)
+        found[f"{stop} / plain"] = round(took[stop] / took["plain"], 3)
+    return found
 
 
 def measure_imported(rounds: int) -> dict[str, float]:
@@ -159,7 +176,7 @@ def main(argv: list[str] | None = None) -> int:
     torch = load_torch()
     folder = Path(tempfile.mkdtemp(prefix="agdbg-overhead-"))
     try:
-        workloads = {**WORKLOADS, "gru200": lambda T: gru(T, 200), "small": small}
+        workloads = {**WORKLOADS, "gru200": lambda T: gru(T, 200), "gpt": gpt, "small": small}
         if options.also:
             result = {n: measure_extras(n, make, options.rounds, folder) for n, make in workloads.items()}
         elif options.stops:

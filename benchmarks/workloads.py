@@ -134,6 +134,46 @@ def small(T: Any) -> Workload:
     return Workload(lambda: nn.functional.mse_loss(model(x), y), _descent(optimizer))
 
 
+def gpt(T: Any, width: int = 48, heads: int = 4, layers: int = 2, length: int = 32, batch: int = 16) -> Workload:
+    """One AdamW step of the GPT of examples/train_gpt.py, on random characters."""
+    nn, F = T.nn, T.nn.functional
+    alphabet = 64
+
+    class Attention(nn.Module):  # type: ignore[misc, name-defined]  # nn is that of the engine or of torch
+        def __init__(self) -> None:
+            super().__init__()
+            self.project_in, self.project_out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+        def forward(self, x: Any) -> Any:
+            parts = self.project_in(x).view(batch, length, 3, heads, width // heads)
+            y = F.scaled_dot_product_attention(*parts.permute(2, 0, 3, 1, 4).unbind(0), is_causal=True)
+            return self.project_out(y.transpose(1, 2).reshape(batch, length, width))
+
+    class Added(nn.Module):  # type: ignore[misc, name-defined]  # as above
+        def __init__(self, inner: Any) -> None:
+            super().__init__()
+            self.norm, self.inner = nn.LayerNorm(width), inner
+
+        def forward(self, x: Any) -> Any:
+            return x + self.inner(self.norm(x))
+
+    def net() -> Any:
+        return nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    blocks = [Added(inner) for _ in range(layers) for inner in (Attention(), net())]
+    characters, positions = nn.Embedding(alphabet, width), nn.Embedding(length, width)
+    rest = nn.Sequential(*blocks, nn.LayerNorm(width), nn.Linear(width, alphabet, bias=False))
+    model = nn.ModuleList([characters, positions, rest])
+    codes, following = (T.tensor(a) for a in np.random.default_rng(0).integers(0, alphabet, (2, batch, length)))
+    places = T.arange(length)
+
+    def forward() -> Any:
+        logits = rest(characters(codes) + positions(places))
+        return F.cross_entropy(logits.flatten(0, 1), following.flatten())
+
+    return Workload(forward, _descent(T.optim.AdamW(model.parameters(), lr=1e-3)))
+
+
 def _descent(optimizer: Any) -> Callable[[Any], None]:
     """Backward of a loss and a step of ``optimizer``."""
 

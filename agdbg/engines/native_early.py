@@ -61,5 +61,18 @@ class EarlyTests:
         """Of the breakpoints by position among ``nodes`` those whose conditions may be true."""
         if not self:
             return found
-        may = {position: self.left(numbers, nodes[position], "before") for position, numbers in found.items()}
-        return {position: numbers for position, numbers in may.items() if numbers}
+        may: dict[int, Numbers] = {}
+        known: dict[int, Numbers] = {}
+        """What is left of lists of breakpoints, by their ``id``, where that is the same at every node."""
+        for position, numbers in found.items():
+            left = known.get(id(numbers))
+            if left is None:
+                left = self.left(numbers, nodes[position], "before")
+                if numbers and not self._reads_node(numbers):
+                    known[id(numbers)] = left
+            if left:
+                may[position] = left
+        return may
+
+    def _reads_node(self, numbers: Numbers) -> bool:
+        return any(number in self._tests and "node" in self._tests[number].names for number in numbers)

@@ -1,5 +1,6 @@
 """Which nodes of the engine a breakpoint is meant for."""
 
+import re
 from collections.abc import Callable, Iterable
 from os.path import abspath
 from types import CodeType
@@ -14,6 +15,7 @@ NamesOf = Callable[[Node], list[str]]
 Numbers = list[int]
 WHEN = ("forward", "backward")
 _NONE: Numbers = []
+_OF_OP = re.compile(r"[A-Z]\w*Backward\d+")
 
 
 class Matcher:
@@ -89,8 +91,8 @@ class Matcher:
 
     @property
     def means_leaves(self) -> bool:
-        """Whether a function breakpoint may mean a leaf, which accumulates in backward."""
-        return bool(self._functions["backward"])
+        """Whether a function breakpoint may mean a leaf, which accumulates in backward: not by a number, or the name of an op."""
+        return any(not node_number(name) and not _OF_OP.fullmatch(name) for _, name in self._functions["backward"])
 
     def means_modules(self, when: str) -> bool:
         """Whether a function breakpoint means one of the modules that there are."""
@@ -125,7 +127,9 @@ class Matcher:
         return found
 
     def stops(self, bp: BackwardPass) -> dict[int, Numbers]:
-        """Where the pass is to stop: breakpoints by position. Nodes of one line in a row count once for it."""
+        """Where the pass is to stop: breakpoints by position, in lists that are not to be changed. Nodes of one line in a row count
+        once for it.
+        """
         found: dict[int, Numbers] = {}
         if not self:
             return found
@@ -142,10 +146,11 @@ class Matcher:
             if has_lines:
                 line = _NONE if node.leaf else self.source(node.code, node.lasti, "backward")
                 if line and line != before:
-                    ids = [*ids, *line]
+                    ids = list(dict.fromkeys([*ids, *line])) if ids else line
                 before = before if node.leaf else line
             if ids:
-                found[position] = list(dict.fromkeys([*found.get(position, []), *ids]))
+                there = found.get(position)
+                found[position] = ids if there is None else list(dict.fromkeys([*there, *ids]))
         return found
 
     def _classes(self, bp: BackwardPass) -> dict[type[Node], Numbers]:

@@ -219,19 +219,21 @@ class Stops:
         :class:`~agdbg_engine.backward.Abandoned` where the thread is to stop, or to :meth:`look` first.
         """
         look = None if self._finite is None else looking(self._finite, walk.bp)
-        look_at_memory = self.watches.looking(walk) if self.watches else None
         if not self.stops_inside:
             return _before_plain(walk, look) if walk.stops else look or nothing
-        thread, turn, judge = self._driver.thread, self._driver.thread.turn, walk.judge
+        thread, turn = self._driver.thread, self._driver.thread.turn
+        bp, stops, judge = walk.bp, walk.stops, walk.judge
+        is_quiet = self.watches.is_quiet if self.watches else None
 
         def before(node: Node) -> None:
             if thread.turn != turn:  # in the node before this a person said how to go on
                 raise Abandoned
             if look is not None:
                 look(node)
-            if look_at_memory is not None:
-                look_at_memory(node)
-            judge()
+            if is_quiet is not None and not is_quiet(node, True) and bp.position != walk.judged:
+                raise Abandoned
+            if bp.position in stops:
+                judge()
 
         return before
 

@@ -5,7 +5,7 @@ Such a look is at every node that is built or runs, so it is as short as can be 
 """
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from agdbg.agent.control import WatchStop
 from agdbg.breakpoints import matches
 from agdbg.engines.native_memory import Memory
 from agdbg.engines.native_names import Names, models, tensors_of
-from agdbg_engine.backward import Abandoned
 from agdbg_engine.device import owner
 from agdbg_engine.node import Node
 from agdbg_engine.saved import Freed, Packed, saved_slots
@@ -22,7 +21,6 @@ from agdbg_engine.tensor import Tensor
 
 if TYPE_CHECKING:
     from agdbg.engines.native import NativeSink
-    from agdbg.engines.native_walk import Walk
 
 Place = str | tuple[bool, str, CodeType, int]
 """Where a look was: whether a node was to run or built, its op and its site; or that in words."""
@@ -118,16 +116,6 @@ class Watches:
                 return False
         self._since = runs, node.op_name, node.code, node.lasti
         return True
-
-    def looking(self, walk: "Walk") -> Callable[[Node], None]:
-        """What is to be called before each node of a pass runs: it abandons a node before which there may be something to say."""
-        bp, is_quiet = walk.bp, self.is_quiet
-
-        def before(node: Node) -> None:
-            if bp.position != walk.judged and not is_quiet(node, True):
-                raise Abandoned
-
-        return before
 
     def look(self, place: str) -> list[tuple[list[int], str]]:
         """Watches whose memory has changed although no version has, and what is to be said; ``place`` is where the thread is."""

@@ -58,6 +58,8 @@ class EventLog:
 
     def update(self) -> None:
         """Take the events that were recorded since the last time."""
+        if self._read == len(self._growing.records):
+            return
         new = [rows[np.searchsorted(rows, self._read) :] for rows in map(self._growing.rows, TOLD)]
         rows = np.sort(np.concatenate([*new, self._deep.update(self._read)]))
         self._rows.add(rows)

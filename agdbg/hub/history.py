@@ -5,6 +5,7 @@ All that is asked for by the screen costs what the screen shows, however long th
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,6 @@ class History:
         self._take(self._follower.records)
         self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
         self._facts = None
-        self._log.update()
         return True
 
     def _take(self, records: Records) -> None:
@@ -249,6 +249,14 @@ class History:
             "sections": Inspection(self._live, fact, before).sections(),
         }
 
+    def inside(self, node: int, before_row: int | None = None) -> dict[str, Any] | None:
+        """Of :meth:`node` no more than its sections, which are all that the scopes of a stop show."""
+        fact = self._live.node(node)
+        if fact is None:
+            return None
+        before = self.records if before_row is None else before_row
+        return {"node": node, "gradient": None, "sections": Inspection(self._live, fact, before).sections()}
+
     def hooks_in(self, node: int, phase: str) -> list[vendor.HookCode]:
         """The hooks that a part of a node calls."""
         kind = HOOKS.get(phase, "")
@@ -262,12 +270,14 @@ class History:
 
     def events(self, start: int, count: int) -> vendor.EventsBody:
         """A page of events; a negative ``start`` counts from the end."""
+        self._log.update()
         total = len(self._log)
         first = max(total + start, 0) if start < 0 else start
         return {"total": total, "start": first, "events": self._log.page(self._live, first, count)}
 
     def row_of_event(self, index: int) -> int:
         """The record of an event."""
+        self._log.update()
         return self._log.row(index)
 
     def built_on(self, file: str, line: int) -> Words:

@@ -31,7 +31,9 @@ def place_of(history: Any, node: int, phase: str = "") -> Place:
     return Place(found.op.name, found.site.file, found.site.line, found.site.func, span_of(found.site))
 
 
-def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[str, Any]], Body]) -> Any:
+def look_at(
+    call: Call, number: int | None, node: int, finish: Callable[[dict[str, Any]], Body], *, inside: bool = False
+) -> Any:
     """Answer with what ``finish`` makes of the body of ``agdbg/node`` for a node.
 
     Args:
@@ -39,6 +41,7 @@ def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[st
         number: the thread that stands at it; None: the one that stopped last.
         node: the node.
         finish: makes the answer.
+        inside: nothing but its sections is wanted.
     """
     stops = call.session.stops
     cursor = stops.cursor_of(number)
@@ -61,7 +64,7 @@ def look_at(call: Call, number: int | None, node: int, finish: Callable[[dict[st
         return LATER
 
     def look(history: Any) -> dict[str, Any]:
-        body: dict[str, Any] | None = history.node(node, before, moment)
+        body: dict[str, Any] | None = history.inside(node, before) if inside else history.node(node, before, moment)
         if body is None:
             raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
         return body

@@ -1,6 +1,7 @@
 """Looking at a stop: frames, scopes, evaluation, the diagnosis of an error."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from agdbg.hub import frames
@@ -32,7 +33,7 @@ def stack_trace(call: Call) -> Body:
     def look(history: Any) -> tuple[Any, Body]:
         position = None if cursor is None else cursor.where(history)
         of = stop if position is None else position.as_stop()
-        return position, page(of, lambda node, phase: place_of(history, node, phase))
+        return position, page(of, cache(lambda node, phase: place_of(history, node, phase)))
 
     def looked(found: tuple[Any, Body]) -> Body:
         position, body = found
@@ -50,7 +51,7 @@ def scopes(call: Call) -> Body:
     number, _ = frames.thread_and_place(frame_id)
     frame = frames.pick(frames.frames_of(session.stops.stop_of(number)), frame_id)
     if frame.kind in ("node", "outer"):
-        return look_at(call, number, frame.node, lambda body: {"scopes": _scopes(session, number, body)})
+        return look_at(call, number, frame.node, lambda body: {"scopes": _scopes(session, number, body)}, inside=True)
     if frame.kind == "user" and session.stops.cursor_of(number) is None:
         reference = session.stops.references.new(number, Locals(number, frame.user))
         return {"scopes": [{"name": "Locals", "variablesReference": reference, "expensive": False}]}

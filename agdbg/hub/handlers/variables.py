@@ -34,7 +34,7 @@ def _entries(call: Call, referent: Entries, start: int, count: int) -> Body:
         referent.renew(body)
         return page()
 
-    return look_at(call, referent.thread, referent.node, renewed) if referent.is_stale else page()
+    return look_at(call, referent.thread, referent.node, renewed, inside=True) if referent.is_stale else page()
 
 
 def _of_entry(call: Call, entry: dict[str, Any]) -> dict[str, Any]:
