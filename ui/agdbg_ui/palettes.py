@@ -12,75 +12,56 @@ from textual.theme import Theme
 
 from agdbg_ui.sixteen import NoColours, Sixteen
 
+
+def _dark(
+    name: str,
+    background: str,
+    surface: str,
+    panel: str,
+    foreground: str,
+    marks: tuple[str, str, str],
+    states: tuple[str, str, str],
+) -> Theme:
+    """A dark theme; ``marks`` are its primary, secondary and accent, ``states`` success, warning and error."""
+    primary, secondary, accent = marks
+    success, warning, error = states
+    return Theme(
+        name, primary, secondary, warning, error, success, accent, foreground, background, surface, panel, dark=True
+    )
+
+
 #: Black and white, and colours that stand out on black.
-CONTRAST = Theme(
-    name="agdbg-contrast",
-    primary="#5fd7ff",
-    secondary="#ffffff",
-    accent="#ffff00",
-    foreground="#ffffff",
-    background="#000000",
-    surface="#000000",
-    panel="#262626",
-    success="#00ff87",
-    warning="#ffff00",
-    error="#ff8787",
-    dark=True,
-)
+CONTRAST = _dark(
+    "agdbg-contrast", "#000000", "#000000", "#262626", "#ffffff",
+    ("#5fd7ff", "#ffffff", "#ffff00"), ("#00ff87", "#ffff00", "#ff8787"),
+)  # fmt: skip
 #: Blue, orange, yellow and vermilion of Okabe and Ito.
-SAFE = Theme(
-    name="agdbg-safe",
-    primary="#56b4e9",
-    secondary="#cc79a7",
-    accent="#e69f00",
-    foreground="#f0f0f0",
-    background="#121212",
-    surface="#1a1a1a",
-    panel="#2a2a2a",
-    success="#56b4e9",
-    warning="#f0e442",
-    error="#d55e00",
-    dark=True,
-)
+SAFE = _dark(
+    "agdbg-safe", "#121212", "#1a1a1a", "#2a2a2a", "#f0f0f0",
+    ("#56b4e9", "#cc79a7", "#e69f00"), ("#56b4e9", "#f0e442", "#d55e00"),
+)  # fmt: skip
 #: The sixteen colours that every terminal has, on black.
-SIXTEEN = Theme(
-    name="agdbg-16",
-    primary="#5555ff",
-    secondary="#55ffff",
-    accent="#ff55ff",
-    foreground="#ffffff",
-    background="#000000",
-    surface="#000000",
-    panel="#000000",
-    success="#55ff55",
-    warning="#ffff55",
-    error="#ff5555",
-    dark=True,
+SIXTEEN = _dark(
+    "agdbg-16", "#000000", "#000000", "#000000", "#ffffff",
+    ("#5555ff", "#55ffff", "#ff55ff"), ("#55ff55", "#ffff55", "#ff5555"),
+)  # fmt: skip
+#: The word that chooses a theme, the theme, and what is said of it, in the order in which a key goes through them.
+_CHOICES = (
+    ("dark", "textual-dark", "dark"),
+    ("light", "textual-light", "light"),
+    ("contrast", CONTRAST.name, "high contrast"),
+    ("safe", SAFE.name, "safe for the colour-blind"),
+    ("16", SIXTEEN.name, "16 colours"),
 )
-#: In the order in which a key goes through them.
-ORDER = ("textual-dark", "textual-light", "agdbg-contrast", "agdbg-safe", "agdbg-16")
-WORDS = {
-    "textual-dark": "dark",
-    "textual-light": "light",
-    "agdbg-contrast": "high contrast",
-    "agdbg-safe": "safe for the colour-blind",
-    "agdbg-16": "16 colours",
-}
-#: By the word that chooses one by name.
-NAMES = {
-    "dark": "textual-dark",
-    "light": "textual-light",
-    "contrast": "agdbg-contrast",
-    "safe": "agdbg-safe",
-    "16": "agdbg-16",
-}
+NAMES = {word: theme for word, theme, _ in _CHOICES}
+WORDS = {theme: told for _, theme, told in _CHOICES}
+ORDER = tuple(WORDS)
 
 
 def register(app: App[Any]) -> None:
     """Make them known."""
-    app.register_theme(CONTRAST)
-    app.register_theme(SAFE)
-    app.register_theme(SIXTEEN)
+    for theme in (CONTRAST, SAFE, SIXTEEN):
+        app.register_theme(theme)
 
 
 def is_colourless() -> bool:

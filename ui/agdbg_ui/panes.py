@@ -172,6 +172,13 @@ class Panes:
             *(self._widgets[pane] for pane in self.BOTTOM),
             id="workspace",
         )
+        self._name_all()
+        self._seen, self._bottom, self._last, self._graph = "inspector", "output", "lanes", "lanes"
+        self.is_zoomed = False
+        self.show("inspector")
+
+    def _name_all(self) -> None:
+        """Give the panes their places, titles and classes."""
         for at, widget in enumerate(self.workspace._pending_children):
             _USUAL[str(widget.id)] = at
         self._widget("lanes").border_title = "0 Graph"
@@ -181,9 +188,6 @@ class Panes:
             self._widget(pane).add_class("pane", "bottom" if pane in self.BOTTOM else "side")
         for widget in self._graphs.values():
             widget.add_class("graph")
-        self._seen, self._bottom, self._last, self._graph = "inspector", "output", "lanes", "lanes"
-        self.is_zoomed = False
-        self.show("inspector")
 
     def show(self, pane: str) -> None:
         """Make a pane the one that is seen."""

@@ -1,5 +1,6 @@
 """Keeps the pane of breakpoints and threads up to date, and does what is chosen in it."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from agdbg_ui.newest import Newest
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 
 #: Said of the one thread that a recording has.
 NO_THREAD = "no program runs; n and p walk through its recording"
+#: Said of the one process that there is.
+OTHER_PROCESSES = (
+    "each rank, child and other program that is recorded has a hub of its own: agdbg attach --list names those that run"
+)
 
 
 class Stopping:
@@ -29,12 +34,23 @@ class Stopping:
     async def _fetch(self) -> None:
         session = self._session
         try:
-            threads = (await session.ask.status())["threads"]
+            status = await session.ask.status()
         except Exception:
-            threads = []  # a hub that is gone: what it was told of stays
+            status = {"threads": []}  # a hub that is gone: what it was told of stays
+        threads = status["threads"]
         told = [self._told(each) for each in threads]
         filters = session.filters
-        self._pane.show(items_of(session.breakpoints.bodies, session.hits, filters.known, filters.on, told))
+        self._pane.show(
+            items_of(session.breakpoints.bodies, session.hits, filters.known, filters.on, told, self._processes(status))
+        )
+
+    def _processes(self, status: dict[str, Any]) -> list[dict[str, Any]]:
+        """A hub has one program, in one process; ranks and other programs have hubs of their own."""
+        view = self._session.view
+        if view.life == "trace":
+            return [{"id": "", "name": os.path.basename(view.trace), "told": "the recording of one process"}]
+        told = "the only one of this hub" if view.alive else f"{view.ending()}; it was the only one of this hub"
+        return [{"id": status.get("pid") or view.pid or "", "name": view.script, "told": told}]
 
     def _told(self, thread: dict[str, Any]) -> dict[str, Any]:
         """A thread with where it stands; without a program one stands for the recording."""
@@ -51,6 +67,8 @@ class Stopping:
             if not self._session.turn_to(item.number):
                 is_alive = self._session.view.alive
                 self._app.say(f"thread {item.number} is not stopped" if is_alive else NO_THREAD)
+        elif item.sort == "process":
+            self._app.say(OTHER_PROCESSES)
         elif item.file:
             self._app.panes.show_beside("source")
             await self._app.show_source(Spot(item.file, item.line))

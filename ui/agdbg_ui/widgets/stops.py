@@ -1,4 +1,4 @@
-"""Where the program stops and stands: breakpoints, watches, kinds of events, errors, threads."""
+"""Where the program stops and stands: breakpoints, watches, kinds of events, errors, threads, processes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _PLACE_CELLS = 32
 
 @dataclass(frozen=True)
 class Item:
-    """A line of the list: a heading (`sort` is ""), a breakpoint, a filter of errors or a thread, with what is known of it."""
+    """A line of the list, with what is known of it: a heading (`sort` is ""), a breakpoint, an error, a thread or a process."""
 
     sort: str
     text: str
@@ -140,6 +140,7 @@ def items_of(
     filters: Sequence[Filter],
     on: frozenset[str],
     threads: Sequence[Body],
+    processes: Sequence[Body] = (),
 ) -> list[Item]:
     """The list.
 
@@ -149,6 +150,7 @@ def items_of(
         filters: all filters of errors.
         on: the ids of those that are on.
         threads: ``id``, ``name``, ``stopped``, and ``where`` in words for those that stand.
+        processes: ``id``, ``name`` and ``told`` in words of those that the hub knows.
     """
     watched = [_breakpoint(each, hits) for each in breakpoints if "dataId" in each]
     others = [_breakpoint(each, hits) for each in breakpoints if "dataId" not in each]
@@ -159,6 +161,7 @@ def items_of(
         "Errors": [
             Item("filter", each.label, each.id, "✓" if each.id in on else " ", NOTICE, name=each.id) for each in filters
         ],
+        "Processes": [Item("process", f"{each['id']}  {each['name']}".strip(), each["told"]) for each in processes],
     }
     return [
         item for name, found in parts.items() for item in (Item("", name, str(len(found)) if found else "none"), *found)
