@@ -99,8 +99,8 @@ def backward_twice(node: Node, freed: Freed) -> Exception:
     )
 
 
-def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
-    """The tensor saved in ``slot`` of ``node`` was written to after it was saved."""
+def inplace_modified(node: Node, slot: str, storage: Storage, as_it_is: bool = False) -> Exception:
+    """The tensor saved in ``slot`` of ``node`` was written to after it was saved; ``as_it_is`` as in :func:`.saved.unpacked`."""
     from .saved import Packed
 
     index = node.slots.index(slot)
@@ -110,7 +110,7 @@ def inplace_modified(node: Node, slot: str, storage: Storage) -> Exception:
     return make(
         RuntimeError,
         Details("inplace-modified", node, index, storage, expected, storage.version),
-        _modified(array, _origin(node, index, value), storage, expected),
+        _modified(array, _origin(node, index, value, as_it_is), storage, expected),
         f"{node.op_name} saved it as '{slot}' at {where(node.code, node.lasti)}",
         *_writes(storage, expected),
         "fix: write the in-place op out of place (x = x * 2, not x *= 2), or do it after backward(), "
@@ -160,11 +160,15 @@ def type_text(dtype: Any, place: str = "") -> str:
     return f"CPU{name}Type" if dtype.kind in "bc" and not place else f"torch.{place}{name}Tensor"
 
 
-def _origin(node: Node, index: int, value: Any) -> str:
-    """``, which is output 0 of Exp,`` as PyTorch says it; nothing for a leaf."""
+def _origin(node: Node, index: int, value: Any, as_it_is: bool) -> str:
+    """``, which is output 0 of Exp,`` as PyTorch says it; nothing for a leaf. What lost its history is called a result of the node
+    that saved it, where that does not mind (``as_it_is``).
+    """
+    from .saved.detached import lost
+
     if node.outputs_saved[index] or getattr(value, "is_output", False):
         return _output_of(node, getattr(value, "_nr", 0))
-    fn = value.grad_fn
+    fn = value.grad_fn or (node if as_it_is and lost(value) else None)
     return "" if fn is None else _output_of(fn)
 
 

@@ -51,6 +51,14 @@ def dual_squared(T):
         return fw.unpack_dual(d).tangent.tolist()
 
 
+def logical_tangent(T):
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(T.tensor([3.0]), T.ones(1))
+        d.logical_not_()
+        return fw.unpack_dual(d).tangent.tolist()
+
+
 def sequence_numbers(T):
     x, numbers = T.ones(1, requires_grad=True), []
 
@@ -162,6 +170,7 @@ ROWS = {
     "overlapping-base": (overlapping_base, [1.0, 1.0], RuntimeError),
     "saved-again": (saved_again, [4.0, 8.0], [6.0, 12.0]),
     "dual-squared": (dual_squared, [12.0], [6.0]),
+    "logical-tangent": (logical_tangent, [1.0], [0.0]),
     "sequence-numbers": (sequence_numbers, False, True),
     "index-tensors": (index_tensors, RuntimeError, [1.0, 1.0, 0.0, 0.0]),
     "refused-dual": (refused_dual, [2.0, 2.0], [1.0, 1.0]),

@@ -268,6 +268,90 @@ def a_saved_result_lost_its_history(t):
     return x.grad
 
 
+def functions(t):
+    """A function that saves its input, and one that saves its output and then its input."""
+
+    class Square(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 2 * x * g
+
+    class Exp(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.exp()
+            ctx.save_for_backward(y, x)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            y, _ = ctx.saved_tensors
+            return y * g
+
+    return Square, Exp
+
+
+LOST = {
+    "detach_": lambda t, a, y: a.detach_(),
+    "detach_ of the result": lambda t, a, y: y.detach_(),
+    "requires_grad_": lambda t, a, y: a.detach_().requires_grad_(),
+    "written after": lambda t, a, y: a.detach_().mul_(2),
+    "written before": lambda t, a, y: a.mul_(2).detach_(),
+    "not": lambda t, a, y: None,
+}
+MADE = {
+    "custom input": lambda t, a: functions(t)[0].apply(a),
+    "custom output": lambda t, a: functions(t)[1].apply(a),
+    "sin": lambda t, a: a.sin(),
+    "exp": lambda t, a: a.exp(),
+    "product": lambda t, a: a * a,
+    "power": lambda t, a: a**2,
+}
+
+
+def what_is_saved(a, node):
+    found = []
+    for name in ("_saved_self", "_saved_result", "_saved_other", "saved_tensors"):
+        try:
+            value = getattr(node, name, None)
+        except RuntimeError as error:
+            found.append((name, str(error).splitlines()[0]))
+            continue
+        for x in value if isinstance(value, tuple) else (value,):
+            found.append((name, None if x is None else (x, x is a)))
+    return found
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("lost", LOST)
+def test_who_may_use_what_lost_its_history(lost, made):
+    """Custom Functions, and whoever looks at a node; PyTorch calls what was also written the output of the node that asks."""
+
+    def both(t):
+        out = []
+        for create_graph in (False, True):
+            x = leaf(t, 1.0, 2.0)
+            a = x * 1
+            y = MADE[made](t, a)
+            node = y.grad_fn
+            LOST[lost](t, a, y)
+            out.append(what_is_saved(a, node))
+            try:
+                (g,) = t.autograd.grad(y.sum(), x, create_graph=create_graph)
+                out.append([g.tolist(), g.requires_grad])
+            except RuntimeError as error:
+                out.append(str(error).splitlines()[0])
+        return out
+
+    same(both)
+
+
 def test_strict_mode_finds_a_lost_history_too():
     x = leaf(ag, 1.0, 2.0)
     b = x * 1

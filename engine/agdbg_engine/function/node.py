@@ -117,7 +117,7 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     def _unpacked(self, i: int, value: Any) -> Any:
         storage = value._storage
         if storage is not None and storage.version != self._versions[i]:
-            return unpacked(self, self.slots[i], storage)
+            return unpacked(self, self.slots[i], storage, as_it_is=True)
         return value
 
     @property

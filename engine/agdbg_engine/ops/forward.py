@@ -163,27 +163,29 @@ def check_write(t: Tensor, args: Sequence[Any] = (), repeating: bool = False) ->
 def write(t: Tensor, result: Tensor, again: Callable[[Tensor, int], object] | None = None) -> None:
     """``t`` was overwritten with ``result``: its tangents are too; a first one goes through to the base of a view.
 
-    ``again`` writes to a tangent of a level what the op wrote to ``t``, where some elements share their memory: it then says more
-    than the ``result`` which of them were meant.
+    ``again`` writes to a tangent of ``t`` at a level; without it that of ``result`` is copied there. A ``result`` without one, as
+    of a comparison, leaves zeros.
     """
-    for level in levels_of((result,)):
-        new = tangents_of(result)[level]
+    made = levels_of((result,))
+    for level in levels_of((t, result)):
         old = tangents_of(t).get(level)
         with below(level):
             if old is None:
-                set_through_view(t, level, new)
+                set_through_view(t, level, tangents_of(result)[level])
+            elif level not in made:
+                overwrite(old, lambda x: x.zero_())
+            elif again is None:
+                new = tangents_of(result)[level]
+                overwrite(old, lambda x, new=new: x.copy_(new))
             else:
-                _overwrite(old, new, again, level)
+                overwrite(old, lambda x, level=level: again(x, level))
 
 
-def _overwrite(old: Tensor, new: Tensor, again: Callable[[Tensor, int], object] | None, level: int) -> None:
-    """Write to the tangent ``old``, which its owner may have given to a transform from outside."""
+def overwrite(tangent: Tensor, change: Callable[[Tensor], object]) -> None:
+    """Let ``change`` write to ``tangent``, which its owner may have given to a transform from outside."""
     before, mode.transform = mode.transform, None
     try:
-        if again is None:
-            old.copy_(new)
-        else:
-            again(old, level)
+        change(tangent)
     finally:
         mode.transform = before
 

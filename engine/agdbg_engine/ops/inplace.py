@@ -18,12 +18,12 @@ from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
 from ..storage import Storage
-from ..tangents import tangent_of
 from ..tensor import Tensor, check_inplace, repeats, wrap
 from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write
 from .mixed_devices import same_device
 from .overlapping import check_operands
+from .tangent_writes import VALUE, again
 
 
 def inplace(
@@ -88,7 +88,7 @@ def inplace(
         if born:
             keep_output(node, t)
     if events.special & events.FORWARD:
-        write(t, result, _written_again(name, function, args) if repeating else None)
+        write(t, result, again(name, function, args))
         if node is not None:
             keep_tangents(node, t)
     return t
@@ -152,24 +152,6 @@ def _write_changed(target: Any, result: Any) -> None:
     array_module(target).copyto(target, result, where=changed)
 
 
-_VALUE = {"fill_": 0, "masked_fill_": 1, "index_fill_": 2, "index_put_": 1}
-"""For the ops that may write repeated memory which of their arguments is what they write."""
-
-
-def _written_again(
-    name: str, function: Callable[..., Tensor], args: tuple[Any, ...]
-) -> Callable[[Tensor, int], Tensor]:
-    """What such an op does to the tangent of what it writes: it writes the tangent of the value, at the same places."""
-
-    def again(tangent: Tensor, level: int) -> Tensor:
-        at = _VALUE.get(name, len(args))
-        values = [tangent_of(x, level) if isinstance(x, Tensor) else None for x in args[at : at + 1]]
-        parts = [0.0 if x is None else x for x in values]
-        return inplace(tangent, name, function, (*args[:at], *parts, *args[at + 1 :]))
-
-    return again
-
-
 def _keep(born: list[tuple[Node, Tensor]], last: Node | None) -> None:
     """Pack or lock what the op saved before it writes: all but the result of its ``last`` node, which is still to come."""
     for node, out in born:
@@ -208,7 +190,7 @@ def method(name: str, function: Callable[..., Tensor], composed: bool = False) -
         asked = overrides.asked_by(self, args) if overrides.seen else ()
         if asked:
             return overrides.dispatch(overrides.canonical.get(write, write), asked, (self, *args), kwargs)
-        if kwargs and name in _VALUE:
+        if kwargs and name in VALUE:
             args, kwargs = in_order(function, (self, *args), kwargs)
             args = args[1:]
         if kwargs:

@@ -14,10 +14,10 @@ from ..pinned import pin, pin_leaf
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller
-from ..tangents import tangents_of
+from ..tangents import below, levels_of, tangents_of
 from ..tensor import Tensor, check_inplace, wrap
 from ..view import Step
-from .forward import check_write
+from .forward import check_write, overwrite
 
 
 def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any, ...]) -> Tensor:
@@ -35,6 +35,7 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
         check_write(t, repeating=True)
     if events.special & events.STRICT:
         refuse(t, name)
+    tangents = _tangents(t) if events.special & events.FORWARD else []
     node_before = _history(t)
     result = view(_same(t), *args)
     if events.special:
@@ -51,12 +52,19 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
         if events.sink is not None:
             events.sink.history_rebased(t, node_before, result._fn, name, code, lasti)
     _follow(t, result, old)
+    for level, tangent in tangents:
+        with below(level):
+            overwrite(tangent, lambda x: reshaped(x, name, view, args))
     return t
 
 
+def _tangents(t: Tensor) -> list[tuple[int, Tensor]]:
+    """The tangents of ``t`` by level, which turn with it."""
+    return [(level, tangents_of(t)[level]) for level in levels_of((t,))]
+
+
 def _follow(t: Tensor, result: Tensor, old: Any) -> None:
-    """What is known of ``t`` as a view, as a base of views, and of its tangents, is so in its new shape: that of ``result``."""
-    tangents = tangents_of(result) if events.special & events.FORWARD else {}
+    """What is known of ``t`` as a view and as a base of views is so in its new shape: that of ``result``."""
     made, recorded = result._meta, result._fn is not None
     if t._meta is not None and t._meta.view is not None:
         if made is not None and made.view is not None:
@@ -67,8 +75,6 @@ def _follow(t: Tensor, result: Tensor, old: Any) -> None:
     else:
         t._meta = t._meta or AutogradMeta()
         t._meta.turned = (*t._meta.turned, _turning_back(t._a, old))
-    if made is not None and tangents:
-        t._meta.tangents = made.tangents
 
 
 def _turning_back(new: Any, old: Any) -> Step:

@@ -116,9 +116,11 @@ def late_storage(kept: Any, storage: Storage) -> None:
         kept.late(storage)
 
 
-def unpacked(node: Node, slot: str, storage: Storage | Packed) -> Tensor:
+def unpacked(node: Node, slot: str, storage: Storage | Packed, as_it_is: bool = False) -> Tensor:
     """What to do about a slot whose storage has another version than when it was saved: unpack it if it is packed,
     else raise PyTorch's "modified by an inplace operation", or "detached in-place" where that is what happened.
+
+    ``as_it_is``: a tensor that was detached in place is given as it is now, as to a custom Function and to whoever looks at a node.
     """
     expected = getattr(node, "v_" + slot)
     if isinstance(storage, Packed):
@@ -131,10 +133,11 @@ def unpacked(node: Node, slot: str, storage: Storage | Packed) -> Tensor:
                 current.node = before
         storage = real
     found = getattr(node, "s_" + slot)
-    detached.check(node, found)
+    if not as_it_is:
+        detached.check(node, found)
     if storage.version == expected:  # as numbers: a tensor on that memory was detached, but it is not this one
         return _output(node, found, storage) if node.outputs_saved[node.slots.index(slot)] else found
-    raise errors.inplace_modified(node, slot, storage)
+    raise errors.inplace_modified(node, slot, storage, as_it_is)
 
 
 def _output(node: Node, buffer: Any, storage: Storage | None) -> Tensor:
@@ -167,16 +170,16 @@ class SavedTensor:
             return None
         return _storage_of(self.node, self.slot)
 
-    def unpack(self) -> Tensor:
-        """The tensor, checked: raises PyTorch's errors when freed or modified since."""
+    def unpack(self, as_it_is: bool = True) -> Tensor:
+        """The tensor, checked: raises PyTorch's errors when freed or modified since; ``as_it_is`` as in :func:`unpacked`."""
         if isinstance(self.value, Freed):
             raise errors.backward_twice(self.node, self.value)
         storage = self.storage
         held = getattr(self.node, "s_" + self.slot)
         if isinstance(held, Packed):
-            return unpacked(self.node, self.slot, held)
+            return unpacked(self.node, self.slot, held, as_it_is)
         if storage is not None and storage.version != self.version:
-            return unpacked(self.node, self.slot, storage)
+            return unpacked(self.node, self.slot, storage, as_it_is)
         return _output(self.node, self.value, storage) if self.is_output else self.value
 
 
@@ -197,7 +200,7 @@ def unpack_all(node: Node) -> None:
     """Unpack what ``node`` saved and forget it: no gradient has come, but PyTorch sees that only after unpacking."""
     for name in node.slots:
         if getattr(node, "s_" + name) is not None:
-            saved_tensor(node, name).unpack()
+            saved_tensor(node, name).unpack(as_it_is=node.user_code)
     for name in node.spent:
         value = getattr(node, name)
         if isinstance(value, Freed):

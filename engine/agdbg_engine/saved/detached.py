@@ -41,10 +41,15 @@ def mark(t: Tensor) -> None:
     _when[key] = weakref.ref(t, lambda _: _when.pop(key, None)), next_seq()
 
 
+def lost(saved: Any) -> int:
+    """The sequence number of the moment when ``saved`` lost its history; 0 if it never did."""
+    found = _when.get(id(saved))
+    return found[1] if found is not None and found[0]() is saved else 0
+
+
 def check(node: Node, saved: Any) -> None:
     """Raise if ``saved`` lost its history after ``node`` had saved it."""
-    found = _when.get(id(saved))
-    if found is not None and found[0]() is saved and node.seq < found[1]:
+    if node.seq < lost(saved):
         from ..ops.graph import detached
 
         raise detached(node)

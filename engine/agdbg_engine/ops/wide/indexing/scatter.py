@@ -19,8 +19,8 @@ Shape = tuple[int, ...]
 
 
 def head(src: Any, index: Any) -> Any:
-    """The part of ``src`` that an ``index`` of another shape uses."""
-    return src if src.shape == index.shape else src[tuple(slice(0, n) for n in index.shape)]
+    """The part of ``src`` that an ``index`` of another shape uses; that of a number is a number."""
+    return src if src.shape == index.shape or not src.ndim else src[tuple(slice(0, n) for n in index.shape)]
 
 
 def _values(src: Any, index: Any, like: Any) -> Any:
