@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
+
+import command
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
@@ -41,7 +42,12 @@ def main(argv: list[str] | None = None) -> int:
     unknown = [name for name in names if name not in STEPS]
     if unknown:
         parser.error(f"no step is called {', '.join(unknown)}; the steps are {', '.join(STEPS)}")
-    outcomes = {name: run_step(name) for name in names}
+    try:
+        with command.told_to_end():
+            outcomes = {name: run_step(name) for name in names}
+    except KeyboardInterrupt:
+        print("scripts/check.py: interrupted", file=sys.stderr)
+        return command.INTERRUPTED
     if len(outcomes) > 1:
         print_summary(outcomes)
     return int(any(status for status, _ in outcomes.values()))
@@ -51,7 +57,7 @@ def run_step(name: str) -> tuple[int, float]:
     """Run one step in the repository's root; return its exit status and the seconds it took."""
     print(f"\n== {name}", flush=True)
     started = time.monotonic()
-    status = subprocess.run(STEPS[name], cwd=ROOT, env=environment(), check=False).returncode
+    status = command.run(STEPS[name], ROOT, environment())
     return status, time.monotonic() - started
 
 

@@ -2,7 +2,7 @@
 
 Needs Python 3.11 or newer with pip, and nothing else: it makes a virtual environment (or uses the one that is
 there), installs the project and its development tools into it, and runs every check and every test there. The
-exit status is 0 when all of them passed.
+exit status is 0 when all of them passed, and 130 after Ctrl-C, which ends everything at once.
 
 Some tests compare the engine with PyTorch. They are skipped, and this script says so, when PyTorch cannot be
 installed or the environment variable AGDBG_NO_TORCH is set. A CPU build is all that they need.
@@ -17,6 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import command
+
 ROOT = Path(__file__).resolve().parent.parent
 TORCH = "torch==2.13.0"
 
@@ -29,13 +31,23 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - run by whichever python3 the machine has
         parser.error(f"agdbg needs Python 3.11 or newer, this is {sys.version.split()[0]}")
     try:
+        with command.told_to_end():
+            return test_in(folder)
+    except KeyboardInterrupt:
+        print("scripts/test.py: interrupted", file=sys.stderr)
+        return command.INTERRUPTED
+
+
+def test_in(folder: Path) -> int:
+    """Do it in the virtual environment ``folder``."""
+    try:
         python = make_environment(folder)
         install_project(python)
     except subprocess.CalledProcessError as error:
         print(f"scripts/test.py: could not prepare {folder}: {error}", file=sys.stderr)
         return 1
     has_torch = install_torch(python)
-    status = subprocess.run([python, "scripts/check.py"], cwd=ROOT, check=False).returncode
+    status = command.run([python, "scripts/check.py"], ROOT)
     if not has_torch:
         say(f"without {TORCH}: the tests that compare with PyTorch were SKIPPED")
     return status
@@ -82,9 +94,11 @@ def pip_install(python: Path, *arguments: str) -> None:
     call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments)
 
 
-def call(*command: str | Path) -> None:
+def call(*words: str | Path) -> None:
     """Run a command in the repository's root; raises CalledProcessError when it fails."""
-    subprocess.run(command, cwd=ROOT, check=True)
+    status = command.run(words, ROOT)
+    if status:
+        raise subprocess.CalledProcessError(status, words)
 
 
 def say(text: str) -> None:

@@ -372,11 +372,11 @@ class BackwardPass:
             node.release(self.freed)
 
     def _asked_for(self, node: Node, grads: tuple[Any, ...]) -> list[Any]:
-        """The gradients of ``node`` that PyTorch computes: of most nodes not those that lead nowhere in this pass."""
+        """The gradients of ``node`` that PyTorch computes: of most nodes not those that lead nowhere, in this pass or at all."""
         wanted, captured = self._wanted, self._captured
-        if wanted is None or node.user_code:
+        if node.user_code:
             return list(grads)
-        needed = [n in wanted or n in captured for n in node.next_nodes()]
+        needed = [n is not None and (wanted is None or n in wanted or n in captured) for n in node.next_nodes()]
         if node.complete and any(needed):
             return list(grads)
         return [g if use else None for use, g in zip(needed, grads, strict=True)]

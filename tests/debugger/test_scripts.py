@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import signal
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -103,3 +106,36 @@ def test_the_wheel_must_hold_the_packages_and_nothing_else(check_wheel: ModuleTy
         "agdbg/events.py is missing",
         "tests/test_x.py does not belong into it",
     ]
+
+
+STUBBORN = """#!/bin/sh
+case "$1" in scripts/check.py) ;; *) exit 0 ;; esac
+trap '' INT
+sleep 300 &
+echo "running $!"
+wait
+"""
+"""An interpreter that has everything installed, and whose tests go on after Ctrl-C, as pytest's workers do."""
+
+
+def test_ctrl_c_ends_all_that_a_test_run_has_started(tmp_path: Path) -> None:
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.write_text(STUBBORN)
+    python.chmod(0o755)
+    words = [sys.executable, str(ROOT / "scripts" / "test.py"), "--venv", str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout
+        child = next(int(line.split()[1]) for line in run.stdout if line.startswith("running"))
+        run.send_signal(signal.SIGINT)
+        said = run.communicate(timeout=60)[1]
+    assert (run.returncode, said) == (130, "scripts/test.py: interrupted\n")
+    assert not Path(f"/proc/{child}").exists() or ") Z " in Path(f"/proc/{child}/stat").read_text()
+
+
+def test_a_check_that_is_told_to_end_ends_its_step(check: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    end = f"import os, signal, time; os.kill({os.getpid()}, signal.SIGTERM); time.sleep(300)"
+    monkeypatch.setitem(check.STEPS, "types", [sys.executable, "-c", end])
+    with pytest.raises(SystemExit) as left:
+        check.main(["types"])
+    assert left.value.code == 128 + signal.SIGTERM

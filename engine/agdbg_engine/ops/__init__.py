@@ -8,7 +8,20 @@ from ..arguments import checked
 from ..attributes import make_read_only
 from ..overrides import canonical, operators, overridable
 from ..tensor import Tensor
-from . import _generated, cast, compare, complexes, elementwise, graph, indexing, lists, matrix, reduce, shape
+from . import (
+    _generated,
+    cast,
+    compare,
+    complexes,
+    elementwise,
+    graph,
+    indexing,
+    lists,
+    matrix,
+    reduce,
+    shape,
+    transposes,
+)
 from .inplace import method as _inplace
 from .out import NAMES as OUT
 from .out import into
@@ -63,7 +76,7 @@ _ONLY_FUNCTIONS: dict[str, Any] = {
 }
 _ONLY_METHODS: dict[str, Any] = {
     **_named(shape, "view view_as expand expand_as contiguous sum_to_size"),
-    "adjoint": complexes.matrix_adjoint,
+    "adjoint": transposes.adjoint,
     **_named(cast, "to type_as"),
     **_named(indexing, "index_put_"),
     "where": elementwise.where_self,
@@ -112,8 +125,8 @@ _OPERATORS: dict[str, Any] = {
     "__neg__": _generated.neg, "__abs__": _generated.abs, "__invert__": compare.invert, "__matmul__": _generated.mm,
     "__radd__": _generated.add, "__rsub__": _generated.rsub, "__rmul__": _generated.mul, "__rtruediv__": elementwise.rdiv,
     "__rpow__": elementwise.rpow, "__getitem__": indexing.getitem, "__setitem__": indexing.setitem, "__iter__": lists.iterate,
-    "T": property(shape.reversed_dims), "mT": property(shape.matrix_transpose),
-    "H": property(complexes.adjoint), "mH": property(complexes.matrix_adjoint),
+    "T": property(transposes.reversed_dims), "mT": property(transposes.last_swapped),
+    "H": property(transposes.conjugate_transpose), "mH": property(transposes.last_swapped_conjugate),
     "real": property(complexes.real, complexes.set_real), "imag": property(complexes.imag, complexes.set_imag),
 }  # fmt: skip
 for _name, _row in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("pow", "pow")):

@@ -142,14 +142,6 @@ def matrix_adjoint(self: Tensor) -> Tensor:
     return conj(matrix_transpose(self)) if self.ndim else conj(self)
 
 
-def adjoint(self: Tensor) -> Tensor:
-    """``x.H``: the conjugate transpose of a matrix."""
-    if self.ndim not in (0, 2):
-        batch = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{batch}")
-    return matrix_adjoint(self)
-
-
 # ----- functions of one tensor -----
 
 

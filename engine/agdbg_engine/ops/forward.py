@@ -7,6 +7,7 @@ are worked off from the lowest (outermost) level up; while the tangent of a leve
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -175,10 +176,17 @@ def write(t: Tensor, result: Tensor, again: Callable[[Tensor, int], object] | No
             elif level not in made:
                 overwrite(old, lambda x: x.zero_())
             elif again is None:
-                new = tangents_of(result)[level]
-                overwrite(old, lambda x, new=new: x.copy_(new))
+                overwrite(old, partial(_copy, tangents_of(result)[level]))
             else:
-                overwrite(old, lambda x, level=level: again(x, level))
+                overwrite(old, partial(_again, again, level))
+
+
+def _copy(new: Tensor, tangent: Tensor) -> None:
+    tangent.copy_(new)
+
+
+def _again(again: Callable[[Tensor, int], object], level: int, tangent: Tensor) -> None:
+    again(tangent, level)
 
 
 def overwrite(tangent: Tensor, change: Callable[[Tensor], object]) -> None:

@@ -301,7 +301,9 @@ def _too_many(x: Tensor, key: tuple[Any, ...]) -> Exception:
     if x.ndim == 0 and len(key) == 1:
         if isinstance(key[0], slice):
             text = "slice() cannot be applied to a 0-dim tensor."
-        elif not isinstance(key[0], Tensor | np.ndarray | list):
+        elif isinstance(key[0], int | np.integer) and key[0]:
+            text = f"index {key[0]} is out of bounds for dimension 0 with size 0"
+        elif isinstance(key[0], int | np.integer):
             text = (
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
                 "0-dim tensor to a number"

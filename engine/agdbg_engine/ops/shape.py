@@ -213,11 +213,6 @@ def t(self: Tensor) -> Tensor:
     return g.t(self)
 
 
-def reversed_dims(self: Tensor) -> Tensor:
-    """``x.T``: all dimensions in reverse order."""
-    return g.permute_to(self, tuple(range(self.ndim))[::-1])
-
-
 def matrix_transpose(self: Tensor) -> Tensor:
     """``x.mT``: the last two dimensions swapped; a 0-d tensor as it is."""
     if self.ndim == 0:

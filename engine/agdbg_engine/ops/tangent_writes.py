@@ -59,9 +59,9 @@ def _with_tangent(name: str, args: tuple[Any, ...], level: int) -> tuple[Any, ..
     """``args`` with the tangent of the value in its place: zeros like it where it has none."""
     at = VALUE[name]
     value: Any = args[at]
-    found = tangent_of(value, level) if _is_tensor(value) else None
+    found: Any = tangent_of(value, level) if _is_tensor(value) else 0.0
     if found is None:
-        found = _zeros(value) if _is_tensor(value) else 0.0
+        found = _zeros(value)
     return (*args[:at], found, *args[at + 1 :])
 
 

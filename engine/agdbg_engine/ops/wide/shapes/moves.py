@@ -10,9 +10,9 @@ import numpy as np
 from .... import errors
 from ....tensor import Tensor
 from ... import _generated as g
-from ...complexes import matrix_adjoint
 from ...explain import shape_error
 from ...shape import contiguous, expand, one_dim, permute, reshape, transpose, view
+from ...transposes import adjoint
 from ..declare import public
 
 Ints = int | tuple[int, ...] | list[int]
@@ -205,10 +205,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 # ----- what is left -----
 
 
-@public("torch")
-def adjoint(self: Tensor) -> Tensor:
-    """The last two dimensions swapped, elements conjugated."""
-    return matrix_adjoint(self)
+public("torch")(adjoint)
 
 
 @public("torch Tensor")
