@@ -10,6 +10,7 @@ the parameters were spoiled, from where on everything is a consequence).
 
 import numpy as np
 
+from agdbg.diagnose import diverging
 from agdbg.diagnose.absorbed import absorbed
 from agdbg.diagnose.bad_values import OTHERS, Story, stories
 from agdbg.diagnose.case import Case
@@ -30,12 +31,13 @@ LEAVES = 20
 
 def findings(case: Case) -> list[Found]:
     """One finding for each line that made a bad value which did harm, until the parameters themselves are spoiled."""
-    found, seen = [], set()
+    found, seen, diverged = [], set(), set[int]()
     for story in stories(case):
-        where = (story.forward, int(case.walk.made_at[case.walk.place(story.producer.id)]))
-        if where in seen:
+        made_at = int(case.walk.made_at[case.walk.place(story.producer.id)])
+        if (story.forward, made_at) in seen or any(diverging.follows(case, story, each) for each in diverged):
             continue
-        seen.add(where)
+        seen.add((story.forward, made_at))
+        diverged |= {made_at} if diverging.sizes(case, story) else set()
         expected = _overflow(case, story)
         if expected is None or not expected.harmless:
             found.append(Found(story.call.row, _finding(case, story, expected)))
@@ -124,6 +126,8 @@ def _cause(case: Case, story: Story, choice: NodeFact | None, kind: str) -> str:
             start += f", which became NaN at {made_by(story.became)}{lines.at(story.became.site)}"
         if story.meant is not None:
             start += f" out of the infinities of {made_by(story.meant)}{lines.at(story.meant.site)}"
+        grown = diverging.sizes(case, story)
+        start += diverging.words(grown) if grown else ""
         return f"{start}, and what {call} starts from has it too{hit}."
     if choice is not None and _hidden(case, story):
         chosen = f"{made_by(choice)}{lines.at(choice.site)}"
@@ -235,7 +239,7 @@ def _produced(case: Case, story: Story) -> str:
     if story.forward:
         came = "no NaN came in on the graph" if story.meant is not None else "what came in on the graph was finite"
         came += _in_layer(case, node)
-        why = f"\n{known.forward}" if known is not None and known.forward else ""
+        why = f"\n{known.forward}" if known is not None and known.forward and not diverging.sizes(case, story) else ""
         shape = case.facts.shape(node.id, seen.index)
         if seen.infs and shape is not None and shape.dtype == "float16":
             why += "\nfloat16 ends at 65,504: compute this part in float32, or keep the numbers smaller"
@@ -267,6 +271,8 @@ def _needed(case: Case, story: Story) -> str:
 def _fix(case: Case, story: Story, choice: NodeFact | None) -> str:
     node = story.producer
     known = singular(node.op.name)
+    if diverging.sizes(case, story):
+        return diverging.FIX
     if _is_leaf(story):
         return "Look at what wrote to it last: an initialisation, empty(), a file that was loaded, a step with a bad gradient."
     if choice is not None and _hidden(case, story):

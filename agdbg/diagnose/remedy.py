@@ -41,9 +41,10 @@ def _by_purpose(case: Case, stain: Stain, writer: Writer) -> str:
         return _step(case, stain, writer)
     if writer.manner in ("gradient", "zeroed"):
         return "Work on a clone() of the gradient, or clear it with zero_grad(set_to_none=True)."
-    if writer.manner == "no_grad":
+    if writer.manner in ("loaded", "no_grad"):
+        does = "Load the state" if writer.manner == "loaded" else "Do the update"
         last = f"after the last backward() that uses this graph{_needed(stain)}"
-        return f"Do the update at {stain.lines(writer.site)} {last}, {_RERUN}"
+        return f"{does} at {stain.lines(writer.site)} {last}, {_RERUN}"
     return ""
 
 

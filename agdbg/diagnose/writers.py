@@ -1,19 +1,23 @@
 """Who wrote to a storage since a version, and what to do about each kind of writer."""
 
+import ast
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.history import is_step
-from agdbg.diagnose.source import is_call_of
+from agdbg.diagnose.source import call_text, called, is_call_of
+from agdbg.diagnose.syntax import read
 from agdbg.diagnose.words import count, listed
 from agdbg.diagnose.writes import Write, write
 from agdbg.events import Kind, Provenance, provenance_of, thread_of
 from agdbg.record.facts import BumpFact
 from agdbg.record.lookup import Site
 
-Manner = Literal["step", "gradient", "zeroed", "no_grad", "augmented", "index", "method", "inplace", "out", "unknown"]
+Manner = Literal[
+    "step", "gradient", "zeroed", "loaded", "no_grad", "augmented", "index", "method", "inplace", "out", "unknown"
+]
 
 #: What clears a gradient.
 _ZEROING = ("", "zero_", "_foreach_zero_")
@@ -50,10 +54,10 @@ class Writer:
 
     @property
     def words(self) -> str:
-        """What wrote: the source, or the op."""
+        """What wrote: the source, be it a function whose inner writes these are, or the op."""
         if self.manner == "step":
             return f"the optimizer step ({self.op})" if self.op.endswith(".step") else "the optimizer step"
-        return f"`{self.write.text or self.op or 'a write'}`"
+        return f"`{self.write.text or _function(self.site) or self.op or 'a write'}`"
 
     @property
     def note(self) -> str:
@@ -76,18 +80,27 @@ def writers(case: Case, bumps: list[BumpFact]) -> list[Writer]:
 
 
 def _writer(case: Case, bumps: tuple[BumpFact, ...]) -> Writer:
-    read = write(bumps[0].site)
-    return Writer(bumps, _manner(case, bumps[0], read), read)
+    form = write(bumps[0].site)
+    return Writer(bumps, _manner(case, bumps[0], form), form)
 
 
-def _manner(case: Case, bump: BumpFact, read: Write) -> Manner:
+def _manner(case: Case, bump: BumpFact, written: Write) -> Manner:
     if is_step(bump.op, bump.site):
         return "step"
     if bump.op.name.endswith("AccumulateGrad"):
         return "gradient"
     if bump.op.name.removeprefix("aten::") in _ZEROING and is_call_of(bump.site, "zero_grad"):
         return "zeroed"
-    return "no_grad" if without_gradient(case, bump.row) else read.form
+    if is_call_of(bump.site, "load_state_dict"):
+        return "loaded"
+    return "no_grad" if without_gradient(case, bump.row) else written.form
+
+
+def _function(site: Site) -> str:
+    """The call that stands at a site, as ``model.load_state_dict(state)``; without long arguments, empty where none is known."""
+    reading = read(site)
+    made = reading.found if reading is not None else None
+    return call_text(site, called(made)) if isinstance(made, ast.Call) and called(made) else ""
 
 
 def without_gradient(case: Case, row: int) -> bool:

@@ -2,9 +2,11 @@
 
 import pytest
 
+import agdbg_engine
 from agdbg.diagnose import diagnose
 from agdbg.engines import native
 from agdbg.record import Facts, Recorder, Trace
+from agdbg_engine import nn, sites
 
 HEAD = "import agdbg_engine as ag; from agdbg_engine import nn, optim\n"  # line 1
 
@@ -33,6 +35,14 @@ for step in range(4):
     loss = h.sum()
     loss.backward(retain_graph=True)
     opt.step()
+"""
+
+LOADED = """model = nn.Linear(2, 2)
+state = {k: v.clone() for k, v in model.state_dict().items()}
+x = ag.ones(1, 2, requires_grad=True)
+loss = model(x).sum()
+LINE
+loss.backward()
 """
 
 LSTM = """
@@ -380,6 +390,33 @@ def test_what_is_refused(tmp_path, name):
     source, kind, cause = REFUSED[name]
     (found,), error = recorded(tmp_path, source)
     assert error is not None and found.kind == kind and cause in found.cause
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "fix"),
+    [
+        (
+            "model.load_state_dict(state)",
+            "`model.load_state_dict(state)`",
+            "Load the state at line 6 after the last backward()",
+        ),
+        ("ag.nn.utils.spectral(model)", "`ag.nn.utils.spectral(model)`", "Do the update at line 6"),
+    ],
+)
+def test_a_function_that_writes_inside_is_named_as_its_line_calls_it(tmp_path, monkeypatch, line, words, fix):
+    def spectral(model):
+        with agdbg_engine.no_grad():
+            model.weight.mul_(2.0)
+
+    monkeypatch.setattr(nn.utils, "spectral", spectral, raising=False)
+    monkeypatch.setattr(sites, "INTERNAL", {*sites.INTERNAL, __file__})  # as a function of the engine
+    source = LOADED.replace("LINE", line)
+    (found,), _ = recorded(tmp_path, source)
+    assert (
+        f"parameter `weight`, saved by AddmmBackward0 at line 5, was changed by {words} at line 6".lower()
+        in found.cause.lower()
+    )
+    assert fix in found.fix
 
 
 @pytest.mark.parametrize("name", ["14", "2"])
