@@ -155,7 +155,7 @@ class ControlWriter:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            os.ftruncate(fd, NOW + NOW_SIZE)
+            os.posix_fallocate(fd, 0, NOW + NOW_SIZE)  # a page for which there is no room would end us by SIGBUS later
             self._map = mmap.mmap(fd, NOW + NOW_SIZE)
         finally:
             os.close(fd)

@@ -11,7 +11,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -22,6 +22,8 @@ from agdbg.errors import InputError
 SOCKET_PATH_LIMIT = 107
 #: The longest name below the base: seven digits of a process number, a suffix, and the socket's own name.
 _BELOW = len("/4194304-99/client.sock")
+#: Bytes that must be free: the control block, the log and the beginning of what the program prints.
+_ROOM = 1 << 20
 _FACTS = "hub.json"
 
 
@@ -111,7 +113,9 @@ def running() -> list[HubInfo]:
 def _bases() -> list[Path]:
     """Where runtime directories may lie, the preferred place first."""
     name = f"agdbg-{os.geteuid()}"
-    places = [Path(tempfile.gettempdir()).absolute() / name, Path("/tmp") / name]
+    places = [Path("/tmp") / name]
+    with suppress(OSError):  # there may be no directory for temporary files that can be written to
+        places.insert(0, Path(tempfile.gettempdir()).absolute() / name)
     session = os.environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(session) and _is_own(session):  # after `su` it may still be the former user's
         places.insert(0, Path(session) / "agdbg")
@@ -139,7 +143,7 @@ def _usable_base() -> Path:
         reasons.append(f"{base}: {reason}")
     raise InputError(
         f"no directory for the sockets of the debugger ({'; '.join(reasons)}): "
-        "set XDG_RUNTIME_DIR to a directory of your own with a short path"
+        "set XDG_RUNTIME_DIR to a directory of your own with room and a short path, or run with --headless, which needs none"
     )
 
 
@@ -150,10 +154,27 @@ def _unfitness(base: Path) -> str:
     try:
         base.mkdir(0o700)
     except FileExistsError:
-        return _objection(base)
+        objection = _objection(base)
+        if objection:
+            return objection
     except OSError as error:
         return f"cannot be made ({error.strerror})"
-    return ""
+    return _lack_of_room(base)
+
+
+def _lack_of_room(base: Path) -> str:
+    """Why files cannot be written below ``base``; empty when they can."""
+    try:
+        found = os.statvfs(base)
+    except OSError as error:
+        return f"cannot be looked at ({error.strerror})"
+    if found.f_flag & os.ST_RDONLY:
+        return "it is on a file system that can only be read"
+    return (
+        ""
+        if found.f_bavail * found.f_frsize >= _ROOM
+        else f"no room there: {found.f_bavail * found.f_frsize:,} bytes are free"
+    )
 
 
 def _objection(base: Path) -> str:

@@ -68,7 +68,7 @@ def start_hub(
         HubFailed: it ended, or did not answer in time, or answered something else.
     """
     words = list(command) if command is not None else boot.command(_HUB, before=_DETACH)
-    with tempfile.TemporaryFile() as said:
+    with _scratch() as said:
         try:
             child = Popen(
                 [*words, *extra_args],
@@ -88,6 +88,13 @@ def start_hub(
                 _end_group(child.pid)
             child.wait()
         return _address(line, patience, said)
+
+
+def _scratch() -> IO[bytes]:
+    """A file for what a hub says on its standard error: in memory, since directories for temporary files may be full."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("agdbg-hub"), "w+b")
+    return tempfile.TemporaryFile()
 
 
 def _first_line(fd: int, deadline: float) -> bytes | None:

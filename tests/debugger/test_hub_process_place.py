@@ -291,3 +291,38 @@ def test_foreign_things_beside_are_let_be(session, create):
     assert (session / "agdbg" / "note").read_text() == "x"
     assert os.path.isdir("/etc")
     shutil.rmtree(session / "agdbg")
+
+
+def _with_room(bytes_free, flags=0):
+    real = os.statvfs("/")
+    return lambda path: os.statvfs_result((1, 1, *real[2:4], bytes_free, *real[5:8], flags, real[9]))
+
+
+@pytest.mark.parametrize(
+    ("looked", "message"),
+    [
+        (_with_room(4096), "no room there: 4,096 bytes are free"),
+        (_with_room(1 << 30, os.ST_RDONLY), "can only be read"),
+    ],
+)
+def test_a_place_without_room_is_refused_with_the_way_out(shared, monkeypatch, looked, message):
+    monkeypatch.setattr(place.os, "statvfs", looked)
+    with pytest.raises(InputError, match=message) as refused:
+        Runtime.create()
+    assert "set XDG_RUNTIME_DIR" in str(refused.value) and "--headless" in str(refused.value)
+
+
+def test_a_full_place_makes_way_for_the_next(session, shared, create, monkeypatch):
+    real, full = os.statvfs, _with_room(0)
+    monkeypatch.setattr(
+        place.os, "statvfs", lambda path: full(path) if str(path).startswith(str(session)) else real(path)
+    )
+    assert not str(create().directory).startswith(str(session))
+
+
+def test_without_any_directory_for_temporary_files_there_is_still_one(session, create, monkeypatch):
+    def none():
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(place.tempfile, "gettempdir", none)
+    assert str(create().directory).startswith(str(session))
