@@ -35,7 +35,7 @@ samples of that list. `python scripts/ops_report.py` writes this page; [adding-a
 | {SAME} | the same as PyTorch on every sample |
 | {KNOWN} | different on purpose; the last column says how, and a test tells when that is no longer so |
 | {LACKING} | not there, or not the same |
-| {NEITHER} | not supported by PyTorch either |
+| {NEITHER} | PyTorch does not have it: nothing to compare with (the engine has some of it, as forward mode of `grid_sample`) |
 
 *value* has all dtypes, float16 among them, tensors in any order of memory and the method; *gradient* has the names of the nodes;
 *complex* has value and gradient; *errors* has the type of the exception for wrong arguments.

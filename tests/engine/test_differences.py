@@ -3,6 +3,7 @@
 import copy
 import re
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -57,6 +58,65 @@ def logical_tangent(T):
         d = fw.make_dual(T.tensor([3.0]), T.ones(1))
         d.logical_not_()
         return fw.unpack_dual(d).tangent.tolist()
+
+
+def inference_write(T):
+    with T.inference_mode():
+        x = T.ones(2)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        x.add_(1)
+    return x.tolist()
+
+
+def softmax_tangent(T):
+    fw, x = T.autograd.forward_ad, T.tensor([1.0, 2.0], requires_grad=True)
+    with fw.dual_level():
+        y = T.softmax(fw.make_dual(x, T.tensor([1.0, 0.0])), 0)
+        fw.unpack_dual(y).tangent[0].backward()
+    return [round(v, 4) for v in x.grad.tolist()]  # p (1 - p) (1 - 2 p) at p = 1 / (1 + e), and its opposite
+
+
+def more_forward(T):
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        table = fw.make_dual(T.ones(2, 1), T.tensor([[1.0], [3.0]]))
+        bag = T.nn.functional.embedding_bag(T.tensor([[0, 1]]), table)
+        image = fw.make_dual(T.ones(1, 1, 2, 2), T.ones(1, 1, 2, 2))
+        sample = T.nn.functional.grid_sample(image, T.zeros(1, 1, 1, 2), align_corners=False)
+        return [fw.unpack_dual(x).tangent.item() for x in (bag, sample)]
+
+
+def summed_version(T):
+    x = T.ones(2, requires_grad=True)
+    return T.autograd.grad((x * x).sum(), x)[0]._version
+
+
+def hessian_view(T):
+    w = T.ones(1, 2, requires_grad=True)
+    with T.no_grad():
+        v = w.view(2)
+    return T.func.hessian(lambda x: (x * x * x).sum())(v).requires_grad
+
+
+def squeezed_dim(T):
+    return T.ones(1, 2, requires_grad=True).squeeze(0).grad_fn._saved_dim
+
+
+def unsqueezed_dim(T):
+    return T.ones(2, requires_grad=True).unsqueeze(-1).grad_fn._saved_dim
+
+
+def tensor_name(T):
+    x = T.ones(1)
+    return [getattr(x, "name", "none there"), x.__setattr__("name", "x")]
+
+
+def warnings_once(T):
+    T.ones(()).mT
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        T.ones(()).mT
+    return len(said)
 
 
 def sequence_numbers(T):
@@ -171,6 +231,15 @@ ROWS = {
     "saved-again": (saved_again, [4.0, 8.0], [6.0, 12.0]),
     "dual-squared": (dual_squared, [12.0], [6.0]),
     "logical-tangent": (logical_tangent, [1.0], [0.0]),
+    "inference-write": (inference_write, [2.0, 2.0], [1.0, 1.0]),
+    "softmax-tangent": (softmax_tangent, RuntimeError, [0.0909, -0.0909]),
+    "more-forward": (more_forward, NotImplementedError, [2.0, 1.0]),
+    "summed-version": (summed_version, 1, 0),
+    "hessian-view": (hessian_view, True, False),
+    "squeezed-dim": (squeezed_dim, 0, AttributeError),
+    "unsqueezed-dim": (unsqueezed_dim, 2**64 - 1, -1),
+    "tensor-name": (tensor_name, AttributeError, ["none there", None]),
+    "warnings-once": (warnings_once, 0, 1),
     "sequence-numbers": (sequence_numbers, False, True),
     "index-tensors": (index_tensors, RuntimeError, [1.0, 1.0, 0.0, 0.0]),
     "refused-dual": (refused_dual, [2.0, 2.0], [1.0, 1.0]),
@@ -209,6 +278,7 @@ def test_every_row_of_the_page_is_here():
 # torch compiles some formulas with it at the first dual
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:Use of masked_fill_ on expanded tensors is deprecated:UserWarning")
+@pytest.mark.filterwarnings("ignore:Tensor.mT is deprecated on 0-D tensors:UserWarning")
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row(row):
     program, theirs, ours = ROWS[row]
