@@ -30,6 +30,7 @@ def _load(name):
 fake_hub = _load("fake_hub")
 tmux = _load("tmux")
 _load("driving")
+_load("states")
 
 
 @pytest.fixture(autouse=True)

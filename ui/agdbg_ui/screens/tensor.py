@@ -24,7 +24,7 @@ from agdbg_ui.text import Pieces, cells, pad, reason_of, safe, width_of, wrap_ph
 from agdbg_ui.themes import ALERT, ASIDE, FAINT, LABEL, NOTICE
 from agdbg_ui.widgets.painting import colour, paint
 
-HINT = "Tab heat, numbers  arrows move  [ ] slice  { } its dimension  b NaN  d change  Esc closes"
+HINT = "Tab mode  arrows move  [ ] slice  { } dimension  b NaN  d change  Esc closes"
 MODES = ("heat", "shades", "numbers")
 _BARS = f" {HEIGHTS}"
 _CELL = 11
@@ -216,7 +216,7 @@ class TensorScreen(Modal[None]):
     TensorScreen { align: center middle; }
     TensorScreen > Vertical { width: 100%; height: 100%; background: $surface; border: round $primary; padding: 0 1; }
     TensorScreen .heading { width: 100%; height: 1; text-style: bold; background: $panel; }
-    TensorScreen .hint { width: 100%; height: 1; color: $text-muted; }
+    TensorScreen .hint { width: 100%; height: auto; color: $text-muted; }
     """
 
     def __init__(self, heading: str, fetch: Fetch) -> None:
