@@ -346,11 +346,12 @@ async def layers(screen):
 @state(shows=(StopsPane,))
 async def stops(screen):
     await stopped(screen)
-    await screen.app.session.breakpoints.toggle_line(SCRIPT, 9)
-    await screen.app.session.breakpoints.toggle_name("Mul*")
-    await screen.press("7")
-    await screen.until(lambda: "Threads" in screen.text or len(screen.app.panes.stops.items) > 6)
-    await screen.press("down")
+    await screen.press("B")
+    screen.app.prompt.line.value = "Mul*"
+    await screen.press("enter", "escape", "up", "b", "7")
+    await screen.until(lambda: all(each in str(screen.app.panes.stops.items) for each in ("train.py:9", "Mul*")))
+    await screen.press("home", "down")
+    screen.app.clear_notifications()
 
 
 @state(shows=(Transcript,))

@@ -257,6 +257,7 @@ class PaneApp(App[TuiResult]):
             added = await self.session.breakpoints.toggle_line(file, line)
             self.say(f"breakpoint at {os.path.basename(file)}:{line} {'set' if added else 'removed'}")
             self._refreshing.all()
+            self.panes.stops.outdate()
 
     async def go_to_node(self, node: int) -> None:
         """Select a node in the graph."""

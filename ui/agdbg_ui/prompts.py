@@ -164,6 +164,7 @@ class Prompts:
         if session is None:
             return
         added = await session.breakpoints.toggle_name(name)
+        self._app.panes.stops.outdate()
         what = "added" if added else "removed"
         if added and await matches_something(session.ask, name) is False:
             what = "added; it matches nothing so far" if session.view.alive else "added; it matches nothing here"
