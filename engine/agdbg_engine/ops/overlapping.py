@@ -87,7 +87,14 @@ def _shares(a: Any, b: Any, wholly: bool) -> bool:
         return False
     if not (_dense(a) and _dense(b)):
         return False
-    return wholly or not (a.ctypes.data == b.ctypes.data and a.nbytes == b.nbytes and a.strides == b.strides)
+    return wholly or not _same_elements(a, b)
+
+
+def _same_elements(a: Any, b: Any) -> bool:
+    """Whether both are the same elements in one order, whatever steps NumPy chose along dimensions of size 1."""
+    if a.shape != b.shape or a.ctypes.data != b.ctypes.data or a.nbytes != b.nbytes:
+        return False
+    return a.strides == b.strides or all(s == t for n, s, t in zip(a.shape, a.strides, b.strides, strict=True) if n > 1)
 
 
 def _index_shares(a: Any, key: Any) -> bool:
