@@ -21,7 +21,7 @@ import numpy as np
 from . import anomaly, errors, events, pinned, reentrant, several, streams, watching
 from .current import current as current
 from .events import RunLog
-from .grad_mode import mode, tangents_pass
+from .grad_mode import mode, tangents_pass, tell_return
 from .grad_slot import as_wanted
 from .hooks import LeafHooks, firing
 from .node import AccumulateGrad, Buffers, Node, Nowhere
@@ -285,6 +285,7 @@ class BackwardPass:
         finally:
             mode.grad, mode.overriding, current.bp, current.node = before
             np.seterr(**loud)
+            tell_return()
 
     def finish(self, error: BaseException | None) -> None:
         """End the pass: callbacks are called if it went well, buffers dropped, instruments told."""
@@ -316,6 +317,7 @@ class BackwardPass:
             raise
         finally:
             mode.grad, current.bp, current.node = before
+            tell_return()
 
     def _failed(self, error: BaseException, node: Node | None, started: int | None) -> BaseException:
         """End the pass, which failed with ``error`` in ``node``, instruments told; return what is to be raised."""

@@ -23,6 +23,8 @@ class _Mode(threading.local):
 
     grad = True
     """Whether ops record: what they look at."""
+    told = True
+    """What instruments were told last that it is: they are not told when the engine itself switches it off for a while."""
     inference = False
     """Whether this is inference mode, in which nothing is recorded whatever the gradient mode."""
     overriding = True
@@ -78,8 +80,19 @@ def _switch(enabled: bool) -> None:
         mode.asked = enabled
     else:
         mode.grad = enabled
+    mode.told = enabled
     if events.sink is not None:
         events.sink.grad_mode(enabled, *caller())
+
+
+def tell_return() -> None:
+    """The engine has switched gradients on again after a while in which it had them off: instruments are told if a context
+    that the program left meanwhile had said that they are off.
+    """
+    if mode.grad and not mode.told:
+        mode.told = True
+        if events.sink is not None:
+            events.sink.grad_mode(True, *caller())
 
 
 class _Decorator:
@@ -277,6 +290,7 @@ class inference_mode(_Decorator):
 
     def _set(self, inference: bool, grad: bool, asked: bool) -> None:
         mode.inference, mode.grad, mode.asked = inference, grad, asked
+        mode.told = grad
         if events.sink is not None:
             events.sink.grad_mode(grad, *caller())
 

@@ -430,9 +430,9 @@ def checkpoint_without_reentry():
     """
     grad_mode; grad_mode; node_born AccumulateGrad; node_born SinBackward0; saved_packed SinBackward0; node_born
     ExpBackward0; storage_made ExpBackward0; saved_packed ExpBackward0; pass_started; grad_mode; node_born
-    SinBackward0; graph_cut detach; saved_packed SinBackward0; node_born ExpBackward0; storage_made ExpBackward0;
-    graph_cut detach; grad_mode; recomputed; saved_unpacked ExpBackward0; node_ran ExpBackward0; saved_unpacked
-    SinBackward0; node_ran SinBackward0; node_ran AccumulateGrad; pass_finished
+    SinBackward0; graph_cut detach; saved_packed SinBackward0; node_born ExpBackward0; storage_made
+    ExpBackward0; graph_cut detach; grad_mode; recomputed; saved_unpacked ExpBackward0; node_ran ExpBackward0;
+    saved_unpacked SinBackward0; node_ran SinBackward0; node_ran AccumulateGrad; grad_mode; pass_finished
     """
     checkpointed(False)
 
@@ -440,11 +440,12 @@ def checkpoint_without_reentry():
 @concept
 def checkpoint_with_reentry():
     """
-    node_born AccumulateGrad; function_began CheckpointFunctionBackward forward; grad_mode; grad_mode; node_born
-    CheckpointFunctionBackward; pass_started; function_began CheckpointFunctionBackward backward; graph_cut detach;
-    grad_mode; node_born AccumulateGrad; node_born SinBackward0; node_born ExpBackward0; grad_mode; recomputed;
-    pass_started; node_ran ExpBackward0; node_ran SinBackward0; node_ran AccumulateGrad; pass_finished; node_ran
-    CheckpointFunctionBackward; node_ran AccumulateGrad; pass_finished
+    node_born AccumulateGrad; function_began CheckpointFunctionBackward forward; grad_mode; grad_mode;
+    grad_mode; node_born CheckpointFunctionBackward; pass_started; function_began CheckpointFunctionBackward
+    backward; graph_cut detach; grad_mode; node_born AccumulateGrad; node_born SinBackward0; node_born
+    ExpBackward0; grad_mode; recomputed; pass_started; node_ran ExpBackward0; node_ran SinBackward0; node_ran
+    AccumulateGrad; pass_finished; node_ran CheckpointFunctionBackward; node_ran AccumulateGrad; grad_mode;
+    pass_finished
     """
     checkpointed(True)
 
@@ -479,10 +480,10 @@ def anomaly_mode():
 @concept
 def a_nested_pass():
     """
-    node_born AccumulateGrad; node_born NegBackward0; hook registered tensor NegBackward0; pass_started; grad_mode;
-    node_born AccumulateGrad; node_born ExpBackward0; pass_started; node_ran ExpBackward0; node_ran AccumulateGrad;
-    pass_finished; grad_mode; hook fired tensor NegBackward0; node_ran NegBackward0; node_ran AccumulateGrad;
-    pass_finished
+    node_born AccumulateGrad; node_born NegBackward0; hook registered tensor NegBackward0; pass_started;
+    grad_mode; node_born AccumulateGrad; node_born ExpBackward0; pass_started; node_ran ExpBackward0; node_ran
+    AccumulateGrad; pass_finished; grad_mode; hook fired tensor NegBackward0; node_ran NegBackward0; node_ran
+    AccumulateGrad; grad_mode; pass_finished
     """
     y = leaf(ag, 1.0).neg()
     y.register_hook(lambda g: nested())
@@ -548,9 +549,9 @@ def a_gradient_read_too_early():
 @concept
 def a_checkpoint_that_draws_other_numbers():
     """
-    grad_mode; grad_mode; node_born AccumulateGrad; node_born MulBackward0; saved_packed MulBackward0; pass_started;
-    grad_mode; node_born MulBackward0; grad_mode; redrawn; recomputed; saved_unpacked MulBackward0;
-    node_ran MulBackward0; node_ran AccumulateGrad; pass_finished
+    grad_mode; grad_mode; node_born AccumulateGrad; node_born MulBackward0; saved_packed MulBackward0;
+    pass_started; grad_mode; node_born MulBackward0; grad_mode; redrawn; recomputed; saved_unpacked
+    MulBackward0; node_ran MulBackward0; node_ran AccumulateGrad; grad_mode; pass_finished
     """
     x = leaf(ag, 1.0)
     again = ag.utils.checkpoint.checkpoint

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from .. import errors, events
-from ..grad_mode import mode
+from ..grad_mode import mode, tell_return
 from ..inside import refuse_old_function
 from ..node import edge, next_seq
 from ..tensor import Tensor
@@ -114,6 +114,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
                 raw = cls.forward(ctx, *args, **kwargs)
         finally:
             mode.grad, mode.custom, mode.forward = before
+            tell_return()
             reclaim(ctx, claimed)
         if watched is not None:
             tell(ctx, inputs, watched, raw)
@@ -165,6 +166,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             outputs = fn(ctx, *args, **kwargs)
         finally:
             mode.grad = recording
+            tell_return()
         if not recording or not any(isinstance(x, Tensor) and x.requires_grad for x in args):
             return outputs
         several = isinstance(outputs, tuple)

@@ -17,7 +17,7 @@ from ..current import current
 from ..device import device, may_pin
 from ..dtype import is_differentiable
 from ..errors import class_name
-from ..grad_mode import mode
+from ..grad_mode import mode, tell_return
 from ..meta import AutogradMeta
 from ..node import Node, edge
 from ..saved import Packed
@@ -163,6 +163,7 @@ def _packed(pack: Callable[[Tensor], Any], t: Tensor) -> Any:
         raise
     finally:
         mode.grad = before[0]
+        tell_return()
     if t._version != before[1]:
         raise errors.make(RuntimeError, errors.Details("other", storage=t._storage), MODIFIED_BY_PACK)
     return value
