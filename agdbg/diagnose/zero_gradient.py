@@ -1,15 +1,17 @@
 """zero-gradient: what is trained gets gradients of zeros alone, since one op turns every gradient into zeros.
 
-Told of ops whose derivative is zero everywhere, and of a ``relu`` that was not active anywhere in several passes. All other
-gradients of zeros are a remark of ``no_gradient``: they may come of weights that are still zero.
+Told of ops whose derivative is zero everywhere, of a ``relu`` that was not active anywhere in several passes, and of the nodes that
+do nothing but call the backward hooks of a module. All other gradients of zeros are a remark of ``no_gradient``: they may come of
+weights that are still zero.
 
-Needs: SUMMARY (the extra ``values``), edges, TENSOR, OPTIMIZER.
+Needs: SUMMARY (the extra ``values``), edges, TENSOR, OPTIMIZER, HOOK.
 """
 
 import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
+from agdbg.diagnose.hook_list import hook_words
 from agdbg.diagnose.leaf_fates import LeafFate, fates
 from agdbg.diagnose.leaves import Leaves
 from agdbg.diagnose.naming import made_by
@@ -19,10 +21,14 @@ from agdbg.diagnose.walk import Mask
 from agdbg.diagnose.words import Lines, listed, op_words
 from agdbg.events import Summarized
 from agdbg.record.facts import NodeFact
+from agdbg.record.hooked import HookFact, hooks
 
 KIND = "zero-gradient"
 #: Ops whose derivative is zero wherever they have one, and those that may be inactive everywhere.
 _FLAT, _INACTIVE = frozenset(("Round", "Sign", "Floor", "Ceil", "Trunc")), frozenset(("Relu",))
+#: What calls the hooks of a module, and sends on what they return.
+_HOOKS = "BackwardHookFunction"
+_KILLING = _FLAT | _INACTIVE | {_HOOKS}
 #: Passes in which a relu must have been inactive, and parameters that are named.
 PASSES, NAMED = 3, 4
 
@@ -70,9 +76,20 @@ def _killers(case: Case) -> Mask:
         mask[measured.place[chosen]] = True
     killed: Mask = masks[0] & masks[1] & ~masks[2]
     ops = walk.made_at >> np.uint64(32)
-    known = [op for op in np.unique(ops[killed]).tolist() if stem(case.facts.trace.op(op).name) in _FLAT | _INACTIVE]
+    known = [op for op in np.unique(ops[killed]).tolist() if stem(case.facts.trace.op(op).name) in _KILLING]
     killed &= np.isin(ops, np.array(known, np.uint64))
     return killed
+
+
+def _hook_of(case: Case, node: NodeFact) -> HookFact | None:
+    """The hook of a module that fired last at a node which only calls such; its registration where that is told."""
+    if stem(node.op.name) != _HOOKS:
+        return None
+    told = [each for each in hooks(case.facts) if each.kind.startswith("module-backward")]
+    fired = [each for each in told if each.what == "fired" and each.node == node.id]
+    if not fired:
+        return None
+    return next((each for each in told if each.what == "registered" and each.number == fired[-1].number), fired[-1])
 
 
 def _above(case: Case, fate: LeafFate, killers: Mask) -> NodeFact | None:
@@ -91,8 +108,8 @@ def _finding(case: Case, node: NodeFact, group: list[LeafFate]) -> Found | None:
     places = {place for each in group for place in each.leaf.places}
     runs = sorted({number for each in places for number in case.facts.passes_of(int(case.walk.ids[each]))})
     call = case.facts.pass_of(runs[0]) if runs else None
-    flat = stem(node.op.name) in _FLAT
-    if call is None or (not flat and len(runs) < PASSES):
+    flat, hook = stem(node.op.name) in _FLAT, _hook_of(case, node)
+    if call is None or (not flat and hook is None and len(runs) < PASSES):
         return None
     lines = Lines(call.site)
     names = list(dict.fromkeys(f"`{each.leaf.name}`" for each in group))
@@ -100,26 +117,41 @@ def _finding(case: Case, node: NodeFact, group: list[LeafFate]) -> Found | None:
     module = case.facts.module_of(node.id)
     layer = f" in layer `{module.path}` ({module.class_name})" if module is not None and module.path else ""
     why = "its derivative is zero everywhere" if flat else f"it was inactive everywhere in {len(runs)} passes"
-    certainty: Certainty = "likely" if flat else "possible"
+    certainty: Certainty = "possible" if not flat and hook is None else "likely"
+    killer = f"{made_by(node)}{lines.at(node.site)}{layer} sends zeros on, since {why}"
+    if hook is not None:
+        killer = f"{hook_words(case.facts, hook)}{lines.at(hook.defined)} turns every gradient into zeros"
     return Found(
         call.row,
         Finding(
             kind=KIND,
             cause=(
                 f"Parameter{'s' if several else ''} {listed(names, NAMED)} {'get' if several else 'gets'} gradients of zeros "
-                f"alone: {made_by(node)}{lines.at(node.site)}{layer} sends zeros on, since {why}."
+                f"alone: {killer}."
             ),
             evidence=(
+                *_evidence_of(hook),
                 Evidence("zeros", node.site, f"{op_words(node)}: a gradient came in, and zeros went out"),
                 Evidence("needed", call.site, f"`{call_text(call.site, call.call)}` left zeros there"),
             ),
             nodes=(node.id,),
             certainty=certainty,
-            fix=_FLAT_FIX if flat else _INACTIVE_FIX,
+            fix=_FLAT_FIX if flat else _INACTIVE_FIX if hook is None else _HOOK_FIX,
         ),
     )
 
 
+def _evidence_of(hook: HookFact | None) -> tuple[Evidence, ...]:
+    if hook is None:
+        return ()
+    defined = (Evidence("hook", hook.defined, "the function"),) if hook.defined.line else ()
+    return (Evidence("registered", hook.site, f"{hook.kind} hook"), *defined)
+
+
+_HOOK_FIX = (
+    "Look at what the hook returns: None leaves the gradient as it is. To freeze what lies below, use requires_grad_(False) or "
+    "detach() instead."
+)
 _FLAT_FIX = (
     "Use a smooth function in its place, or let the gradient pass through: `x + (y - x).detach()` with `y` the result."
 )

@@ -43,6 +43,7 @@ class AgentHub:
         self._server = socket.create_server(str(self.directory / "agent.sock"), family=socket.AF_UNIX)
         self.channels = {}
         self.recording = None
+        self.unmet = []
         self._number = 0
         command = [sys.executable, "-m", "agdbg", "run", "--headless", "--trace", str(self.trace)]
         command += ["--agent", str(self.directory), str(self.script), *args]
@@ -118,6 +119,8 @@ class AgentHub:
             channel.hello = found["hello"]
         elif "recording" in found:
             self.recording = found["recording"]
+        elif "unmet" in found:
+            self.unmet.append(found["unmet"])
         else:
             return {**found, "channel": channel}
         return None

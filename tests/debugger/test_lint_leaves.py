@@ -455,3 +455,41 @@ def test_a_relu_that_is_never_active(linted):
 
 def test_a_relu_that_is_active_is_right(linted):
     assert linted(DEAD.replace("BIAS", "1.")).lints == []
+
+
+HOOKED = """
+from agdbg_engine import nn
+model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+def hook(module, *gradients):
+    return ANSWER
+model[2].REGISTER(hook)
+model(ag.ones(4, 2)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("register", "answer", "names"),
+    [
+        (
+            "register_full_backward_hook",
+            "tuple(None if g is None else g * 0 for g in gradients[0])",
+            "`0.weight` and `0.bias` get",
+        ),
+        (
+            "register_full_backward_pre_hook",
+            "(gradients[0][0] * 0,)",
+            "`0.weight`, `0.bias`, `2.weight` and `2.bias` get",
+        ),
+    ],
+)
+def test_a_backward_hook_of_a_module_that_sends_zeros_on(lint_script, register, answer, names):
+    run = lint_script(HOOKED.replace("REGISTER", register).replace("ANSWER", answer))
+    found = run.only("zero-gradient")
+    assert names in found.cause and "hook `hook` on `model[2]` at line 7 turns every gradient into zeros" in found.cause
+    assert [(each.role, each.site.line) for each in found.evidence][:2] == [("registered", 9), ("hook", 7)]
+
+
+@pytest.mark.parametrize("answer", ["None", "tuple(None if g is None else g * 0.5 for g in gradients[0])"])
+def test_a_backward_hook_that_leaves_something_is_no_finding(lint_script, answer):
+    run = lint_script(HOOKED.replace("REGISTER", "register_full_backward_hook").replace("ANSWER", answer))
+    assert "zero-gradient" not in run.kinds()
