@@ -250,6 +250,8 @@ async def breakpoint_on_a_line(screen):
     await stopped(screen)
     await screen.press("up", "b")
     await screen.until(lambda: (screen.app.lanes.selected or {}).get("breakpoint"))
+    stops = screen.app.panes.stops
+    await screen.until(lambda: not stops.size.width or "train.py:9" in str(stops.items))
     screen.app.clear_notifications()
 
 
