@@ -13,6 +13,8 @@ CLOGGED = 1 << 20
 #: No more requests are taken from one that has so many, and one that has still more is cut off.
 BACKED_UP = 8 << 20
 LOST = 64 << 20
+#: Requests of one client that are worked at; more wait, unread if need be, so that those of other clients come between.
+IN_FLIGHT = 64
 _PIECE = 1 << 16
 
 
@@ -54,6 +56,8 @@ class Connection:
         self._unsent: deque[memoryview] = deque()
         self.unsent = 0
         self._seq = 0
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._in_flight, self._broken, self._is_taking = 0, "", False
         self._open, self._leaving, self._held = True, False, False
         self.peer = _peer_of(connection)
         connection.setblocking(False)
@@ -70,6 +74,8 @@ class Connection:
         """Send a message now, or as soon as the client takes it."""
         if not self._open or self._leaving:
             return
+        if message.get("type") == "response":
+            self._answered()
         data = encode(message)
         if self._unsent:
             self._keep(memoryview(data))
@@ -109,7 +115,7 @@ class Connection:
 
     def _watch(self) -> None:
         if self._open:
-            reads = not self._held and not self._leaving
+            reads = not self._held and not self._leaving and not self._waiting
             self._loop.watch(
                 self._socket.fileno(),
                 self._readable if reads else self._hung_up,
@@ -150,16 +156,39 @@ class Connection:
         if not data:
             self.close()
             return
-        broken = ""
         try:
             messages = self._decoder.feed(data)
         except ProtocolError as error:
-            messages, broken = error.messages, str(error)
-        for message in messages:
-            if self._open and not self._leaving:
+            messages, self._broken = error.messages, str(error)
+        self._waiting.extend(messages)
+        self._take()
+        if self._waiting:
+            self._watch()
+
+    def _take(self) -> None:
+        """Pass messages on, as far as there are not too many requests without an answer."""
+        self._is_taking = True
+        try:
+            while self._waiting and self._in_flight < IN_FLIGHT and self._open and not self._leaving:
+                message = self._waiting.popleft()
+                self._in_flight += message.get("type") == "request"
                 self._on_message(self, message)
-        if broken and self._open:
+        finally:
+            self._is_taking = False
+        if self._broken and not self._waiting and self._open:
+            broken, self._broken = self._broken, ""
             self._on_broken(self, broken)
+
+    def _answered(self) -> None:
+        """A request has its answer: one that waits can be taken."""
+        self._in_flight = max(0, self._in_flight - 1)
+        if self._waiting and not self._is_taking:
+            self._loop.post(self._take_more)
+
+    def _take_more(self) -> None:
+        if self._open and not self._leaving:
+            self._take()
+            self._watch()
 
     def _hung_up(self) -> None:
         """Nothing is read while the client is backed up or leaves; only its end is seen."""
