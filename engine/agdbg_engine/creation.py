@@ -127,9 +127,9 @@ def _of_big_integers(array: Any, dtype: Any) -> Any:
 
 
 def _unwrapped(data: Any) -> Any:
-    """Nested lists with tensors in them as numbers."""
+    """Nested lists with tensors in them as numbers; those on a device are fetched, one by one, as in PyTorch."""
     if isinstance(data, Tensor):
-        return data._a
+        return moved(data._a, CPU)
     return [_unwrapped(x) for x in data] if isinstance(data, list | tuple) else data
 
 
@@ -280,13 +280,28 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, 
 # ----- like another -----
 
 
+def _like(
+    make: str, t: Tensor, dtype: Any, device: Any, requires_grad: bool, memory_format: Any, *value: Any
+) -> Tensor:
+    """What ``make`` makes in the shape, dtype and layout of ``t``; on another device it is made there."""
+    array, place = t._a, t.device if device is None else resolved(device)
+    if place == t.device:
+        made = getattr(np, f"{make}_like")(array, *value, dtype=dtype, order=order(memory_format))
+        return leaf(made, place, requires_grad)
+    keeps = order(memory_format) == "K"
+    axes = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]) if keeps else axis)
+    with on(place):
+        there = getattr(module_of(place), make)(tuple(array.shape[a] for a in axes), *value, dtype=dtype or array.dtype)
+    return leaf(there.transpose(sorted(range(array.ndim), key=axes.__getitem__)), place, requires_grad)
+
+
 @overridable
 @at_home
 def zeros_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Zeros in the shape and dtype of ``t``."""
-    return leaf(np.zeros_like(t._a, dtype, order(memory_format)), device or t.device, requires_grad)
+    return _like("zeros", t, dtype, device, requires_grad, memory_format)
 
 
 @overridable
@@ -295,7 +310,7 @@ def ones_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Ones in the shape and dtype of ``t``."""
-    return leaf(np.ones_like(t._a, dtype, order(memory_format)), device or t.device, requires_grad)
+    return _like("ones", t, dtype, device, requires_grad, memory_format)
 
 
 @overridable
@@ -312,7 +327,7 @@ def full_like(
     """One value in the shape and dtype of ``t``."""
     target = np.dtype(dtype or t._a.dtype)
     value = written(_number("full_like", fill_value), target)
-    return leaf(np.full_like(t._a, value, target, order(memory_format)), device or t.device, requires_grad)
+    return _like("full", t, target, device, requires_grad, memory_format, value)
 
 
 @overridable
@@ -321,4 +336,4 @@ def empty_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Tensor:
     """Unspecified content in the shape and dtype of ``t``."""
-    return leaf(np.empty_like(t._a, dtype, order(memory_format)), device or t.device, requires_grad)
+    return _like("empty", t, dtype, device, requires_grad, memory_format)

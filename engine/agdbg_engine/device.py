@@ -6,6 +6,7 @@ ufuncs to the library of their inputs; where an array is made from nothing, :fun
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from contextlib import nullcontext
@@ -18,7 +19,7 @@ from .backends import BACKENDS, Backend, backend_of, on_host
 
 
 class device:
-    """A device as ``type`` and ``index``, comparable with its string: ``device("cpu") == "cpu"``.
+    """A device as ``type`` and ``index``: of a name (``device("cuda:1")``), of both, or of the number of a GPU.
 
     As a context (``with device("cuda"):``) it is where factories make tensors that are not told where.
     """
@@ -28,26 +29,23 @@ class device:
     type: str
     index: int | None
 
-    def __init__(self, spec: str | int | device, index: int | None = None) -> None:
-        if isinstance(spec, device):
-            index = spec.index if index is None else index
-            spec = spec.type
-        if isinstance(spec, int) and not isinstance(spec, bool) and cuda.is_available():
-            index, spec = spec, "cuda"
-        if not isinstance(spec, str):
-            raise _no_device(spec)
-        kind, _, number = spec.partition(":")
-        if kind != "cpu" and kind not in BACKENDS:
-            known = ", ".join(("cpu", *BACKENDS))
-            raise RuntimeError(f"Expected one of {known} device type at start of device string: {spec}")
-        if number and not number.isdigit():
-            raise RuntimeError(f"Invalid device string: '{spec}'")
-        self.type = kind
-        self.index = int(number) if number else index
+    def __init__(self, type: str | int | device, index: int | None = None) -> None:
+        """Errors are PyTorch's."""
+        if isinstance(type, device) and index is None:
+            self.type, self.index = type.type, type.index
+            return
+        if index is not None:
+            _check_index(type, index)
+        if isinstance(type, int) and not isinstance(type, bool) and cuda.is_available():
+            index, type = type, "cuda"
+        if not isinstance(type, str):
+            raise _no_device(type)
+        kind, number = _parts(type)
+        if number is not None and index is not None:
+            raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {type}")
+        self.type, self.index = kind, index if number is None else number
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, str):
-            other = device(other)
         return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
 
     def __hash__(self) -> int:
@@ -71,8 +69,31 @@ class device:
         _defaults.stack = _defaults.stack[:-1]
 
 
+def _parts(name: str) -> tuple[str, int | None]:
+    """The kind of device and the number that a name has."""
+    found = re.fullmatch(r"([a-zA-Z_]+)(?::(0|[1-9]\d*))?", name)
+    if found is None:
+        raise RuntimeError(f"Invalid device string: '{name}'" if name else "Device string must not be empty")
+    kind, number = found.groups()
+    if kind != "cpu" and kind not in BACKENDS:
+        known = ", ".join(("cpu", *BACKENDS))
+        raise RuntimeError(f"Expected one of {known} device type at start of device string: {name}")
+    return kind, None if number is None else int(number)
+
+
+def _check_index(kind: Any, index: Any) -> None:
+    for name, position, value, wanted in (("type", 1, kind, str), ("index", 2, index, int)):
+        if not isinstance(value, wanted) or isinstance(value, bool):
+            given = f"torch.{type(value).__name__}" if isinstance(value, device) else type(value).__name__
+            raise TypeError(f"device(): argument '{name}' (position {position}) must be {wanted.__name__}, not {given}")
+    if index < 0:
+        raise RuntimeError("Device index must not be negative")
+
+
 def _no_device(spec: Any) -> Exception:
     if isinstance(spec, int) and not isinstance(spec, bool):
+        if spec < 0:
+            return RuntimeError("Device index must not be negative")
         return RuntimeError("Cannot access accelerator device when none is available.")
     return TypeError(
         f"device() received an invalid combination of arguments - got ({type(spec).__name__}), but expected one of:"

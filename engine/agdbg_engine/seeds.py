@@ -78,7 +78,7 @@ def _ones(root: Root) -> Tensor | None:
         want = known(root)
         _check_scalar(want, root.node, None)
         assert want is not None
-        return wrap(np.ones(want.shape, want.dtype)) if want.device == "cpu" else wrap(_like(root))
+        return wrap(np.ones(want.shape, want.dtype)) if want.device.type == "cpu" else wrap(_like(root))
     t = _tensor(root)
     if not t.requires_grad:
         return None

@@ -64,6 +64,25 @@ def home(operands: Iterable[Any]) -> AbstractContextManager[Any]:
     return _HERE if found is None else at(*found)
 
 
+def refuse_several(operands: Iterable[Any]) -> None:
+    """PyTorch's error where the tensors among ``operands`` are on two devices."""
+    from .device import device_of
+    from .ops.mixed_devices import mixed
+
+    found = dict.fromkeys(str(device_of(array)) for array in _buffers(operands))
+    if len(found) > 1:
+        raise mixed(*found) from None
+
+
+def _buffers(operands: Iterable[Any]) -> Iterator[Any]:
+    """Those of tensors, on the host too; what is an array itself may be an index or a number of the caller."""
+    for x in operands:
+        if isinstance(x, tuple | list):
+            yield from _buffers(x)
+        elif hasattr(x, "_a"):
+            yield x._a
+
+
 def at(backend: Backend, index: int) -> AbstractContextManager[Any]:
     """A context in which device ``index`` is the current one."""
     return _HERE if index == backend.current() else backend.on(index)
@@ -120,10 +139,15 @@ def at_home(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not active:
-            return function(*args, **kwargs)
-        with home((*args, *kwargs.values())):
-            return function(*args, **kwargs)
+        operands = (*args, *kwargs.values())
+        try:
+            if not active:
+                return function(*args, **kwargs)
+            with home(operands):
+                return function(*args, **kwargs)
+        except TypeError:  # what array libraries say of another's arrays
+            refuse_several(operands)
+            raise
 
     return cast(F, call)
 

@@ -192,7 +192,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     # ----- what copies to the host -----
 
     def __array__(self, dtype=None, copy=None):
-        _refuse(HostRead, "Implicit conversion to a NumPy array is not allowed. Please use `.get()`: __array__")
+        _refuse(Mixed, "Implicit conversion to a NumPy array is not allowed. Please use `.get()`: __array__")
 
     def get(self):
         """The content as a NumPy array of its own."""

@@ -32,16 +32,32 @@ def on_strict(*values, grad=False):
 def test_names():
     assert str(ag.device("strict")) == "strict"
     assert repr(ag.device("strict:1")) == "device(type='strict', index=1)"
-    assert ag.device("strict", 0) == "strict:0"
-    assert ag.device("strict") != "strict:0"
+    assert str(ag.device("strict", 0)) == "strict:0"
+    assert ag.device(type="strict", index=1) == ag.device("strict:1") != ag.device("strict")
+    assert ag.device("strict:1") != "strict:1"  # as in PyTorch
     assert len({ag.device("cpu"), ag.device("strict"), ag.device("strict:0")}) == 3
-    assert pickle.loads(pickle.dumps(ag.device("cuda:1"))) == "cuda:1"
+    assert pickle.loads(pickle.dumps(ag.device("cuda:1"))) == ag.device("cuda:1")
 
 
-@pytest.mark.parametrize("name", ["gpu", "strict:x", "tpu:0"])
-def test_wrong_names(name):
-    with pytest.raises(RuntimeError, match="device string"):
+@pytest.mark.parametrize("name", ["gpu", "tpu:0"])
+def test_wrong_kinds(name):
+    with pytest.raises(RuntimeError, match=f"^Expected one of cpu, .* device type at start of device string: {name}$"):
         ag.device(name)
+
+
+WRONG = [
+    ("cuda:x",), ("cuda:",), ("cuda:-1",), ("cuda:01",), ("cuda:1:2",), ("",), ("cuda", -1), ("cuda", "x"), ("cuda", True), ("cuda:1", 1), ("cpu:0", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", WRONG)
+def test_wrong_names_in_the_words_of_torch(given):
+    torch = pytest.importorskip("torch")
+    with pytest.raises((RuntimeError, TypeError)) as expected:
+        torch.device(*given)
+    with pytest.raises(expected.type) as found:
+        ag.device(*given)
+    assert str(found.value) == str(expected.value).splitlines()[0]
 
 
 def test_a_device_that_is_not_there():
@@ -65,12 +81,12 @@ MADE = {
 @pytest.mark.parametrize("name", MADE)
 def test_factories(name):
     made = MADE[name](device="strict")
-    assert made.device == "strict:0"
+    assert made.device == ag.device("strict:0")
     assert type(made._a) is strict.ndarray
     with ag.device("strict"):
-        assert MADE[name]().device == "strict:0"
-        assert MADE[name](device="cpu").device == "cpu"
-    assert MADE[name]().device == "cpu"
+        assert MADE[name]().device == ag.device("strict:0")
+        assert MADE[name](device="cpu").device == ag.device("cpu")
+    assert MADE[name]().device == ag.device("cpu")
 
 
 LIKE = {
@@ -82,26 +98,64 @@ LIKE = {
 
 @pytest.mark.parametrize("name", LIKE)
 def test_like_another(name):
-    assert LIKE[name](on_strict(1.0, 2.0)).device == "strict:0"
+    assert LIKE[name](on_strict(1.0, 2.0)).device == ag.device("strict:0")
     with ag.device("strict"):
-        assert LIKE[name](ag.ones(2, device="cpu")).device == "cpu"
+        assert LIKE[name](ag.ones(2, device="cpu")).device == ag.device("cpu")
     if name not in ("clone", "tensor"):
-        assert LIKE[name](ag.ones(2), device="strict").device == "strict:0"
+        assert LIKE[name](ag.ones(2), device="strict").device == ag.device("strict:0")
+
+
+@pytest.mark.parametrize("name", ["zeros", "ones", "full", "empty"])
+def test_like_another_that_is_elsewhere_copies_nothing(name, monkeypatch):
+    monkeypatch.setattr(strict.BACKEND, "to_device", lambda *a, **k: pytest.fail("copied to the device"))
+    for x, place in (
+        (on_strict(1.0, 2.0), "cpu"),
+        (ag.ones(2, 3).T, "strict"),
+        (on_strict(1.0, 2.0), "strict:1"),
+        (ag.ones(4, 3, 2).permute(1, 2, 0), "strict"),
+    ):
+        made = LIKE[name](x, device=place)
+        assert (made.device.type, made.shape, made.stride(), made.dtype) == (
+            place.partition(":")[0],
+            x.shape,
+            x.stride(),
+            x.dtype,
+        )
 
 
 def test_contexts_nest():
     with ag.device("strict"), ag.device("cpu"):
-        assert ag.ones(1).device == "cpu"
+        assert ag.ones(1).device == ag.device("cpu")
 
 
 # ----- moving -----
+
+
+def test_a_tensor_goes_where_another_is():
+    assert ag.ones(2).type_as(on_strict(1.0)).device == ag.device("strict:0")
+    with pytest.raises(
+        TypeError, match=r"^to\(\) received an invalid combination of arguments - got \(torch.dtype, torch.dtype\)"
+    ):
+        ag.ones(2).to(ag.float64, ag.float32)
+    with pytest.raises(TypeError, match=r"got \(str, torch.device\)"):
+        ag.ones(2).to("cpu", ag.device("strict"))
+
+
+def test_modules_go_to_a_gpu(monkeypatch):
+    layer = ag.nn.BatchNorm1d(2)
+    asked = []
+    monkeypatch.setattr(ag.Tensor, "cuda", lambda self, device=None: (asked.append(device), self.to("strict"))[1])
+    assert layer.cuda(1) is layer
+    assert asked == [1] * 5
+    assert {t.device for t in layer.state_dict().values()} == {ag.device("strict:0")}
+    assert {t.device for t in layer.to_empty(device="strict:1").state_dict().values()} == {ag.device("strict:1")}
 
 
 def test_to_is_a_differentiable_copy():
     x = ag.tensor([1.0, 2.0], dtype=ag.float64, requires_grad=True)
     y = x.to("strict")
     assert y.grad_fn.name() == "ToCopyBackward0"
-    assert y.device == "strict:0"
+    assert y.device == ag.device("strict:0")
     with strict.allowed_host_reads():  # the way back
         (y * y).sum().backward()
     assert type(x.grad._a) is np.ndarray
@@ -112,7 +166,7 @@ def test_there_and_back():
     x = on_strict(1.0, 2.0, grad=True)
     with strict.allowed_host_reads():  # the copies that are asked for
         y = x.cpu() * ag.tensor([3.0, 4.0], dtype=ag.float64)
-        assert y.device == "cpu"
+        assert y.device == ag.device("cpu")
         y.sum().backward()
     assert content(x.grad) == [3.0, 4.0]
 
@@ -135,7 +189,7 @@ def test_device_and_dtype_at_once():
         y.sum().backward()
     assert (x.grad.dtype, x.grad.device) == (ag.float32, ag.device("cpu"))
     assert x.to("strict", ag.int64).dtype == ag.int64
-    assert x.to(on_strict(1.0)).device == "strict:0"
+    assert x.to(on_strict(1.0)).device == ag.device("strict:0")
 
 
 def test_forward_and_second_order_through_a_move():
@@ -168,9 +222,9 @@ def test_modules_move():
     layer = ag.nn.Linear(2, 3).to("strict")
     assert {p.device for p in layer.parameters()} == {ag.device("strict:0")}
     layer(ag.ones(4, 2, device="strict")).sum().backward()
-    assert layer.weight.grad.device == "strict:0"
+    assert layer.weight.grad.device == ag.device("strict:0")
     made = ag.nn.BatchNorm1d(3, device="strict")
-    assert made.running_mean.device == "strict:0"
+    assert made.running_mean.device == ag.device("strict:0")
 
 
 def test_saved_on_the_cpu():
@@ -201,7 +255,7 @@ def test_two_devices(op):
 def test_numbers_on_the_cpu_may_mix():
     x, number = on_strict(1.0, 2.0, grad=True), ag.tensor(3.0, dtype=ag.float64, requires_grad=True)
     for y in (x * number, number * x, ag.atan2(x, number), x.clone().mul_(number)):
-        assert y.device == "strict:0"
+        assert y.device == ag.device("strict:0")
     with strict.allowed_host_reads():
         (x * number).sum().backward()
     assert content(x.grad) == [3.0, 3.0]
@@ -288,3 +342,89 @@ def test_cupy_without_a_gpu(monkeypatch):
 def test_cupy_is_not_imported_by_itself():
     code = "import sys, agdbg_engine as ag; ag.zeros(2).to('cpu'); ag.device('cuda'); assert 'cupy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+MIXES = {
+    "mm": lambda a, b: a @ b.T, "mm, the other way": lambda a, b: b @ a.T, "mv": lambda a, b: ag.mv(a, b[0]), "dot": lambda a, b: ag.dot(a[0], b[0]),
+    "linear": lambda a, b: ag.nn.functional.linear(a, b), "tensordot": lambda a, b: ag.tensordot(a, b, 2), "equal": ag.equal, "allclose": ag.allclose,
+    "isin": ag.isin, "searchsorted": ag.searchsorted, "bucketize": lambda a, b: ag.bucketize(b, a[0]), "complex": ag.complex, "cat": lambda a, b: ag.cat([a, b]),
+    "where": lambda a, b: ag.where(a > 0, a, b), "compared": lambda a, b: a == b, "solve": lambda a, b: ag.linalg.solve(a[:, :2], b[:, 0]),
+    "out": lambda a, b: ag.add(a, a, out=b), "masked_select": lambda a, b: a.masked_select(b > 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIXES)
+def test_no_op_takes_tensors_of_two_devices(name):
+    a, b = ag.ones(2, 3), ag.ones(2, 3, device="strict")
+    with pytest.raises(
+        RuntimeError, match=r"^Expected all tensors to be on the same device, but found at least two devices, "
+    ):
+        MIXES[name](a, b)
+    strict.refusals.clear()
+
+
+def test_grids_of_two_devices():
+    with pytest.raises(RuntimeError, match=r"^meshgrid expects all tensors to have the same device$"):
+        ag.meshgrid(ag.ones(2), ag.ones(2, device="strict"))
+    with pytest.raises(
+        RuntimeError, match=r"^Expected query, key, and value to have the same device type, but got query.device: cpu"
+    ):
+        ag.nn.functional.scaled_dot_product_attention(ag.ones(1, 2, 3), *(ag.ones(1, 2, 3, device="strict"),) * 2)
+
+
+NUMBERS = {
+    "greater": lambda b, n: b > n, "number first": lambda b, n: n >= b, "bits": lambda b, n: (b > 0) & (n > 0), "fill_": lambda b, n: b.fill_(n),
+    "assigned": lambda b, n: b.__setitem__(0, n) or b, "added in place": lambda b, n: b.add_(n), "masked_fill": lambda b, n: b.masked_fill(b > 0, n),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_the_cpu_stand_beside_any_device(name):
+    number = ag.tensor(0.5)
+    found = NUMBERS[name](ag.ones(2, 3, device="strict"), number)
+    assert found.device == ag.device("strict:0")
+    assert content(found) == NUMBERS[name](ag.ones(2, 3), number).tolist()
+
+
+def test_a_number_of_the_cpu_as_an_index_is_read_there():
+    x = ag.arange(6.0, device="strict").reshape(2, 3)
+    strict.copies.clear()
+    assert content(x[ag.tensor(1), ag.tensor(2)]) == 5.0
+    x[ag.tensor(0)] = ag.tensor(7.0)
+    assert content(x)[0] == [7.0] * 3
+    assert strict.copies == []
+
+
+def test_numbers_on_a_device_in_a_list():
+    with strict.allowed_host_reads():
+        assert ag.tensor([on_strict(1.0)[0], 2.0]).tolist() == [1.0, 2.0]
+
+
+def test_what_was_saved_of_an_optimiser_goes_to_the_device_of_its_parameters():
+    layer = ag.nn.Linear(2, 2)
+    trained = ag.optim.Adam(layer.parameters())
+    layer(ag.ones(1, 2)).sum().backward()
+    trained.step()
+    layer = ag.nn.Linear(2, 2, device="strict")
+    again = ag.optim.Adam(layer.parameters())
+    again.load_state_dict(trained.state_dict())
+    layer(ag.ones(1, 2, device="strict")).sum().backward()
+    strict.copies.clear()
+    again.step()
+    assert strict.copies == []
+    places = {name: str(value.device) for name, value in again.state[layer.weight].items()}
+    assert places == {"step": "cpu", "exp_avg": "strict:0", "exp_avg_sq": "strict:0"}
+
+
+LOCATIONS = [
+    (lambda t, place: t, "cpu"), (lambda t, place: None, "strict:0"), (lambda t, place: t.to("strict:1"), "strict:1"), (ag.device("strict:1"), "strict:1"),
+    ("cpu", "cpu"), ({"strict:0": "strict:1"}, "strict:1"), ({"cuda:0": "cpu"}, "strict:0"), (None, "strict:0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("which", range(len(LOCATIONS)))
+def test_files_are_loaded_to_where_one_says(which, tmp_path):
+    with strict.allowed_host_reads():
+        ag.save({"x": ag.ones(2, device="strict")}, tmp_path / "x.pt")
+    map_location, place = LOCATIONS[which]
+    assert str(ag.load(tmp_path / "x.pt", map_location)["x"].device) == place

@@ -198,7 +198,7 @@ def test_number_of_threads_is_that_of_the_library():
 def test_default_device():
     ag.set_default_device("cpu")
     with ag.device("cpu"):
-        assert ag.get_default_device() == "cpu"
+        assert ag.get_default_device() == ag.device("cpu")
     ag.set_default_device(None)
     assert ag.get_default_device() == ag.ones(1).device
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ..creation import empty_like
 from ..device import device as Device
 from ..dtype import is_differentiable
 from ..grad_mode import no_grad
@@ -73,6 +74,14 @@ class Movable:
     def cpu(self) -> Self:
         """All parameters and buffers on the CPU."""
         return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device: Any = None) -> Self:
+        """All parameters and buffers on a GPU: the current one unless told."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """Parameters and buffers on ``device``, with any content."""
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def share_memory(self) -> Self:
         """Nothing to do: threads share the memory anyway, and other processes are not supported."""

@@ -32,6 +32,9 @@ def to(
     memory_format: Any = None,
 ) -> Tensor:
     """This tensor in another dtype (or on another device); itself when nothing changes and ``copy`` is false."""
+    if len(args) > 1 and _twice(args):
+        kinds = ", ".join(_kind(a) for a in args)
+        raise TypeError(f"to() received an invalid combination of arguments - got ({kinds}), but expected one of:")
     flags = []
     for a in args:
         if isinstance(a, bool):
@@ -66,6 +69,18 @@ def to(
     return _copied(self, target, memory_format)
 
 
+def _twice(args: tuple[Any, ...]) -> bool:
+    """Whether a dtype, or a device, is named twice."""
+    devices = sum(isinstance(a, Device | str | int | Tensor) and not isinstance(a, bool) for a in args)
+    return devices > 1 or sum(isinstance(a, np.dtype | type | Tensor) for a in args) > 1
+
+
+def _kind(x: Any) -> str:
+    if isinstance(x, np.dtype | Device):
+        return f"torch.{'dtype' if isinstance(x, np.dtype) else 'device'}"
+    return type(x).__name__
+
+
 @at_home
 def _cut_off(x: Tensor, dtype: Any) -> Tensor:
     return wrap(k.to_copy(x._a, dtype) if dtype.kind != "b" else x._a.astype(dtype))
@@ -94,5 +109,5 @@ CASTS = {
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor in the dtype of ``other``."""
-    return to(self, other.dtype)
+    """This tensor in the dtype and on the device of ``other``."""
+    return to(self, dtype=other.dtype, device=other.device)

@@ -16,6 +16,7 @@ from ..several import at_home
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .explain import explain, not_a_tensor, shape_error
+from .mixed_devices import numbers_moved
 from .refuse import refuse_complex
 from .shape import Dims, one_dim, some_dims
 
@@ -67,6 +68,8 @@ def _operator(name: str, ufunc: Any) -> Operator:
             with several.home((self, other)):
                 return compare(self, other)
         except Exception as error:
+            if (moved := numbers_moved({"self": self, "other": other})) is not None:
+                return compare(**moved)
             raise explain(name, error, self=self, other=other) from None
         if events.sink is not None:
             _cut("integer", self, other)

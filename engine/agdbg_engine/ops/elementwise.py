@@ -156,6 +156,8 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 def fill(self: Tensor, value: Any) -> Tensor:
     """The number or 0-d tensor ``value`` everywhere (the in-place form is public)."""
     value = fitting("fill_", self, value)
+    if isinstance(value, Tensor) and not same_place(value._a, self._a):
+        value = value.to(self.device)
     return _checked("fill_", g.fill(self, value), value, "value")
 
 

@@ -257,6 +257,9 @@ def _basic(x: Tensor, key: tuple[Any, ...]) -> tuple[Tensor, dict[int, Any]]:
             array = _index_array(out, item)
             if array.ndim == 0:
                 if array.dtype.kind != "b":
+                    array = (
+                        item._a if isinstance(item, Tensor) else array
+                    )  # on the CPU it need not be read from the device
                     out = _select_item(out, dim, int(array), _place(key, items, at))
                     continue
                 out = g.unsqueeze(out, dim)  # True and False pick all or nothing of a new dimension

@@ -15,10 +15,15 @@ def beside_numbers(op: str, tensors: dict[str, Any]) -> dict[str, Any] | None:
 
     ``None`` where that changes nothing. The move is a recorded op, so that their gradients come back to the CPU.
     """
+    return numbers_moved(tensors) if op in _elementwise() else None
+
+
+def numbers_moved(tensors: dict[str, Any]) -> dict[str, Any] | None:
+    """As :func:`beside_numbers`, of an op that is elementwise."""
     given = {n: t for n, t in tensors.items() if isinstance(t, Tensor)}
     place = next((device_of(t._a) for t in given.values() if not on_host(t._a)), None)
     numbers = [n for n, t in given.items() if on_host(t._a) and not t.ndim]
-    if place is None or not numbers or op not in _elementwise():
+    if place is None or not numbers:
         return None
     return {n: t.to(place) if n in numbers else t for n, t in tensors.items()}
 

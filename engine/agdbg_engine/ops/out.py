@@ -16,6 +16,7 @@ from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
 from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace, overlap
+from .mixed_devices import same_device
 from .overlapping import check_partial
 
 NAMES = frozenset(
@@ -189,6 +190,7 @@ def _check(name: str, outs: Iterable[Any], operands: list[Tensor]) -> None:
 
 
 def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
+    same_device(out, result)
     if name in _APART and any(out is x or np.may_share_memory(out._a, x._a) for x in operands):
         raise overlap("some elements of the input tensor and the written-to tensor refer")
     if name in _EXACT and out.dtype != result.dtype:

@@ -185,7 +185,7 @@ class Optimizer:
         return made
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take state and options back, by the order of the parameters; tensors become those of the parameter's dtype."""
+        """Take state and options back, by the order of the parameters; tensors become those of the parameter's dtype and device."""
         state_dict = state_dict.copy()
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             answer = hook(self, state_dict)
@@ -232,9 +232,11 @@ def _name_and_list(group: dict[str, Any]) -> None:
 
 
 def _fitted(p: Tensor, value: Any, key: Any = None) -> Any:
-    """What was saved for ``p`` in its dtype, except for the number of steps; containers are made anew."""
+    """What was saved for ``p`` in its dtype and on its device, except for the number of steps; containers are made anew."""
     if isinstance(value, Tensor):
-        return value if key == "step" or not p.is_floating_point() else value.to(p.dtype)
+        if key == "step":
+            return value
+        return value.to(dtype=p.dtype if p.is_floating_point() else None, device=p.device)
     if isinstance(value, dict):
         return {name: _fitted(p, part, name) for name, part in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..creation import leaf
 from ..device import CPU, device
-from ..tensor import Parameter, Tensor
+from ..tensor import Parameter, Tensor, wrap
 from .tree import DTYPES, Decoder
 
 _PICKLES = b"\x80"
@@ -27,7 +27,8 @@ _TORCH = (
 def load(f: Any, map_location: Any = None, *, weights_only: bool | None = None) -> Any:
     """What :func:`save` wrote to ``f``, a path or a file open for reading bytes.
 
-    Tensors come back on the device that they were on, or on ``map_location``: a device or its name, or a dict from names to names.
+    Tensors come back on the device that they were on, or on ``map_location``: a device or its name, a dict from names to
+    names, or a function of the tensor on the CPU and that name which gives it back from where it is to be, or ``None``.
     ``weights_only`` changes nothing, since no file can make anything else than plain values. :class:`RuntimeError` for a file that
     is damaged or none of these.
     """
@@ -132,7 +133,7 @@ def _made(entry: Any, a: Any, map_location: Any) -> Any:
         return a
     if entry["class"] not in ("Tensor", "Parameter"):
         raise ValueError(f"unknown class {entry['class']!r}")
-    place = _where(entry["device"], map_location)
+    place = _where(entry["device"], map_location, a)
     try:
         t: Tensor = leaf(a, place, False)
     except RuntimeError as error:
@@ -141,9 +142,12 @@ def _made(entry: Any, a: Any, map_location: Any) -> Any:
     return Parameter(t, requires_grad=needs) if entry["class"] == "Parameter" else t.requires_grad_(needs)
 
 
-def _where(saved: Any, map_location: Any) -> Any:
+def _where(saved: Any, map_location: Any, a: Any) -> Any:
     if isinstance(map_location, dict):
         map_location = map_location.get(saved)
+    elif callable(map_location):
+        found = map_location(wrap(a), saved)
+        map_location = None if found is None else found.device
     if map_location is None and saved == "cpu":
         return CPU
     return device(saved if map_location is None else map_location)

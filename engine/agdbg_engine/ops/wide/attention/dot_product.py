@@ -159,6 +159,11 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> No
             f"Expected query, key, and value to have the same dtype, but got query.dtype: {names[0]} key.dtype: {names[1]} and "
             f"value.dtype: {names[2]} instead."
         )
+    if not query.device == key.device == value.device:
+        raise RuntimeError(
+            f"Expected query, key, and value to have the same device type, but got query.device: {query.device} key.device: "
+            f"{key.device} and value.device: {value.device} instead."
+        )
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise shape_error(
             f"Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {query.ndim} key.dim: "

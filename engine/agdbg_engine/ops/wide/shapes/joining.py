@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import events
-from ....device import array_module, beside
+from ....device import array_module, beside, same_place
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -138,6 +138,8 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
             raise shape_error(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
     if any(t.dtype != given[0].dtype for t in given):
         raise shape_error("torch.meshgrid expects all tensors to have the same dtype")
+    if any(not same_place(t._a, given[0]._a) for t in given):
+        raise RuntimeError("meshgrid expects all tensors to have the same device")
     if indexing not in ("ij", "xy"):
         raise shape_error(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(given) >= 2

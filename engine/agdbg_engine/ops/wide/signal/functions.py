@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ....creation import leaf
 from ....dtype import get_default_dtype, scalar_type
-from ....tensor import Tensor, wrap
+from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error
 from ...shape import one_dim
@@ -294,12 +295,16 @@ def _shifted(x: Tensor, dim: Dims) -> tuple[int, ...]:
 
 
 @public("fft")
-def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None) -> Tensor:
+def fftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:  # fmt: skip
     """The frequencies of :func:`fft` of ``n`` points that lie ``d`` apart."""
-    return wrap(np.fft.fftfreq(n, d).astype(dtype or get_default_dtype()))
+    return leaf(np.fft.fftfreq(n, d).astype(dtype or get_default_dtype()), device, requires_grad)
 
 
 @public("fft")
-def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None) -> Tensor:
+def rfftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:  # fmt: skip
     """The frequencies of :func:`rfft` of ``n`` points that lie ``d`` apart."""
-    return wrap(np.fft.rfftfreq(n, d).astype(dtype or get_default_dtype()))
+    return leaf(np.fft.rfftfreq(n, d).astype(dtype or get_default_dtype()), device, requires_grad)
