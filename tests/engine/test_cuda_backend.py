@@ -158,11 +158,15 @@ def test_a_kernel_is_made_once(cupy):
     assert cupy.made == ["silu"]
 
 
-def test_without_a_gpu_memory_functions_say_what_is_missing():
+def test_without_a_gpu_no_memory_of_it_is_used_and_who_asks_for_more_is_told_what_is_missing():
     if cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(RuntimeError, match="device cuda"):
-        cuda.memory_allocated()
+        cuda.mem_get_info()
+    names = ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved")
+    assert [getattr(cuda, name)() for name in names] == [
+        0
+    ] * 4  # as in PyTorch, so that a program may print them anywhere
     cuda.empty_cache()
     cuda.manual_seed_all(1)
     assert not cuda.is_initialized()

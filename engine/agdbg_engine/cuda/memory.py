@@ -76,20 +76,20 @@ class Memory:
         return self._backend.memory(self._index(device))
 
     def memory_allocated(self, device: Any = None) -> int:
-        """Bytes in tensors that are alive."""
-        return self._use(device).allocated
+        """Bytes in tensors that are alive; as the next three 0 where no device was ever used."""
+        return self._use(device).allocated if self._backend.is_loaded() else 0
 
     def memory_reserved(self, device: Any = None) -> int:
         """Bytes taken from the device: those of tensors, and what is kept for later ones."""
-        return self._use(device).reserved
+        return self._use(device).reserved if self._backend.is_loaded() else 0
 
     def max_memory_allocated(self, device: Any = None) -> int:
         """The most bytes in tensors so far; see :class:`Peaks`."""
-        return self._peaks.look(self._index(device))[0]
+        return self._peaks.look(self._index(device))[0] if self._backend.is_loaded() else 0
 
     def max_memory_reserved(self, device: Any = None) -> int:
         """The most bytes taken from the device so far."""
-        return self._peaks.look(self._index(device))[1]
+        return self._peaks.look(self._index(device))[1] if self._backend.is_loaded() else 0
 
     def reset_peak_memory_stats(self, device: Any = None) -> None:
         """Let the peaks begin anew."""
