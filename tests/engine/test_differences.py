@@ -1,6 +1,7 @@
 """docs/differences.md is true: every row of it that has an anchor is run on both sides."""
 
 import copy
+import math
 import re
 import threading
 import warnings
@@ -224,6 +225,28 @@ def second_tangent(T):
     return T.func.jvp(lambda x: T.func.jvp(f, (x,), (one,))[1], (3 * one,), (one,))[1].item()
 
 
+def _many(T, function):
+    x = T.full((37,), math.nan, requires_grad=True)
+    function(T.nn.functional, x).sum().backward()
+    return x.grad
+
+
+def nan_in_vectors(T):
+    functions = (
+        lambda F, x: F.elu(x), lambda F, x: F.selu(x), lambda F, x: F.celu(x), lambda F, x: F.hardtanh(x),
+        lambda F, x: F.relu6(x), lambda F, x: F.hardswish(x), lambda F, x: F.hardshrink(x), lambda F, x: F.softshrink(x),
+    )  # fmt: skip
+    return [len(set(map(str, _many(T, f).tolist()))) for f in functions]
+
+
+def gelu_of_infinity(T):
+    return str(T.nn.functional.gelu(T.full((2,), math.inf)).tolist())
+
+
+def lu_unpack(T):
+    return [x.shape[0] for x in T.lu_unpack(T.ones(5, 2, 2), T.ones(10, dtype=T.int32)[:2])]
+
+
 #: By anchor of the page: a program, what PyTorch gives, what the engine gives; an exception stands for its class.
 ROWS = {
     "identity-hooks": (identity_hooks, 44.3, RuntimeError),
@@ -259,6 +282,9 @@ ROWS = {
     "deepcopy": (deepcopy, 1, 0),
     "keyword-only": (keyword_only, TypeError, [2.0]),
     "inference-twice": (inference_twice, True, False),
+    "nan-in-vectors": (nan_in_vectors, [2] * 8, [1] * 8),
+    "gelu-of-infinity": (gelu_of_infinity, "[nan, nan]", "[inf, inf]"),
+    "lu-unpack": (lu_unpack, [5, 5, 5], RuntimeError),
 }
 
 

@@ -68,6 +68,24 @@ def test_four_steps(torch, function, options):
             np.testing.assert_allclose(x, y, rtol=1e-7, atol=1e-9)
 
 
+def test_in_single_precision_parameters_move_to_the_last_digit_like_torchs(torch):
+    rng = np.random.default_rng(0)
+    start, ends = [rng.standard_normal(s).astype(np.float32) for s in ((40, 20), (), (0,), (7,))], []
+    for t in (ag, torch):
+        params = [t.tensor(x).requires_grad_() for x in start]
+        optimizer = t.optim.LBFGS(params, lr=3e3, max_iter=1)
+
+        def closure(params=params, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = 1e-4 * sum((p * p).sum() for p in params)  # so flat that the first step is lr itself
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+        ends.append(np.concatenate([p.detach().numpy().ravel() for p in params]))
+    np.testing.assert_array_equal(*ends)
+
+
 def kinds(value):
     if isinstance(value, dict):
         return {k: kinds(v) for k, v in value.items()}

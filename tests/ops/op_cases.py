@@ -17,8 +17,8 @@ from agdbg_tests_op_db import OPS, bound, of_engine, of_torch
 
 import agdbg_engine as engine
 
-MOST = 500
-"""Of so many samples of an entry the ones to run are picked."""
+ALL = 10_000
+"""More samples than any entry has."""
 
 UNWRITTEN = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
 """Ops whose result is whatever was in memory."""
@@ -162,7 +162,7 @@ def samples(name, dtype, requires_grad):
     """The samples of an entry, the same in every run."""
     op = OPS[name]
     with seeded(name):  # the function itself: op.sample_inputs looks at the stack and seeds anew for every sample
-        return list(itertools.islice(op.sample_inputs_func(op, "cpu", dtype, requires_grad), MOST))
+        return list(itertools.islice(op.sample_inputs_func(op, "cpu", dtype, requires_grad), ALL))
 
 
 @contextlib.contextmanager

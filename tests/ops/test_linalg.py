@@ -247,3 +247,16 @@ def test_one_singular_matrix_in_a_batch():
     found = ag.linalg.inv_ex(tensor(np.stack([SPD, np.zeros((4, 4))])))
     assert found.info.tolist() == [0, 1]
     assert np.allclose(found.inverse[0].numpy(), np.linalg.inv(SPD))
+
+
+def test_integers_are_unpacked_from_packed_factors():
+    packed = ag.tensor([[2, 3], [4, 5]])
+    p, low, up = ag.lu_unpack(packed, ag.tensor([2, 2], dtype=ag.int32))
+    assert [x.tolist() for x in (p, low, up)] == [[[0, 1], [1, 0]], [[1, 0], [4, 1]], [[2, 3], [0, 5]]]
+    assert {str(x.dtype) for x in (p, low, up)} == {"int64"}
+
+
+@pytest.mark.parametrize("shape", [(1,), (3,), (1, 2), ()])
+def test_as_many_pivots_as_rows_are_unpacked(shape):
+    with pytest.raises(RuntimeError, match=r"lu_unpack: Expected LU_pivots of shape \[2\], got \[.*\]"):
+        ag.lu_unpack(ag.ones(2, 2), ag.ones(shape, dtype=ag.int32))

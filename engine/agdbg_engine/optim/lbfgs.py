@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
 from .. import events, ops
 from ..grad_mode import enable_grad, no_grad
 from ..saved.mutation import before_write
 from ..several import home
 from ..sites import caller
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .elementwise import check_rate
 from .line_search import strong_wolfe
 from .optimizer import Optimizer
@@ -80,15 +82,13 @@ class _Run:
 
     def move(self, size: Any, direction: Any) -> None:
         """Add ``size * direction`` to the parameters."""
-        way = (direction * size)._a
         start = 0
         for p in self.params:
-            n = p._a.size * (2 if p._a.dtype.kind == "c" else 1)
-            part = way[start : start + n]
-            if n != p._a.size:
-                part = part[::2] + 1j * part[1::2]
-            self._write(p, p._a + part.reshape(p._a.shape))
-            start += n
+            a = p._a.reshape(-1)
+            flat = a.view(a.real.dtype) if a.dtype.kind == "c" else a
+            moved = _plus(wrap(flat), wrap(direction._a[start : start + flat.size]), size)._a
+            self._write(p, moved.view(a.dtype).reshape(p._a.shape))
+            start += flat.size
 
     def _write(self, p: Any, array: Any) -> None:
         if events.special:
@@ -183,8 +183,21 @@ class _Run:
         found = flat.neg()
         for i in range(len(changes) - 1, -1, -1):
             parts[i] = steps[i].dot(found) * inverses[i]
-            found = found - changes[i] * parts[i]
+            found = _plus(found, changes[i], -parts[i])
         found = found * kept["H_diag"]
         for i in range(len(changes)):
-            found = found + steps[i] * (parts[i] - changes[i].dot(found) * inverses[i])
+            found = _plus(found, steps[i], parts[i] - changes[i].dot(found) * inverses[i])
         kept["d"] = found
+
+
+def _plus(x: Tensor, y: Tensor, factor: Any) -> Any:
+    """``x + factor * y`` of two vectors, new. On the CPU BLAS computes it, which rounds once, as PyTorch's ``add_(y, alpha=factor)``
+    does: the error of a second rounding would grow from step to step.
+    """
+    a, b = x._a, y._a
+    if type(a) is not np.ndarray or a.dtype != b.dtype or a.dtype.char not in "fd" or not a.size:
+        return x + y * factor
+    from scipy.linalg import blas  # here, since it takes long to import
+
+    add = blas.saxpy if a.dtype.char == "f" else blas.daxpy
+    return wrap(add(b, np.array(a), a=float(factor)))

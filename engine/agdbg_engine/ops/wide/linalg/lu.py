@@ -253,9 +253,13 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
 def _packable(op_name: str, shown: str, a: Any) -> None:
     """Floating matrices; ``shown`` is what PyTorch calls the function where there are too few dimensions."""
     is_tensor(op_name, "A", a)
+    _has_matrices(shown, a)
+    floating(op_name, a)
+
+
+def _has_matrices(shown: str, a: Tensor) -> None:
     if a.ndim < 2:
         raise shape_error(f"{shown}: Expected tensor with 2 or more dimensions. Got size: {list(a.shape)} instead")
-    floating(op_name, a)
 
 
 def _pivoting(pivot: bool) -> None:
@@ -317,7 +321,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     """``P``, ``L`` and ``U`` of packed factors and pivots; those that are not wanted are empty."""
     is_tensor("lu_unpack", "LU_data", LU_data)
     is_tensor("lu_unpack", "LU_pivots", LU_pivots, 2)
-    _packable("lu_unpack", "torch.lu_unpack", LU_data)
+    _has_matrices("torch.lu_unpack", LU_data)
     if unpack_pivots and LU_pivots._a.dtype != np.int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
@@ -327,6 +331,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
         LU_pivots = wrap(array_module(LU_data._a).zeros((*LU_data.shape[:-2], 0), np.int32))
     else:
         _in_range("lu_unpack", LU_pivots, LU_data.shape[-2])
+        _as_many("lu_unpack", LU_pivots, LU_data)
     p, low, up = UNPACK(LU_data, LU_pivots)
     empty = array_module(LU_data._a).empty((0,), LU_data._a.dtype)
     if not unpack_pivots:
@@ -347,6 +352,13 @@ def _in_range(op_name: str, pivots: Tensor, m: int) -> None:
             f"pivots passed to {op_name} must be between 1 and LU.size(-2) inclusive.Did you properly pass the result of "
             "lu_factor?"
         )
+
+
+def _as_many(op_name: str, pivots: Tensor, packed: Tensor) -> None:
+    """Refuse more or fewer pivots than ``packed`` has; PyTorch reads what lies beyond their memory."""
+    expected = [*packed.shape[:-2], min(packed.shape[-2:])]
+    if list(pivots.shape) != expected:
+        raise shape_error(f"{op_name}: Expected LU_pivots of shape {expected}, got {list(pivots.shape)}")
 
 
 def _checked_solve(op_name: str, lu: Tensor, pivots: Tensor, b: Tensor, left: bool) -> None:
