@@ -152,7 +152,7 @@ class BackwardPass:
     def _restrict(self, captures: list[Capture], targets: list[Node]) -> None:
         """Keep the nodes on a path to a capture or target; captured nodes run only where another one lies below."""
         self.captures = captures
-        self._general = self._general or bool(captures)
+        self._general = True  # which leaves out what nobody asks for
         for c in captures:
             self._captured.setdefault(c.node, []).append(c)
         wanted = set(targets)
@@ -375,13 +375,17 @@ class BackwardPass:
 
     def _asked_for(self, node: Node, grads: tuple[Any, ...]) -> list[Any]:
         """The gradients of ``node`` that PyTorch computes: of most nodes not those that lead nowhere, in this pass or at all."""
-        wanted, captured = self._wanted, self._captured
         if node.user_code:
             return list(grads)
-        needed = [n is not None and (wanted is None or n in wanted or n in captured) for n in node.next_nodes()]
+        needed = self._needed(node)
         if node.complete and any(needed):
             return list(grads)
         return [g if use else None for use, g in zip(needed, grads, strict=True)]
+
+    def _needed(self, node: Node) -> list[bool]:
+        """By edge whether its gradient leads to one that was asked for in this pass."""
+        wanted, captured = self._wanted, self._captured
+        return [n is not None and (wanted is None or n in wanted or n in captured) for n in node.next_nodes()]
 
     def _capture(self, node: Node, gs: list[Any]) -> None:
         for c in self._captured.get(node, ()):
@@ -406,6 +410,8 @@ class BackwardPass:
         g = gs if node.multi else gs[0]
         if node.hooks is not None and node.hooks.unpacks:
             return fitting(node, g, self.tensors)
+        if self._wanted is not None and not node.complete and not node.user_code:
+            return node.grads_for(g, self._needed(node), self.tensors)
         return node.grads_graph(g) if self.tensors else node.grads(g)
 
     def _accumulate(self, node: AccumulateGrad, g: Any, before: Callable[[str], None]) -> None:

@@ -123,6 +123,10 @@ class Node:
         """As :meth:`grads` on tensors, recording: for ``create_graph``."""
         raise NotImplementedError
 
+    def grads_for(self, g: Any, needed: list[bool], tensors: bool) -> tuple[Any, ...]:
+        """As :meth:`grads`, or :meth:`grads_graph` if ``tensors``; those that are not ``needed``, by edge, may be left out."""
+        return self.grads_graph(g) if tensors else self.grads(g)
+
     def release(self, freed: Freed) -> None:
         """Drop the saved tensors, leaving ``freed`` in their slots to tell who did it."""
 

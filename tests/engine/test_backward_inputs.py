@@ -295,3 +295,46 @@ def test_batches_run_the_graph_once_for_each_vector():
     y.register_hook(lambda g: seen.append(g.tolist()))
     ag.autograd.grad(y, x, ag.tensor([[1.0, 2.0], [3.0, 4.0]]), is_grads_batched=True)
     assert seen == [[1, 2], [3, 4]]
+
+
+class Spy:
+    """A gradient formula that tells when it is computed."""
+
+    def __init__(self, formula, place, calls):
+        self.formula, self.names, self.place, self.calls = formula, formula.names, place, calls
+
+    def __call__(self, *args):
+        self.calls.append(self.place)
+        return self.formula(*args)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("wanted", [(0,), (1,), (2, 0)])
+@pytest.mark.parametrize("through", ["grad", "backward"])
+def test_only_gradients_that_are_asked_for_are_computed(monkeypatch, create_graph, wanted, through):
+    leaves = [ag.randn(*shape, requires_grad=True) for shape in ((1, 2, 4, 4), (3, 2, 2, 2), (3,))]
+    y = ag.nn.functional.conv2d(*leaves)
+    calls = []
+    kind = type(y.grad_fn)
+    monkeypatch.setattr(kind, "formulas", tuple(Spy(f, i, calls) for i, f in enumerate(kind.formulas)))
+    inputs = [leaves[i] for i in wanted]
+    if through == "grad":
+        ag.autograd.grad(y.sum(), inputs, create_graph=create_graph)
+    else:
+        y.sum().backward(inputs=inputs, create_graph=create_graph)
+    assert calls == sorted(wanted)
+
+
+@pytest.mark.parametrize("name", ["torch", "agdbg_engine"])
+def test_what_only_another_gradient_reads_must_be_unchanged_all_the_same(name):
+    t = pytest.importorskip(name)
+    x, weight = (t.ones(1, 1, 3, 3) * 2 for _ in range(2))
+    x, weight = x.requires_grad_(), weight.requires_grad_()
+    moved = x * 1
+    y = t.nn.functional.conv2d(moved, weight)
+    moved.data.zero_()
+    t.autograd.grad(y.sum(), x, retain_graph=True)  # a write through .data is not seen
+    with t.no_grad():
+        moved.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        t.autograd.grad(y.sum(), x)

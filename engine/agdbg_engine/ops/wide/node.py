@@ -41,9 +41,12 @@ class Interpreted(NodeN):
     def grads_graph(self, g: Any) -> tuple[Any, ...]:
         return tuple(self._gradients(g, graph, on_tensors=True))
 
+    def grads_for(self, g: Any, needed: list[bool], tensors: bool) -> tuple[Any, ...]:
+        return tuple(self._gradients(g, graph if tensors else kernels, tensors, needed))
+
     run = route_run
 
-    def _gradients(self, g: Any, space: Any, on_tensors: bool) -> Any:
+    def _gradients(self, g: Any, space: Any, on_tensors: bool, needed: list[bool] | None = None) -> Any:
         values: dict[str, Any] = {"g": g}
         if self.multi:
             values = {"g_" + name: gi for name, gi in zip(self.outputs, g, strict=True)}
@@ -58,6 +61,9 @@ class Interpreted(NodeN):
                     if self.fit is not None and name in edges and not self.multi and hasattr(value, "dtype"):
                         value = _as_computed(space, value, g.dtype)
                     values[name] = value
+            if needed is not None and not needed[i]:  # what it saved is checked all the same, as in PyTorch
+                yield None
+                continue
             gi = formula(space, values)
             yield gi if self.fit is None or gi is None else _fitted(space, gi, *self.fit[i])
 
