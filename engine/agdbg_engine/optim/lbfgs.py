@@ -191,8 +191,8 @@ class _Run:
 
 
 def _plus(x: Tensor, y: Tensor, factor: Any) -> Any:
-    """``x + factor * y`` of two vectors, new. On the CPU BLAS computes it, which rounds once, as PyTorch's ``add_(y, alpha=factor)``
-    does: the error of a second rounding would grow from step to step.
+    """``x + factor * y`` of two vectors, new. On the CPU BLAS computes it, which rounds once, as PyTorch's
+    ``add_(y, alpha=factor)`` does: the error of a second rounding would grow from step to step.
     """
     a, b = x._a, y._a
     if type(a) is not np.ndarray or a.dtype != b.dtype or a.dtype.char not in "fd" or not a.size:
