@@ -92,7 +92,7 @@ from .ranges import arange, linspace, logspace
 from .size import Size
 from .strided import strided
 from .tensor import Parameter, Tensor
-from .tensor_types import TYPES
+from .tensor_types import TYPES, set_default_tensor_type
 from .threads import get_num_threads, set_num_threads
 
 __version__ = "0.1.0"
@@ -129,7 +129,7 @@ def __getattr__(name: str) -> Any:
         return getattr(saving, name)
     if name in TYPES:
         return TYPES[name]
-    raise missing(__name__, name, (*ops.FUNCTIONS, *globals()))
+    raise missing(__name__, name, {*ops.FUNCTIONS, *__all__, *_MODULES, *ALIASES, *TYPES})
 
 
 __all__ = [
@@ -207,6 +207,7 @@ __all__ = [
     "set_anomaly_enabled",
     "set_default_device",
     "set_default_dtype",
+    "set_default_tensor_type",
     "set_float32_matmul_precision",
     "set_grad_enabled",
     "set_num_threads",

@@ -8,7 +8,7 @@ import numpy as np
 
 from .grad_mode import _Decorator
 
-__all__ = ["GradScaler", "autocast", "is_autocast_available"]
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 
 
 class autocast(_Decorator):
@@ -39,6 +39,22 @@ class autocast(_Decorator):
 def is_autocast_available(device_type: str) -> bool:
     """Whether :class:`autocast` can be switched on for a kind of device: never."""
     return False
+
+
+def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Any = None) -> Any:
+    """A decorator of ``forward`` of a custom Function, which stays as it is: nothing is cast where autocast is off."""
+    return _as_it_is(fwd, device_type)
+
+
+def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
+    """A decorator of ``backward``, as :func:`custom_fwd`."""
+    return _as_it_is(bwd, device_type)
+
+
+def _as_it_is(function: Any, device_type: Any) -> Any:
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    return (lambda function: function) if function is None else function
 
 
 class GradScaler:

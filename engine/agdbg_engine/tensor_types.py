@@ -9,7 +9,7 @@ import numpy as np
 from .creation import empty, tensor
 from .device import device as Device
 from .device import resolved
-from .dtype import scalar_type
+from .dtype import scalar_type, set_default_dtype
 from .size import Size
 from .tensor import Tensor
 
@@ -42,6 +42,17 @@ class TensorType:
 
 TYPES = {name: TensorType(name, dtype) for name, dtype in _DTYPES.items() if not name.startswith("Complex")}
 """The kinds of tensors of the CPU, by name."""
+
+
+def set_default_tensor_type(t: TensorType | str, /) -> None:
+    """Set the dtype of tensors made of Python floats (``torch.DoubleTensor`` or its name); the older :func:`set_default_dtype`."""
+    name = t if isinstance(t, str) else f"torch.{getattr(t, '__name__', t)}"
+    kind = TYPES.get(name.removeprefix("torch."))
+    if kind is None:
+        raise TypeError(
+            f"invalid type object: only floating-point types of the CPU are supported as the default type, got {t!r}"
+        )
+    set_default_dtype(kind.dtype)
 
 
 def new(dtype: np.dtype[Any], device: Any, args: tuple[Any, ...]) -> Tensor:

@@ -36,5 +36,7 @@ for _name in (
     "examples",
 ):
     _load(_name)
+if importlib.util.find_spec("torch"):
+    _load("fragments")
 for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import
     _load(_path.stem)

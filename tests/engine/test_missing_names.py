@@ -14,7 +14,7 @@ from agdbg_engine.missing import reason
 ABSENT = """
 bfloat16 chalf complex32 uint64 qint8 sparse_coo_tensor compile jit vmap distributed distributions lobpcg float8_e5m2
 quantize_per_tensor fake_quantize_per_channel_affine nn.LazyLinear nn.DataParallel nn.SyncBatchNorm nn.UninitializedParameter
-optim.SparseAdam optim.Muon func.vmap func.functionalize
+hub profiler multiprocessing nested optim.SparseAdam optim.Muon func.vmap func.functionalize
 """
 
 
@@ -48,6 +48,13 @@ def test_nothing_that_is_there_has_a_reason_not_to_be():
 def test_the_nearest_name(module, name, nearest):
     with pytest.raises(AttributeError, match=f"the nearest that it has is '{nearest}'$"):
         getattr(getattr(ag, module), name)
+
+
+@pytest.mark.parametrize("name", ["mising", "conversion", "rangs"])
+def test_the_engines_inner_modules_are_no_near_names(name):
+    with pytest.raises(AttributeError) as raised:
+        getattr(ag, name)
+    assert not any(inner in str(raised.value) for inner in ("'missing'", "'conversions'", "'ranges'"))
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "chalf", "to_sparse"])

@@ -30,7 +30,76 @@ def values(t):
     return t.detach().numpy().tolist(), t.requires_grad, str(t.dtype).removeprefix("torch.")
 
 
+def derived_losses(t):
+    class Focal(t.nn.modules.loss._WeightedLoss):
+        def __init__(self, weight):
+            super().__init__(weight, reduction="sum")
+
+        def forward(self, x, y):
+            return 2 * t.nn.functional.cross_entropy(x, y, self.weight, reduction=self.reduction)
+
+    class Plain(t.nn.modules.loss._Loss):
+        def __init__(self):
+            super().__init__()
+
+    kinds = ["BCELoss", "MultiMarginLoss", "NLLLoss", "CrossEntropyLoss", "BCEWithLogitsLoss", "MSELoss"]
+    weighted = [issubclass(getattr(t.nn, k), t.nn.modules.loss._WeightedLoss) for k in kinds]
+    focal = Focal(t.tensor([1.0, 2.0]))
+    return weighted, Plain().reduction, list(focal.state_dict()), round(focal(t.zeros(1, 2), t.tensor([1])).item(), 4)
+
+
+def default_type(t):
+    try:
+        t.set_default_tensor_type(t.DoubleTensor)
+        found = [str(t.ones(1).dtype)[-7:]]
+        t.set_default_tensor_type("torch.HalfTensor")
+        found.append(str(t.get_default_dtype())[-7:])
+    finally:
+        t.set_default_tensor_type(t.FloatTensor)
+    t.set_default_tensor_type(t.LongTensor)
+
+
+def cast_functions(t):
+    class Twice(t.autograd.Function):
+        @staticmethod
+        @t.amp.custom_fwd(device_type="cpu", cast_inputs=t.float16)
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        @t.amp.custom_bwd(device_type="cpu")
+        def backward(ctx, g):
+            return 2 * g
+
+    x = t.ones(2).requires_grad_()
+    Twice.apply(x).sum().backward()
+    return values(x.grad), t.amp.custom_fwd(lambda ctx: None, device_type=3)
+
+
+def data_paths(t):
+    module = lambda path: importlib.import_module(f"{t.__name__}.utils.data.{path}")
+    names = {
+        "sampler": "Sampler BatchSampler",
+        "dataset": "Dataset Subset random_split",
+        "dataloader": "DataLoader default_collate",
+    }
+    found = [getattr(module(path), n) is getattr(t.utils.data, n) for path, ns in names.items() for n in ns.split()]
+    return (
+        found,
+        module("_utils.collate").default_collate([1, 2]).tolist(),
+        hasattr(t.utils.data.sampler, "RandomSampler"),
+    )
+
+
 PROGRAMS = {
+    "fans": lambda t: t.nn.init._calculate_fan_in_and_fan_out(t.ones(3, 4, 2)),
+    "one of the fans": lambda t: t.nn.init._calculate_correct_fan(t.ones(3, 4), "fan_out"),
+    "no fan": lambda t: t.nn.init._calculate_correct_fan(t.ones(3, 4), "fan"),
+    "derived losses": derived_losses,
+    "default type": default_type,
+    "cast functions": cast_functions,
+    "paths of data": data_paths,
+    "base of recurrent modules": lambda t: [isinstance(t.nn.GRU(1, 1), t.nn.RNNBase), isinstance(t.nn.GRUCell(1, 1), t.nn.RNNCellBase)],
     "finfo": lambda t: [repr(t.finfo(getattr(t, d))) for d in ("float16", "float32", "float64", "complex64")],
     "finfo values": lambda t: [getattr(t.finfo(t.float32), n) for n in ("min", "max", "eps", "tiny", "bits", "dtype", "resolution")],
     "finfo default": lambda t: repr(t.finfo()),

@@ -8,7 +8,7 @@ from typing import Any
 from .. import amp
 from ..sites import user_stacklevel
 
-__all__ = ["GradScaler", "autocast"]
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 
 def _deprecated(name: str) -> None:
@@ -39,3 +39,15 @@ class GradScaler(amp.GradScaler):
     def __init__(self, *options: Any, enabled: bool = True, **named: Any) -> None:
         _deprecated("GradScaler")
         super().__init__("cuda", *options, enabled=enabled, **named)
+
+
+def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
+    """:func:`agdbg_engine.amp.custom_fwd` for a GPU."""
+    _deprecated("custom_fwd")
+    return amp.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+def custom_bwd(bwd: Any) -> Any:
+    """:func:`agdbg_engine.amp.custom_bwd` for a GPU."""
+    _deprecated("custom_bwd")
+    return amp.custom_bwd(bwd, device_type="cuda")

@@ -42,6 +42,8 @@ from .parameter import Buffer
 from .parameter_containers import *  # noqa: F403 - each part lists what is public
 from .pooling import *  # noqa: F403 - each part lists what is public
 from .recurrent import *  # noqa: F403 - each part lists what is public
+from .recurrent import _Cell as RNNCellBase  # noqa: F401 - PyTorch's names, for isinstance
+from .recurrent import _Recurrent as RNNBase  # noqa: F401 - as the one before
 from .resizing import *  # noqa: F403 - each part lists what is public
 from .transformer import *  # noqa: F403 - each part lists what is public
 

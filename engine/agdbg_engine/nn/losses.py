@@ -20,7 +20,8 @@ class _Loss(Module):
 
     function: str
     options: tuple[str, ...]
-    __signature__: inspect.Signature
+    __signature__ = inspect.signature(lambda size_average=None, reduce=None, reduction="mean": None)
+    """Of ``__init__``: what a class that a script derives from this one may give it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -44,6 +45,12 @@ class _Loss(Module):
         return getattr(F, self.function)(*inputs, **kwargs, **options)
 
 
+class _WeightedLoss(_Loss):
+    """A loss with a weight for every class."""
+
+    __signature__ = inspect.signature(lambda weight=None, size_average=None, reduce=None, reduction="mean": None)
+
+
 def _loss(name: str, function: str, arguments: str = "size_average=None, reduce=None, reduction='mean'") -> Any:
     """A module class whose ``__init__`` has these arguments."""
     space: dict[str, Any] = {}
@@ -54,7 +61,7 @@ def _loss(name: str, function: str, arguments: str = "size_average=None, reduce=
         "function": function, "options": options, "__doc__": f"Computes :func:`{function}`.", "__signature__": signature,
         "__module__": __name__,
     }  # fmt: skip
-    return type(name, (_Loss,), body)
+    return type(name, (_WeightedLoss if "weight" in options and "pos_weight" not in options else _Loss,), body)
 
 
 _USUAL = "size_average=None, reduce=None, reduction='mean'"

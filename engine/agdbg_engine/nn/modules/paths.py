@@ -36,7 +36,7 @@ _FILES: dict[str, tuple[Any, ...]] = {
     "fold": (resizing,),
     "instancenorm": (normalization, {"_InstanceNorm": normalization._InstanceNorm}),
     "linear": (layers, {"NonDynamicallyQuantizableLinear": attention.NonDynamicallyQuantizableLinear}),
-    "loss": (losses, {"_Loss": losses._Loss}),
+    "loss": (losses, {"_Loss": losses._Loss, "_WeightedLoss": losses._WeightedLoss}),
     "normalization": (normalization,),
     "padding": (padding,),
     "pixelshuffle": (resizing,),

@@ -1,5 +1,6 @@
 """Datasets, samplers and the loader of batches (``torch.utils.data``)."""
 
+from . import paths
 from .collate import default_collate, default_convert
 from .datasets import (
     ChainDataset,
@@ -20,6 +21,8 @@ from .samplers import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+
+paths.register(__name__)
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler",
