@@ -74,6 +74,7 @@ class Journal:
 
     def _take_other(self, node: Node) -> None:
         self._entries.append(_Entry(self.bp, node))
+        self._count()
 
     def _count(self) -> None:
         """Count the bytes of the last entries, and let go of the oldest if there are too many."""

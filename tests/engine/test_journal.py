@@ -277,14 +277,17 @@ def test_the_horizon(monkeypatch):
     assert len(journal) == 1
 
 
+@pytest.mark.parametrize("hooked", [False, True])
 @pytest.mark.parametrize(("limit", "value"), [("MOST_NODES", 4), ("MOST_BYTES", 16)])
-def test_the_horizon_of_nodes_that_run_in_a_row(monkeypatch, limit, value):
+def test_the_horizon_of_nodes_that_run_in_a_row(monkeypatch, limit, value, hooked):
     from agdbg_engine import journal as module
 
     x = ag.tensor(1.0, requires_grad=True)
     y = x
     for _ in range(40):
         y = y * 2
+        if hooked:
+            y.register_hook(lambda g: None)
     journal = Journal(started(y))
     monkeypatch.setattr(module, limit, value)
     for _ in range(3):
