@@ -57,7 +57,9 @@ class Writer:
         """What wrote: the source, be it a function whose inner writes these are, or the op."""
         if self.manner == "step":
             return f"the optimizer step ({self.op})" if self.op.endswith(".step") else "the optimizer step"
-        return f"`{self.write.text or _function(self.site) or self.op or 'a write'}`"
+        inner = self.manner in ("loaded", "no_grad")  # else the op is one of the model's, and what must be another one
+        function = _function(self.site) if inner else ""
+        return f"`{self.write.text or function or self.op or 'a write'}`"
 
     @property
     def note(self) -> str:
