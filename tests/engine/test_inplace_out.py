@@ -87,6 +87,43 @@ def memory(t):
 
 
 @programs
+def memory_of_another_size(t):
+    a, b, seen = t.arange(6.0).view(2, 3), t.arange(4.0), []
+    for call in (
+        lambda: t.mul(a, 2, out=a[0]), lambda: t.mul(a[0], 2, out=a), lambda: t.mul(a, 2, out=a.t()),
+        lambda: t.mul(b[:2], 2, out=b), lambda: t.mul(b.view(2, 2), 2, out=b),
+        lambda: t.mul(t.ones(3), 2, out=t.zeros(3).expand(2, 3)), lambda: t.cumsum(a[:1], 1, out=a.view(-1)[1:]),
+        lambda: t.outer(a[0], a[0], out=a[0]), lambda: t.addmm(a[:, :2], a[:, :2], a[:, :2], out=t.zeros(3).expand(2, 3)),
+    ):  # fmt: skip
+        with logged_warnings() as said:
+            seen.append([error_of(call), len(said), a.clone(), b.clone()])
+    return seen
+
+
+@programs
+def joined_into_an_operand(t):
+    a = t.arange(6.0)
+    return (
+        [error_of(lambda f=f: f([a[:2], a[2:4]], 0, out=a[:4])) for f in (t.cat, t.stack, t.concat)]
+        + [error_of(lambda f=f: f([a[:2], a[2:4]], out=a[:4])) for f in (t.hstack, t.vstack, t.dstack, t.column_stack)]
+        + [error_of(lambda: t.cat([a, a], out=a))]
+    )
+
+
+@programs
+def resized_in_its_memory(t):
+    seen = []
+    for rows in (lambda x: x, lambda x: x.t()):
+        base = t.arange(12.0)
+        twin, tail = base.detach(), base[3:5]
+        with logged_warnings() as said:
+            t.mul(rows(t.arange(4.0).view(2, 2)), 5, out=twin)
+            t.mul(t.ones(2, 2), -1, out=tail)
+        seen += [base, twin, tail, twin.stride(), tail.stride(), tail.storage_offset(), versions(base, twin), len(said)]
+    return seen
+
+
+@programs
 def several_outs(t):
     x = t.tensor([[1.0, 5.0], [7.0, 2.0]])
     values, indices = t.zeros(2), t.zeros(2, dtype=t.int64)

@@ -6,18 +6,17 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from .. import errors, events
+from ..device import array_module
 from ..dtype import category, cpp_type, scalar_type
 from ..grad_mode import mode, no_grad
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
 from ..tangents import tangents_of
-from ..tensor import Tensor, check_inplace, overlap
+from ..tensor import Tensor, check_inplace, wrap
 from .mixed_devices import same_device
-from .overlapping import check_partial
+from .overlapping import as_a_whole, check_apart, check_partial
 
 NAMES = frozenset(
     [
@@ -131,7 +130,10 @@ _EXACT = frozenset(
 )
 """Those that do not cast their result."""
 
-_APART = frozenset(("cat", "concat", "concatenate", "gather", "index_select", "kthvalue", "masked_select", "take"))
+_JOINED = frozenset((
+    "cat", "column_stack", "concat", "concatenate", "cross", "dstack", "hstack", "kron", "row_stack", "stack", "vstack",
+))  # fmt: skip
+_APART = _JOINED | {"addr", "gather", "ger", "index_select", "kthvalue", "masked_select", "outer", "take"}
 """Those that may not write to an operand at all."""
 
 
@@ -143,8 +145,8 @@ def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     """``function(*args, **kwargs)`` with its ``out``: the tensors given there hold the result and are returned.
 
     Refused before a byte changes where PyTorch refuses it: when a gradient is wanted, for memory that is shared element by
-    element or partly with an operand, for a dtype that cannot hold the result. An ``out`` of another size gets new memory,
-    with a warning unless it was empty (PyTorch makes the old memory larger: views of it are lost here).
+    element or partly with an operand, for a dtype that cannot hold the result. An ``out`` of another size is resized like
+    :func:`resize_` does it, with a warning; an empty one gets new memory: NumPy does not say where an empty view lies.
     """
     kwargs = dict(kwargs)
     out, name = kwargs.pop("out"), function.__name__
@@ -191,8 +193,11 @@ def _check(name: str, outs: Iterable[Any], operands: list[Tensor]) -> None:
 
 def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
     same_device(out, result)
-    if name in _APART and any(out is x or np.may_share_memory(out._a, x._a) for x in operands):
-        raise overlap("some elements of the input tensor and the written-to tensor refer")
+    other_size = out._a.shape != result._a.shape and name != "index_select"
+    made_first = other_size and (name in _JOINED or as_a_whole(name, len(operands)))
+    target = wrap(_of_size(out, result)) if made_first else out
+    if name in _APART:
+        check_apart((out, target), operands)
     if name in _EXACT and out.dtype != result.dtype:
         raise RuntimeError(
             f"Expected out tensor to have dtype {cpp_type(result.dtype)}, but got {cpp_type(out.dtype)} instead"
@@ -210,22 +215,29 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) 
         raise RuntimeError(
             f"result type {scalar_type(result.dtype)} can't be cast to the desired output type {scalar_type(out.dtype)}"
         )
-    if out._a.shape == result._a.shape or name == "index_select":
-        check_inplace(out, tuple(operands))
-        check_partial(out, operands, name)
-        if events.special & events.STRICT:
-            refuse(out, f"{name}.out")
+    check_inplace(out, tuple(operands), repeating=made_first)
+    check_partial(target, operands, name)
+    if events.special & events.STRICT:
+        refuse(out, f"{name}.out")
 
 
 def _write(name: str, out: Tensor, result: Tensor) -> None:
     if events.special:
         before_write(out, name)
-    if out._a.shape == result._a.shape:
-        out._a[...] = result._a
-    else:
+    if out._a.shape != result._a.shape:
         _warn_of_size(out, result)
-        out._a = np.array(result._a, out._a.dtype)
+        out._a = _of_size(out, result)
+    out._a[...] = result._a
     out._bump(f"{name}.out", None, *caller())
+
+
+def _of_size(out: Tensor, result: Tensor) -> Any:
+    """The buffer of ``out`` in the size and order of ``result``; a new one for an empty ``out``."""
+    from .wide.shapes.factories import resized  # made of these ops
+
+    if out._a.size:
+        return resized(out._a, result._a.shape, result._a.strides)
+    return array_module(result._a).empty_like(result._a, out._a.dtype)
 
 
 def _warn_of_size(out: Tensor, result: Tensor) -> None:

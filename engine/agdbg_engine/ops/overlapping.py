@@ -31,6 +31,9 @@ _READ_FIRST = frozenset(("fill_", "index_fill_", "masked_fill_"))
 _WITH_FIRST = frozenset(("addmm", "addmv", "addbmm", "baddbmm"))
 """Ops that add to their first operand, element by element, what they have made of the others as a whole."""
 
+_RUNNING = frozenset(("cumprod", "cumsum", "logcumsumexp"))
+"""Ops that go along a dimension of their operand."""
+
 _AS_A_WHOLE = frozenset((
     "alias_copy", "all", "amax", "amin", "any", "argmax", "argmin", "bmm", "bucketize", "cholesky_inverse",
     "cholesky_solve", "cummax", "cummin", "diag", "diagonal_copy", "dot", "histc", "inner", "inverse", "log_softmax",
@@ -62,12 +65,27 @@ def check_operands(t: Tensor, name: str, args: tuple[Any, ...]) -> None:
             raise _refused()
 
 
+def check_apart(written: Sequence[Tensor], operands: Sequence[Tensor]) -> None:
+    """Refuse to write to tensors where an operand shares memory with one at all."""
+    if any(_shares(t._a, x._a, wholly=True) for t in written for x in operands):
+        raise _refused()
+
+
 def check_partial(t: Tensor, operands: Sequence[Any], name: str = "") -> None:
     """Refuse to write ``t``, the ``out`` of function ``name``, where an operand shares some of its memory but is not all of it,
     element by element.
     """
-    if name.removeprefix("linalg_") not in _AS_A_WHOLE:
+    if name in _WITH_FIRST or name in _RUNNING or not as_a_whole(name, len(operands)):
         check_operands(t, "", tuple(operands[:1] if name in _WITH_FIRST else operands))
+
+
+def as_a_whole(name: str, operands: int) -> bool:
+    """Whether function ``name`` of so many tensors is not computed element by element, so that PyTorch resizes its ``out`` before
+    it looks where that lies.
+    """
+    if name in ("max", "min"):
+        return operands == 1
+    return name.removeprefix("linalg_") in _AS_A_WHOLE or name in _WITH_FIRST or name in _RUNNING
 
 
 def _by_one_mask(args: tuple[Any, ...]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....creation import leaf, shape_of
+from ....device import array_module
 from ....dtype import get_default_dtype
 from ....scalars import written
 from ....sites import caller
@@ -94,7 +95,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     if any(n < 0 for n in size):
         raise shape_error("numel: integer multiplication overflow")
     if size != self.shape:
-        self._a = _resized(self._a, size)
+        self._a = resized(self._a, size)
     self._bump("resize_", None, *caller())
     return self
 
@@ -106,11 +107,23 @@ def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
     return resized
 
 
-def _resized(x: Any, size: Sizes) -> Any:
+def resized(x: Any, size: Sizes, steps: Sizes = ()) -> Any:
+    """``size`` elements from the first of ``x`` on, in new memory where that of ``x`` is too small.
+
+    They lie one after the other, in the order of the byte ``steps`` between them where those leave no gaps.
+    """
     memory, first = memory_of(x)
     n = math.prod(size) * x.itemsize
     if first + n > memory.size:
-        old, memory, first = memory[first:], np.empty(math.prod(size), x.dtype).view(np.uint8), 0
+        old, memory, first = memory[first:], array_module(x).empty(math.prod(size), x.dtype).view(np.uint8), 0
         memory[: old.size] = old
-    steps = [x.itemsize * math.prod(size[d + 1 :]) for d in range(len(size))]
-    return shown(memory, x.dtype, first, size, tuple(steps))
+    return shown(memory, x.dtype, first, size, _packed(size, steps, x.itemsize))
+
+
+def _packed(size: Sizes, steps: Sizes, itemsize: int) -> Sizes:
+    """Byte steps without gaps for ``size``, its dimensions in the order of ``steps``; in their own without any."""
+    order = sorted(range(len(size)), key=lambda d: (-steps[d], d)) if steps and 0 not in steps else range(len(size))
+    packed, step = [0] * len(size), itemsize
+    for d in reversed(order):
+        packed[d], step = step, step * max(size[d], 1)
+    return tuple(packed)
