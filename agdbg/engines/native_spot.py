@@ -16,6 +16,7 @@ from agdbg_engine.grad_mode import mode
 from agdbg_engine.journal import runs_user_code
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, saved_slots
+from agdbg_engine.several import beside
 from agdbg_engine.several import copied as copy_beside
 from agdbg_engine.sites import where
 from agdbg_engine.tensor import Tensor, wrap
@@ -255,7 +256,8 @@ def gradients_out(walk: "Walk", node: Node) -> list[Any]:
             gs = [buffer(g) for g in gradients_in(walk, node)]
             if runs_user_code(node) or all(g is None for g in gs):
                 return unknown
-            return list(node.grads(gs if node.multi else gs[0]))
+            with beside(gs):
+                return list(node.grads(gs if node.multi else gs[0]))
         except Exception:  # what it saved was freed or modified
             return unknown
 

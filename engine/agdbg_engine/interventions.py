@@ -12,6 +12,7 @@ from .device import zeros_on
 from .hooks import firing
 from .journal import buffer_of, innermost, own_keys, slots_of, unpacks
 from .saved import Freed
+from .several import beside
 
 if TYPE_CHECKING:
     from .backward import BackwardPass
@@ -72,10 +73,11 @@ def zeros(bp: BackwardPass, node: Node, gs: list[Any]) -> tuple[Any, ...]:
 
 def _like_its_gradients(node: Node, gs: list[Any]) -> list[Any] | None:
     try:
-        grads = node.grads(gs if node.multi else gs[0])
+        with beside(gs):
+            grads = node.grads(gs if node.multi else gs[0])
+            return [None if g is None else np.zeros_like(g) for g in grads]
     except Exception:  # freed, or written to: what is skipped may be what would fail
         return None
-    return [None if g is None else np.zeros_like(g) for g in grads]
 
 
 def _like_its_output(bp: BackwardPass, node: Node, i: int) -> Any:

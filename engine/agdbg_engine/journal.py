@@ -162,7 +162,7 @@ class Journal:
             return (None,) * len(node.next_nodes())
         if entry.unpacks:
             return None
-        with entry.unreleased():
+        with entry.unreleased(), several.beside(gs):
             return node.grads(gs if node.multi else gs[0])
 
     def saved(self, node: Node) -> dict[str, Any]:

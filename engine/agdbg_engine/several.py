@@ -64,6 +64,11 @@ def home(operands: Iterable[Any]) -> AbstractContextManager[Any]:
     return _HERE if found is None else at(*found)
 
 
+def beside(gradients: Iterable[Any]) -> AbstractContextManager[Any]:
+    """A context in which the device of incoming ``gradients`` is the current one: for a node that is called outside of a pass."""
+    return home(gradients) if active else _HERE
+
+
 def refuse_several(operands: Iterable[Any]) -> None:
     """PyTorch's error where the tensors among ``operands`` are on two devices."""
     from .device import device_of

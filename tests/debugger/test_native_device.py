@@ -21,7 +21,7 @@ from agdbg.record import Facts, Recorder, Trace
 ENGINE_TESTS = Path(__file__).resolve().parents[1] / "engine"
 LOADED = """
 import importlib.util, sys
-for name in ("cupy_api", "strict_streams", "strict_device"):
+for name in ("cupy_api", "strict_streams", "strict_words", "strict_device"):
     spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", f"FOLDER/{name}.py")
     sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -186,6 +186,7 @@ def test_a_stop_among_tensors_of_a_device(run_agent):
         "compared": None
     }
     assert "1.4142" in str(hub.ask("evaluate", expression="float(grad.norm())", frame=0))
+    assert "[[1.0, 2.0], [1.0, 2.0]]" in str(hub.ask("evaluate", expression="[g.tolist() for g in grads_out]", frame=0))
     assert hub.ask("set", node=stop["node"], output=0, expression="[10.0, 100.0]")["value"]["preview"] == "[ 10., 100.]"
     status, out, err = hub.end()
     assert (status, out.strip(), err) == (0, "[20.0, 400.0]", "")

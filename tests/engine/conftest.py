@@ -29,6 +29,7 @@ for _name in (
     "op_samples",
     "cupy_api",
     "strict_streams",
+    "strict_words",
     "strict_device",
     "forward_tools",
     "together",

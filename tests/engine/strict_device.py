@@ -2,7 +2,8 @@
 
 What would copy between host and device without anybody asking is refused: reading a value (``item``, ``float``, ``bool``,
 ``tolist``, ``get``, a mask as an index, results whose size depends on values) unless the test says
-:func:`allowed_host_reads`; conversion by ``__array__``; NumPy arrays, 0-d ones too, among operands, indices or values. Functions,
+:func:`allowed_host_reads`; conversion by ``__array__``; NumPy arrays, 0-d ones too, among operands. As indices, and as what is put at them, CuPy takes them and
+copies them to the device, and so does this: there the engine is to look by itself. Functions,
 ufuncs, methods and parameters that CuPy lacks (:mod:`cupy_api`) are not here either, nor are dtypes that it lacks. Ufuncs have no
 methods by way of NumPy's dispatch, as in CuPy. A 0-d result stays an array.
 
@@ -32,10 +33,10 @@ from agdbg_tests_strict_streams import (
     get_elapsed_time,
     here,
 )
+from agdbg_tests_strict_words import spread_words, words
 
 from agdbg_engine.backends import Backend, MemoryUse, register
 from agdbg_engine.cuda.memory import Peaks, out_of_memory
-from agdbg_engine.summaries import START, ordered
 
 
 class HostRead(RuntimeError):
@@ -223,11 +224,11 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     def __setitem__(self, key, value):
         if len(_masks(key)) > 1:
             _refuse(Missing, "an index of several masks")
-        _at_home(self)._host[_key(key)] = _host(value)
+        _at_home(self)._host[_key(key)] = _sent(value)
 
     def take(self, indices, axis=None, out=None):
         """Elements by flat position, or slices along ``axis``."""
-        return _device(_host(self).take(_host(indices), axis))
+        return _device(_host(self).take(_sent(indices), axis))
 
     def dot(self, other):
         """The product with another device array."""
@@ -315,12 +316,18 @@ def _device(result):
     return result
 
 
+def _sent(x):
+    """An index, or what is put at one: CuPy copies NumPy's arrays to the device by itself."""
+    return x if isinstance(x, np.ndarray) else _host(x)
+
+
 def _key(key):
-    return tuple(_host(k) for k in key) if isinstance(key, tuple) else _host(key)
+    return tuple(_sent(k) for k in key) if isinstance(key, tuple) else _sent(key)
 
 
 def _masks(key):
-    return [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, ndarray) and k.dtype.kind == "b"]
+    keys = key if isinstance(key, tuple) else (key,)
+    return [k for k in keys if isinstance(k, ndarray | np.ndarray) and k.dtype.kind == "b"]
 
 
 # ----- the functions -----
@@ -346,6 +353,8 @@ def _run(space, name, function, args, kwargs):
         _read(name)
     if name == "repeat" and any(isinstance(x, ndarray) for x in (*args[1:2], kwargs.get("repeats"))):
         _read("repeat by an array of counts")
+    if name in ("take", "take_along_axis") and isinstance(args[0], ndarray):
+        return _device(function(_host(args[0]), _sent(args[1]), *args[2:], **kwargs))
     out = kwargs.get("out")
     if name in _VIEWS and isinstance(args[0], ndarray):
         with args[0].device:
@@ -471,23 +480,6 @@ cuda = types.SimpleNamespace(
 )
 
 
-def _words(values):
-    """What CUDA's kernel writes about a flat array of NumPy's."""
-    sizes = np.abs(values).astype(np.float64)
-    values = sizes if values.dtype.kind == "c" else values.astype(np.float64)
-    bad, numbers = np.flatnonzero(~np.isfinite(sizes)), values[~np.isnan(values)]
-    finite = sizes[np.isfinite(sizes)]
-    words = START.copy()
-    words[[0, 1, 7]] = np.array([(finite**2).sum(), finite.max(initial=0), numbers.sum()]).view(np.uint64)
-    nans = values.size - numbers.size
-    words[2:4] = nans, len(bad) - nans
-    if len(bad):
-        words[4] = bad[0]
-    if numbers.size:
-        words[5:7] = ordered(numbers.min()), ordered(numbers.max())
-    return words
-
-
 class Strict(Backend):
     """The two pretended devices; ``limit`` is how many bytes each has."""
 
@@ -522,18 +514,11 @@ class Strict(Backend):
         if not self.summing:
             return None
         with self.on(array.device.id), np.errstate(all="ignore"):
-            return ndarray(_words(array._host.ravel()))
+            return ndarray(words(array._host.ravel()))
 
     def ask_spread(self, array, mean, edges):
         """The words of the kernel, by NumPy."""
-        numbers = array._host.ravel()
-        numbers = (np.abs(numbers) if numbers.dtype.kind == "c" else numbers).astype(np.float64)
-        numbers = numbers[np.isfinite(numbers)]
-        with np.errstate(all="ignore"):
-            squares = np.array([((numbers - mean) ** 2).sum()]).view(np.uint64)
-        counts = np.histogram(numbers, len(edges) - 1, (edges[0], edges[-1]))[0] if len(edges) else []
-        words = [np.uint64((numbers == 0).sum()), *np.asarray(counts, np.uint64)]
-        return ndarray(np.concatenate([squares, np.array(words, np.uint64)]))
+        return ndarray(spread_words(array._host.ravel(), mean, edges))
 
     def answers(self, words):
         """As on CUDA: whoever asks wants to read."""

@@ -352,14 +352,45 @@ MIXES = {
     "out": lambda a, b: ag.add(a, a, out=b), "masked_select": lambda a, b: a.masked_select(b > 0),
 }  # fmt: skip
 
+I, F = ag.tensor([0, 1]), ag.nn.functional
+INDICES = {
+    "gather": lambda b: b.gather(1, I.reshape(2, 1)), "gather from a vector": lambda b: b[0].gather(0, I), "take": lambda b: b.take(I),
+    "scatter_": lambda b: b.scatter_(0, I.reshape(1, 2), b[:1, :2].clone()), "scatter_add": lambda b: b.scatter_add(0, I.reshape(1, 2), b),
+    "scatter of a number": lambda b: b.scatter(0, I.reshape(1, 2), 2.0), "scatter_reduce": lambda b: b.scatter_reduce(0, I.reshape(1, 2), b, "amax"),
+    "index_select": lambda b: b.index_select(0, I), "take_along_dim": lambda b: ag.take_along_dim(b, I.reshape(2, 1), 1),
+    "index_add": lambda b: b.index_add(0, I, b), "index_copy_": lambda b: b.index_copy_(0, I, b.clone()), "index_fill_": lambda b: b.index_fill_(0, I, 1.0),
+    "put_": lambda b: b.put_(I, b[0, :2].clone()), "embedding": lambda b: F.embedding(I, b), "nll_loss": lambda b: F.nll_loss(b, I),
+    "cross_entropy": lambda b: F.cross_entropy(b, I), "multi_margin_loss": lambda b: F.multi_margin_loss(b, I),
+    "repeat_interleave": lambda b: b.repeat_interleave(I, 0), "masked_fill_": lambda b: b.masked_fill_(I.reshape(2, 1) > 0, 1.0),
+}  # fmt: skip
+"""Ops on a device by indices on the CPU, which CuPy takes."""
+MIXES |= {f"{name} by indices of the CPU": lambda a, b, op=op: op(b) for name, op in INDICES.items()}
+
+VALUES = {
+    "index_put_": lambda a, b, i: b.index_put_((i,), a), "accumulated": lambda a, b, i: b.index_put_((i,), a, accumulate=True),
+    "assigned by an index": lambda a, b, i: b.__setitem__(i, a), "index_copy_": lambda a, b, i: b.index_copy_(0, i, a), "put_": lambda a, b, i: b.put_(i, a[0, :2]),
+    "scatter_": lambda a, b, i: b.scatter_(0, i.reshape(1, 2), a), "masked_scatter_": lambda a, b, i: b.masked_scatter_(b > 9, a),
+    "select_scatter": lambda a, b, i: b.select_scatter(a[0], 0, 0), "slice_scatter": lambda a, b, i: b.slice_scatter(a, 0, 0, 2),
+    "diagonal_scatter": lambda a, b, i: b.diagonal_scatter(a[0, :2]), "index_add_": lambda a, b, i: b.index_add_(0, i, a),
+}  # fmt: skip
+"""Values on the CPU put into a tensor on a device, which CuPy takes."""
+MIXES |= {
+    f"{name} from the CPU": lambda a, b, op=op: op(a, b, ag.tensor([0, 1], device="strict"))
+    for name, op in VALUES.items()
+}
+
 
 @pytest.mark.parametrize("name", MIXES)
 def test_no_op_takes_tensors_of_two_devices(name):
     a, b = ag.ones(2, 3), ag.ones(2, 3, device="strict")
-    with pytest.raises(
-        RuntimeError, match=r"^Expected all tensors to be on the same device, but found at least two devices, "
-    ):
+    with (
+        pytest.raises(
+            RuntimeError, match=r"^Expected all tensors to be on the same device, but found at least two devices, "
+        ),
+        strict.allowed_host_reads(),
+    ):  # masks
         MIXES[name](a, b)
+    assert content(b) == [[1.0] * 3] * 2
     strict.refusals.clear()
 
 
@@ -374,7 +405,7 @@ def test_grids_of_two_devices():
 
 NUMBERS = {
     "greater": lambda b, n: b > n, "number first": lambda b, n: n >= b, "bits": lambda b, n: (b > 0) & (n > 0), "fill_": lambda b, n: b.fill_(n),
-    "assigned": lambda b, n: b.__setitem__(0, n) or b, "added in place": lambda b, n: b.add_(n), "masked_fill": lambda b, n: b.masked_fill(b > 0, n),
+    "assigned": lambda b, n: b.__setitem__(0, n) or b, "assigned by an index": lambda b, n: b.__setitem__([0, 1], n) or b, "added in place": lambda b, n: b.add_(n), "masked_fill": lambda b, n: b.masked_fill(b > 0, n),
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ READS = {
 }  # fmt: skip
 MIXES = {
     "add": lambda: X + np.ones(3), "left": lambda: np.ones(3) + X, "0-d": lambda: X * np.array(2.0), "where": lambda: np.where(X > 1, X, np.ones(3)),
-    "index": lambda: X[np.array([0])], "value": lambda: X.__setitem__(0, np.array(1.0)), "concatenate": lambda: np.concatenate([X, np.ones(1)]),
+    "value in place": lambda: X.__iadd__(np.ones(3)), "index to add at": lambda: strict.add.at(X, np.array([0]), 1.0), "concatenate": lambda: np.concatenate([X, np.ones(1)]),
     "method": lambda: X.dot(np.ones(3)), "out": lambda: np.add(X, 1, out=np.ones(3)),
 }  # fmt: skip
 LACKS = {
@@ -45,6 +45,18 @@ def test_reading_when_asked(name):
 def test_numpy_arrays_do_not_mix(name):
     with pytest.raises(strict.Mixed):
         MIXES[name]()
+
+
+def test_indices_and_what_is_put_at_them_are_copied_as_cupy_does():
+    x = strict.put(np.arange(6.0).reshape(2, 3))
+    index = np.array([[1, 0, 1]])
+    assert strict.host(x[index[0]]).tolist() == [[3, 4, 5], [0, 1, 2], [3, 4, 5]]
+    assert strict.host(x.take(index)).tolist() == strict.host(np.take(x, index)).tolist() == [[1, 0, 1]]
+    assert strict.host(np.take_along_axis(x, index, 0)).tolist() == [[3, 1, 5]]
+    x[0] = np.array([7.0, 8.0, 9.0])
+    assert strict.host(x)[0].tolist() == [7, 8, 9]
+    with pytest.raises(strict.HostRead):
+        x[np.array([True, False])]
 
 
 @pytest.mark.parametrize("name", LACKS)

@@ -4656,7 +4656,7 @@ def threshold_backward(grad_output: Tensor, self: Tensor) -> Tensor:
         a_self = self._in
         r = k_threshold_backward(a_grad_output, a_self)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_grad_output, a_self)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -4792,7 +4792,7 @@ def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Any) 
         a_self = self._in
         r = k_leaky_relu_backward(a_grad_output, a_self, negative_slope)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_grad_output, a_self)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6677,7 +6677,7 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
         a_src = src._in
         r = k_copy(a_self, a_src)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_src)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -6813,7 +6813,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
             a_value = value._in
             r = k_fill(a_self, a_value)
             if type(r) is not ndarray:
-                r = p_.as_array(r)
+                r = p_.as_array(r, a_self, a_value)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -8151,7 +8151,7 @@ def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
         a_indices = indices._in
         r = k_pick(a_self, a_indices, dim, keepdim)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_indices)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -8265,7 +8265,7 @@ def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
         a_indices = indices._in
         r = k_pick(a_self, a_indices, dim, keepdim)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_indices)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -9139,7 +9139,7 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
         a_target = target._in
         r = k_nll_loss_raw(a_self, a_target, reduction)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_target)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -9252,7 +9252,7 @@ def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduc
         a_target = target._in
         r = k_nll_loss_raw_backward(a_grad_output, a_target, shape, reduction)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_grad_output, a_target)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -9442,7 +9442,7 @@ def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
         a_target = target._in
         r = k_mse_loss_raw(a_self, a_target, reduction)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_target)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -9599,7 +9599,7 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
             return p_.matmul(self, mat2)
         r = a_self.dot(a_mat2)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_mat2)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -9762,7 +9762,7 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
         a_vec = vec._in
         r = k_mv(a_self, a_vec)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_vec)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -9924,7 +9924,7 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
         a_tensor = tensor._in
         r = k_dot(a_self, a_tensor)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_tensor)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -10086,7 +10086,7 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
         a_mat2 = mat2._in
         r = k_bmm(a_self, a_mat2)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_mat2)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -10262,7 +10262,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
         a_mat2 = mat2._in
         r = k_addmm(a_self, a_mat1, a_mat2)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_mat1, a_mat2)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -12600,7 +12600,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
             a_values = values._in
             r = k_index_put(a_self, indices, a_values, accumulate)
             if type(r) is not ndarray:
-                r = p_.as_array(r)
+                r = p_.as_array(r, a_self, a_values)
             out = new(Tensor)
             out._a = r
             out._storage = out._grad = out._meta = None
@@ -12768,7 +12768,7 @@ def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
         a_index = index._in
         r = k_gather(a_self, dim, a_index)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_index)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None
@@ -12881,7 +12881,7 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
         a_index = index._in
         r = k_gather_backward(a_self, shape, dim, a_index)
         if type(r) is not ndarray:
-            r = p_.as_array(r)
+            r = p_.as_array(r, a_self, a_index)
         out = new(Tensor)
         out._a = r
         out._storage = out._grad = out._meta = None

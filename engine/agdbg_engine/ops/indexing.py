@@ -129,7 +129,8 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = Fal
                 f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
                 f"{list(room)}"
             )
-        return value
+        number = not value.ndim and on_host(value._a) and not on_host(x._a)
+        return value.to(x.device) if number else value
     return x.dtype.type(written(value, x.dtype)).item()
 
 

@@ -152,14 +152,21 @@ def _has_array(tensors: dict[str, Any]) -> bool:
     return any(isinstance(v, np.ndarray) for v in tensors.values())
 
 
-def as_array(value: Any) -> Any:
+def as_array(value: Any, *operands: Any) -> Any:
     """A NumPy scalar, which ufuncs make of 0-d arrays, as an array again; arrays of other libraries as they are.
 
-    :class:`TypeError` for a tensor, which comes of one given for a number: :func:`failed` calls again with the number.
+    :class:`TypeError` for a tensor, which comes of one given for a number: :func:`failed` calls again with the number. And for an
+    array of a device that an op has computed with one of NumPy's among its ``operands``: CuPy takes such as indices, and as what is
+    put at them, and copies them there.
     """
+    if isinstance(value, np.generic):
+        return np.asarray(value)
     if isinstance(value, Tensor):
         raise TypeError("a tensor was given for a number")
-    return np.asarray(value) if isinstance(value, np.generic) else value
+    for operand in operands:
+        if type(operand) is np.ndarray and type(value) is not np.ndarray:
+            raise TypeError("an array on the host among operands on a device")
+    return value
 
 
 def matmul(self: Tensor, other: Any) -> Tensor:
