@@ -226,7 +226,9 @@ class Tensor(
             if events.special:
                 _before_write(grad, "AccumulateGrad")
             grad._a[...] += g
-        grad._bump("AccumulateGrad", None, *caller())
+            storage, (code, lasti) = grad._shared_storage(), caller()
+            storage.wrote("AccumulateGrad", code, lasti)  # in here: no count is lost
+        grad._tell_write(storage, "AccumulateGrad", None, code, lasti)  # out here: an instrument may stop the thread
 
     def _check_still_leaf(self) -> None:
         """Refuse to accumulate into what an op has made its result while a graph that ends in it as a leaf was alive."""
@@ -243,9 +245,10 @@ class Tensor(
         """Add ``g`` to ``grad`` as a recorded op; never ``g`` itself, which others may hold."""
         while self._rg or (self._meta is not None and self._meta.retains_grad):
             old = self._grad
+            version = 0 if old is None else old._version
             new = self._as_grad(g) if old is None else old + g
             with _accumulating:
-                if self._grad is old:  # else another thread was faster
+                if self._grad is old and (old is None or old._version == version):  # else another thread was faster
                     self._grad = new
                     return
 
@@ -281,6 +284,9 @@ class Tensor(
         """Count a write to the memory by ``op``."""
         storage = self._shared_storage()
         storage.wrote(op, code, lasti)
+        self._tell_write(storage, op, node, code, lasti)
+
+    def _tell_write(self, storage: Storage, op: str, node: Node | None, code: Any, lasti: int) -> None:
         if events.sink is not None and not isinstance(storage, InferenceStorage):
             events.sink.version_bumped(self, storage, op, node, code, lasti)
 

@@ -57,6 +57,56 @@ def test_disjoint_graphs_over_one_leaf_lose_no_gradient(switching, size, rounds,
         assert (x.grad._a == 20).all()
 
 
+@pytest.mark.parametrize("recording", [{0, 2}, {0, 1, 2}])
+def test_passes_that_record_and_others_over_one_leaf_lose_no_gradient(switching, recording):
+    one = ag.ones(50, dtype=ag.float64)
+    for _ in range(40):
+        x = ag.zeros(50, dtype=ag.float64, requires_grad=True)
+
+        def work(records, x=x):
+            for _ in range(5):
+                (x * 2).backward(one, create_graph=records)
+
+        together(*(lambda i=i: work(i in recording) for i in range(4)))
+        assert (x.grad._a == 40).all()
+
+
+def test_a_gradient_that_another_thread_writes_to_while_a_pass_records_is_not_lost():
+    x = ag.zeros(2, requires_grad=True)
+    x.grad = ag.ones(2)
+
+    class Slow(ag.Tensor):
+        """A gradient during whose addition another thread adds to what is there."""
+
+        added = False
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            result = super().__torch_function__(func, types, args, kwargs or {})
+            if func is ag.Tensor.add and not cls.added:
+                cls.added = True
+                x._accumulate(np.full(2, 10, np.float32), False)
+            return result
+
+    x._accumulate_recorded(ag.ones(2).as_subclass(Slow))
+    assert Slow.added
+    assert x.grad.tolist() == [12.0, 12.0]
+
+
+def test_no_version_of_a_gradient_is_lost(switching):
+    one = ag.ones(3)
+    for _ in range(40):
+        x = ag.zeros(3, requires_grad=True)
+        x.grad = ag.zeros(3)
+
+        def work(x=x):
+            for _ in range(10):
+                (x * 2).backward(one)
+
+        together(work, work, work, work)
+        assert x.grad._version == 40
+
+
 class Watching(np.ndarray):
     """A gradient that notes whether other threads are kept out while it is used."""
 
