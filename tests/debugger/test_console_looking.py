@@ -70,7 +70,7 @@ def test_node_grads_and_saved(console_stage):
         "  self: float32 [2]  min 1  max 2  mean 1.5  norm 2.236  version 0 saved, 0 now",
         "  other: float32 [2]  min 3  max 5  mean 4  norm 5.831  version 0 saved, 0 now",
     ]
-    assert console.do("saved 1").splitlines() == ["AccumulateGrad, node 1, pending", "Saved tensors: none"]
+    assert console.do("saved 1").splitlines() == ["AccumulateGrad, node 1, waiting", "Saved tensors: none"]
     found = console.value("node 4")
     assert (found["op"], found["state"]) == ("ExpBackward0", "freed")
     edges = next(section for section in found["sections"] if section["name"] == "Next edges")
