@@ -202,6 +202,117 @@ def refused_dual(T):
         return d.tolist()
 
 
+def refused_dual_out(T):
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(T.ones(2), T.ones(2))
+        with pytest.raises(NotImplementedError, match="because it is an out= function"):
+            T.add(T.ones(2), 1, out=d)
+        return d.tolist()
+
+
+def _written_before_backward(T, op, which):
+    x, y = (T.ones(1, 2, requires_grad=True) for _ in range(2))
+    operands = x * 1, y * 1
+    made = op(*operands)
+    with T.no_grad():
+        operands[which].add_(1)
+    try:
+        made.abs().sum().backward()
+    except RuntimeError as error:
+        return "refused" if "modified by an inplace operation" in str(error) else "another error"
+    return [None if v.grad is None else v.grad.flatten().tolist() for v in (x, y)][which]
+
+
+def sizes_only(T):
+    first = T.tensor([0])
+    ops = (
+        (lambda x, y: x.gather(1, first[None]), 0), (lambda x, y: x.masked_select(T.tensor([True, False])), 0),
+        (lambda x, y: x.take(first), 0), (lambda x, y: T.nn.functional.nll_loss(x, first), 0),
+        (lambda x, y: x.index_add(0, first, y), 1), (lambda x, y: x.index_copy(0, first, y), 1),
+        (lambda x, y: x.put(first, y[0, :1]), 1), (lambda x, y: T.complex(x, y).real, 0),
+    )  # fmt: skip
+    return [_written_before_backward(T, *op) for op in ops]
+
+
+def dirty_view(T):
+    class Tripled(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, w, v):
+            v.mul_(3)
+            ctx.mark_dirty(v)
+            return v
+
+        @staticmethod
+        def backward(ctx, g):
+            return T.ones(3) * 2, g * 3
+
+    x, w = T.ones(2, 3, requires_grad=True), T.ones(3, requires_grad=True)
+    y = x * 1
+    Tripled.apply(w, y[0])
+    given = T.autograd.grad(y.sum(), [x, w], allow_unused=True)
+    return [None if v is None else v.tolist() for v in given]
+
+
+def aliased_gradients(T):
+    a, b = (T.ones(2, requires_grad=True) for _ in range(2))
+    first, second = T.autograd.grad(a + b, [a, b], T.ones(2))
+    first.mul_(2)
+    return second.tolist()
+
+
+def version_kept(T):
+    x = T.ones(1)
+    with T.autograd._unsafe_preserve_version_counter(x):
+        x.add_(1)
+    return x._version
+
+
+def resized_views(T):
+    base = T.arange(4.0)
+    tail = base[2:]
+    tail.resize_(6).fill_(9)
+    return base.tolist()
+
+
+def numpy_warnings(T):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        T.log(T.zeros(2) - 1)
+    return len(said)
+
+
+def tanh_through_a_view(T):
+    y = T.ones(2, 3, requires_grad=True) * 1
+    v = y.t()
+    v.tanh_()
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as refused:
+        y.sum().backward()
+    return re.findall(r"is output 0 of (\w+)", str(refused.value))
+
+
+def dirty_view_saved(T):
+    class Fn(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, v):
+            v.mul_(2)
+            ctx.mark_dirty(v)
+            ctx.save_for_backward(v)
+            return v
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0]
+
+    y = T.ones(2, 3, requires_grad=True) * 1
+    Fn.apply(y[0])
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as refused:
+        y.sum().backward()
+    return re.findall(r"is output 0 of (\w+)", str(refused.value))
+
+
 def numpy_overlap(T):
     x = T.arange(1.0, 4.0)
     return x.add_(T.from_numpy(x.numpy())[0]).tolist()
@@ -266,6 +377,19 @@ ROWS = {
     "sequence-numbers": (sequence_numbers, False, True),
     "index-tensors": (index_tensors, RuntimeError, [1.0, 1.0, 0.0, 0.0]),
     "refused-dual": (refused_dual, [2.0, 2.0], [1.0, 1.0]),
+    "refused-dual-out": (refused_dual_out, [2.0, 2.0], [1.0, 1.0]),
+    "sizes-only": (
+        sizes_only,
+        ["refused"] * 8,
+        [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0], [1.0, 0.0], [1.0, 1.0]],
+    ),
+    "dirty-view": (dirty_view, [[[5.0] * 3, [1.0] * 3], None], [[[3.0] * 3, [1.0] * 3], [2.0] * 3]),
+    "aliased-gradients": (aliased_gradients, [2.0, 2.0], [1.0, 1.0]),
+    "version-kept": (version_kept, 0, AttributeError),
+    "resized-views": (resized_views, [0.0, 1.0, 9.0, 9.0], [0.0, 1.0, 2.0, 3.0]),
+    "numpy-warnings": (numpy_warnings, 0, 1),
+    "written-through-a-view": (tanh_through_a_view, ["AsStrided"], ["Tanh"]),
+    "dirty-view-saved": (dirty_view_saved, ["Fn"], ["AsStrided"]),
     "numpy-overlap": (numpy_overlap, [2.0, 4.0, 5.0], RuntimeError),
     "read-first": (
         read_first,

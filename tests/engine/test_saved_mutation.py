@@ -293,3 +293,21 @@ def test_no_cycles_while_the_context_is_open():
 
     allowed(ag, program)
     assert not events.special & events.SAVED_HOOKS
+
+
+@programs
+def the_tensor_that_is_named_of_two(t):
+    seen = []
+    for op in (
+        lambda x, y: x**y, t.maximum, t.minimum, lambda x, y: x.lerp(y, x), lambda x, y: t.addcmul(x, y, x),
+        lambda x, y: t.addcdiv(x, y, x), t.hypot, lambda x, y: t.mv(x, y[0]), lambda x, y: x.t().addmm(y.t(), x @ x.t()),
+        lambda x, y: x * y, lambda x, y: x / y, t.atan2,
+    ):  # fmt: skip
+        first = t.tensor([[0.3, 0.7, 0.2], [0.5, 0.1, 0.9]], requires_grad=True)
+        x, y = first * 1, first.sin()
+        made = op(x, y)
+        with t.no_grad():
+            x.add_(1)
+            y.add_(1)
+        seen.append(error_of(made.sum().backward))
+    return seen

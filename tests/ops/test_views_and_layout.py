@@ -210,7 +210,10 @@ def test_resizing_is_refused(t):
 @BOTH
 def test_bytes_in_another_dtype(t):
     x = t.ones(3, 4)
-    assert values(x.view(t.int32)) == [[1065353216] * 4] * 3
+    assert values(x.view(t.int32)) == values(x.view(dtype=t.int32)) == [[1065353216] * 4] * 3
+    for wrongly in (lambda: x.view(12, dtype=t.int32), lambda: x.view(dtype=3)):
+        with pytest.raises(TypeError):
+            wrongly()
     assert list(x.view(t.float64).shape) == [3, 2] and list(x.view(t.int16).shape) == [3, 8]
     assert not x.requires_grad_().view(t.int32).requires_grad
     x.detach().view(t.int32).zero_()

@@ -92,8 +92,12 @@ def _no_such_shape(shape: Sizes, n: int) -> Exception:
     return shape_error(f"shape '{list(shape)}' is invalid for input of size {n}")
 
 
-def view(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same elements in another shape without copying, or their bytes in another dtype; an error where that is impossible."""
+    if dtype is not None:
+        if shape or size is not None or not isinstance(dtype, np.dtype | type):
+            raise TypeError(f"view(): dtype= takes a dtype and stands alone, got {(*shape, dtype)}")
+        shape = (dtype,)
     try:
         wanted = sizes("view", shape if size is None else (size,))
     except TypeError:

@@ -137,7 +137,27 @@ def unpacked(node: Node, slot: str, storage: Storage | Packed, as_it_is: bool = 
         detached.check(node, found)
     if storage.version == expected:  # as numbers: a tensor on that memory was detached, but it is not this one
         return _output(node, found, storage) if node.outputs_saved[node.slots.index(slot)] else found
+    if not (as_it_is or node.user_code):
+        slot, storage = _named(node, slot, storage)
     raise errors.inplace_modified(node, slot, storage, as_it_is)
+
+
+def _named(node: Node, slot: str, storage: Storage) -> tuple[str, Storage]:
+    """Which modified tensor of ``node`` PyTorch names, though that in ``slot`` is one, and its memory.
+
+    It unpacks all that a node has saved in the order of their names, the results last, before it computes the first gradient.
+    """
+    outputs = dict(zip(node.slots, node.outputs_saved, strict=True))
+    for name in sorted(node.slots, key=lambda name: (outputs[name], name)):
+        value = getattr(node, "s_" + name)
+        if name == slot:
+            break
+        if value is None or isinstance(value, Freed | Packed):
+            continue
+        found = _storage_of(node, name)
+        if found is not None and found.version != getattr(node, "v_" + name):
+            return name, found
+    return slot, storage
 
 
 def _output(node: Node, buffer: Any, storage: Storage | None) -> Tensor:
