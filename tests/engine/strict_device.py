@@ -224,6 +224,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     def __setitem__(self, key, value):
         if len(_masks(key)) > 1:
             _refuse(Missing, "an index of several masks")
+        if _masks(key):
+            _read("a mask at which values are put")
         _at_home(self)._host[_key(key)] = _sent(value)
 
     def take(self, indices, axis=None, out=None):

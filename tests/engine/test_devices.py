@@ -426,6 +426,28 @@ def test_a_number_of_the_cpu_as_an_index_is_read_there():
     assert strict.copies == []
 
 
+MASKED = {
+    "a number": lambda x: x.__setitem__(x > 1, 9.0), "a tensor": lambda x: x.__setitem__(x > 1, ag.tensor(9.0, device=x.device)),
+    "of the CPU": lambda x: x.__setitem__(x > 1, ag.tensor(9.0)), "of rows": lambda x: x.__setitem__(x[:, 0] > 1, 9.0),
+    "of columns": lambda x: x.__setitem__((slice(None), x[0] > 1), 9.0), "of none": lambda x: x.__setitem__(x > 99, 9.0),
+    "of both": lambda x: x.unsqueeze(0).__setitem__((slice(None), x > 1), 9.0), "put": lambda x: x.index_put_((x > 1,), x.detach()[0, 0].clone()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_one_value_goes_to_where_a_mask_says_without_a_read(name):
+    strict.refusals.clear()
+    found = []
+    for place in ("cpu", "strict"):
+        leaf = ag.arange(6.0).reshape(2, 3).to(place).requires_grad_()
+        x = leaf * 1
+        MASKED[name](x)
+        x.sum().backward()
+        found.append([t.tolist() if place == "cpu" else content(t) for t in (x.detach(), leaf.grad)])
+    assert found[0] == found[1]
+    assert strict.refusals == []
+
+
 def test_numbers_on_a_device_in_a_list():
     with strict.allowed_host_reads():
         assert ag.tensor([on_strict(1.0)[0], 2.0]).tolist() == [1.0, 2.0]

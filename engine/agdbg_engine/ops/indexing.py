@@ -24,6 +24,7 @@ from . import _generated as g
 from .elementwise import copy, fill
 from .explain import expand_error, shape_error
 from .inplace import inplace
+from .kernels_shape import one_mask
 from .shape import one_dim
 
 
@@ -118,6 +119,8 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = Fal
         if value.dtype != x.dtype and not accumulate and _fills(key, value):
             raise_if(check_fits(value._a.item(), x.dtype))
             return value.reshape(()).to(x.dtype)
+        if not on_host(x._a) and value.dtype == x.dtype and one_mask(x._a, key, value._a) is not None:
+            return value.to(x.device) if on_host(value._a) else value  # without asking how much the mask picks
         room = x._a[key].shape
         if value.dtype != x.dtype:
             raise RuntimeError(

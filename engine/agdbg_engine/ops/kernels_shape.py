@@ -264,9 +264,22 @@ def index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) -> An
     out = x.copy()
     if accumulate:
         _add_at(out, tuple(indices), values)
+    elif type(out) is not np.ndarray and (mask := one_mask(x, indices, values)) is not None:
+        array_module(out).copyto(
+            out, values, where=mask
+        )  # CuPy's assignment by a mask reads on the host how much it picks
     else:
         out[indices] = values
     return out
+
+
+def one_mask(x: Any, indices: Any, values: Any) -> Any:
+    """The mask that is all there is to ``indices`` but slices, as it broadcasts to ``x``, where one of ``values`` is for all."""
+    masks = [(dim, k) for dim, k in enumerate(indices) if not isinstance(k, _slice)]
+    if getattr(values, "ndim", 0) or len(masks) != 1 or masks[0][1].dtype.kind != "b":
+        return None
+    dim, mask = masks[0]
+    return mask.reshape(*mask.shape, *(1,) * (x.ndim - dim - mask.ndim))
 
 
 def gather(x: Any, dim: int, index: Any) -> Any:

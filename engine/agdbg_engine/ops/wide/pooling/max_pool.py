@@ -112,7 +112,7 @@ def _maxima(x: Any, windows: Windows) -> tuple[Any, Any]:
         if x.dtype.kind == "f":
             better |= value != value
         np.copyto(best, value, where=better)
-        which[better] = number
+        np.copyto(which, number, where=better)
     count = math.prod(windows.counts)
     xp = array_module(x)
     found = xp.asarray(windows.flat)[which.reshape(math.prod(best.shape[:-k]), count), xp.arange(count)]

@@ -62,7 +62,7 @@ def _gathered(x: Any, axes: _Axes) -> Any:
     for flat, inside, taken in _combinations(axes, tuple(size)):
         value = pixels.take((first + flat.reshape(n, math.prod(flat.shape[1:]))).reshape(-1), 0)
         if inside is not None:
-            value[~inside.reshape(-1)] = 0
+            np.copyto(value, 0, where=~inside.reshape(-1, 1))
         yield value, taken
 
 
