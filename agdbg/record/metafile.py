@@ -10,6 +10,8 @@ from pathlib import Path
 from agdbg.record.errors import TraceError
 from agdbg.record.format import FORMAT_NAME, META_FILE, RECORDS_FILE, STRINGS_FILE, VERSION
 
+_dumps = json.dumps  # the program may replace it
+
 ROOM = 600
 """Spaces at the end of ``meta.json``: so much more can be said in place when the disk is full."""
 
@@ -81,7 +83,7 @@ def rewrite_meta(directory: Path, content: dict[str, object]) -> None:
 
 def _encoded(content: dict[str, object]) -> bytes:
     full = {"format": FORMAT_NAME, "version": VERSION, "pid": os.getpid(), "parent": None, **content}
-    return json.dumps(full, indent=1, default=str).encode()
+    return _dumps(full, indent=1, default=str).encode()
 
 
 def read_meta(directory: Path) -> tuple[dict[str, object], list[str]]:

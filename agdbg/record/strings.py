@@ -15,6 +15,8 @@ from typing import TypeVar
 
 from agdbg.sources import instruction_at, line_of
 
+_dumps = json.dumps  # the program may replace it
+
 Line = dict[str, object]
 Position = tuple[int | None, int | None, int | None, int | None]
 K = TypeVar("K")
@@ -86,7 +88,7 @@ class StringTable:
         """How many strings are waiting, and their lines."""
         count = len(self.waiting)
         lines = [{"id": number, **describe()} for number, describe in self.waiting[:count]]
-        return count, "".join(json.dumps(line) + "\n" for line in lines).encode()
+        return count, "".join(_dumps(line) + "\n" for line in lines).encode()
 
     def _resolve(self, code: CodeType, lasti: int) -> Line:
         """Find the source of one instruction: ``lasti`` is a byte offset, an instruction is two bytes."""
