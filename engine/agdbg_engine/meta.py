@@ -26,6 +26,7 @@ class AutogradMeta:
 
     __slots__ = (
         "accumulator",
+        "additions",
         "backward_hooks",
         "grad_dtype",
         "name",
@@ -38,6 +39,8 @@ class AutogradMeta:
 
     accumulator: weakref.ref[AccumulateGrad] | None
     """Weak, as in PyTorch: the graph keeps the AccumulateGrad alive, the leaf does not."""
+    additions: int
+    """How many times a pass has added to the ``grad`` in place: see ``Tensor._accumulate_recorded``."""
     grad_dtype: Any
     """What gradients of this leaf are cast to: a dtype, ``None`` for any, :data:`SAME` for that of the leaf."""
     view: ViewMeta | None
@@ -55,6 +58,7 @@ class AutogradMeta:
 
     def __init__(self) -> None:
         self.accumulator = None
+        self.additions = 0
         self.grad_dtype: Any = SAME
         self.view = None
         self.retains_grad = False

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+import threading
 from types import CodeType
 
 from .current import current
 from .grad_mode import mode
+from .locks import after_fork, renewed
+
+_counting = threading.RLock()
+"""Held while a write is counted: two that are counted as one could hide the later of them from what was saved in between.
+
+Re-entrant, since a signal handler may write in the thread that holds it. No user code is called with it."""
+
+
+def _renew_lock() -> None:
+    """In a forked child: the thread that held the lock may not be here."""
+    global _counting
+    _counting = renewed(_counting)
+
+
+after_fork(_renew_lock)
+
+
+def counting() -> threading.RLock:
+    """The lock around counts of writes."""
+    return _counting
 
 
 class Storage:
@@ -33,11 +54,12 @@ class Storage:
 
     def wrote(self, op: str, code: CodeType, lasti: int) -> None:
         """Count a write by ``op`` from the given site."""
-        self.version += 1
-        writers = self.writers = self.writers or []
-        writers.append((self.version, op, code, lasti))
-        if len(writers) > REMEMBERED_WRITES:
-            del writers[: -REMEMBERED_WRITES // 2]
+        with _counting:
+            self.version += 1
+            writers = self.writers = self.writers or []
+            writers.append((self.version, op, code, lasti))
+            if len(writers) > REMEMBERED_WRITES:
+                del writers[: -REMEMBERED_WRITES // 2]
 
 
 REMEMBERED_WRITES = 64
@@ -91,4 +113,5 @@ class TwinStorage(InferenceStorage):
 
     def wrote(self, op: str, code: CodeType, lasti: int) -> None:
         """Count."""
-        self.writes += 1
+        with _counting:
+            self.writes += 1

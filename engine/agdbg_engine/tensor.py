@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from .factories import Factories
 from .grad_mode import mode
 from .grad_slot import GradSlot
 from .hooks.tensor import TensorHooks
+from .locks import after_fork, renewed
 from .meta import AutogradMeta
 from .node import Node, edge
 from .numpy_interop import NumpyInterop
@@ -27,7 +27,7 @@ from .pinned import pin
 from .saved.detached import mark as mark_detached
 from .sharing import Kinds
 from .sites import caller
-from .storage import InferenceStorage, Storage, TwinStorage
+from .storage import InferenceStorage, Storage, TwinStorage, counting
 from .subclass import Subclassing, parameter_of
 
 if TYPE_CHECKING:
@@ -44,14 +44,10 @@ Re-entrant, since a signal handler may run backward in the thread that holds it.
 def _renew_lock() -> None:
     """In a forked child: the thread that held the lock may not be here."""
     global _accumulating
-    if _accumulating.acquire(blocking=False):
-        _accumulating.release()
-    else:
-        _accumulating = threading.RLock()
+    _accumulating = renewed(_accumulating)
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+after_fork(_renew_lock)
 
 MAYBE = 2
 """``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""
@@ -226,8 +222,9 @@ class Tensor(
             if events.special:
                 _before_write(grad, "AccumulateGrad")
             grad._a[...] += g
-            storage, (code, lasti) = grad._shared_storage(), caller()
+            storage, (code, lasti) = grad._storage or grad._new_storage(), caller()
             storage.wrote("AccumulateGrad", code, lasti)  # in here: no count is lost
+            self._meta.additions += 1  # type: ignore[union-attr]  # a leaf in use has one
         grad._tell_write(storage, "AccumulateGrad", None, code, lasti)  # out here: an instrument may stop the thread
 
     def _check_still_leaf(self) -> None:
@@ -244,13 +241,18 @@ class Tensor(
     def _accumulate_recorded(self, g: Tensor) -> None:
         """Add ``g`` to ``grad`` as a recorded op; never ``g`` itself, which others may hold."""
         while self._rg or (self._meta is not None and self._meta.retains_grad):
-            old = self._grad
-            version = 0 if old is None else old._version
-            new = self._as_grad(g) if old is None else old + g
+            additions, old = self._additions(), self._grad
+            new = (
+                self._as_grad(g) if old is None else old + g
+            )  # an op: user code may run in it, which may wait for threads
             with _accumulating:
-                if self._grad is old and (old is None or old._version == version):  # else another thread was faster
+                if self._grad is old and self._additions() == additions:  # else another thread was faster
                     self._grad = new
                     return
+
+    def _additions(self) -> int:
+        """How many times a pass has added to ``grad`` in place."""
+        return 0 if self._meta is None else self._meta.additions
 
     def _accumulate_dual(self, g: Tensor) -> None:
         """Add ``g`` to ``grad`` with its tangents; a first gradient is kept without them, as in PyTorch."""
@@ -259,6 +261,7 @@ class Tensor(
                 self._accumulate(g._a, owned=False)
             elif self._rg:
                 self._grad.add_(g)
+                self._meta.additions += 1  # type: ignore[union-attr]  # as above
 
     def _as_grad(self, g: Tensor) -> Tensor:
         """``g`` as a recorded op of its own, laid out like this tensor (which may have changed its shape in place since)."""
@@ -271,13 +274,18 @@ class Tensor(
 
     def _shared_storage(self) -> Storage:
         """The storage object, made at first need; the producing node is told if it saved its result."""
-        storage = self._storage
-        if storage is None:
+        return self._storage or self._new_storage()
+
+    def _new_storage(self) -> Storage:
+        with counting():  # one object whichever threads want it
+            storage = self._storage
+            if storage is not None:
+                return storage
             storage = self._storage = Storage()
             if self._fn is not None:
                 self._fn.output_storage(storage)
-                if events.sink is not None and not self._nr:
-                    events.sink.storage_made(storage, self._fn)
+        if self._fn is not None and events.sink is not None and not self._nr:
+            events.sink.storage_made(storage, self._fn)
         return storage
 
     def _bump(self, op: str, node: Node | None, code: Any, lasti: int) -> None:

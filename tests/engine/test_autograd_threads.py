@@ -9,6 +9,8 @@ from agdbg_tests_together import together
 
 import agdbg_engine as ag
 from agdbg_engine import backward as engine
+from agdbg_engine import events
+from agdbg_engine.storage import Storage, counting
 from agdbg_engine.tensor import _accumulating
 
 
@@ -105,6 +107,113 @@ def test_no_version_of_a_gradient_is_lost(switching):
 
         together(work, work, work, work)
         assert x.grad._version == 40
+
+
+ADDING = {
+    "in place": lambda x: (x * 10).sum().backward(),
+    "recorded": lambda x: (x * 10).sum().backward(create_graph=True),
+    "with tangents": lambda x: x._accumulate_dual(ag.full((2,), 10.0)),
+    "in place twice": lambda x: [(x * 5).sum().backward() for _ in range(2)],
+}
+
+
+@pytest.mark.parametrize("other", ADDING.values(), ids=ADDING)
+@pytest.mark.parametrize("before", [None, 100.0], ids=["first", "later"])
+def test_a_recorded_sum_is_made_again_when_another_thread_was_faster(monkeypatch, other, before):
+    x = ag.ones(2, requires_grad=True)
+    x.grad = None if before is None else ag.full((2,), before)
+    name = "clone" if before is None else "__add__"
+    op, interrupted = getattr(ag.Tensor, name), []
+
+    def interleaved(*args):
+        out = op(*args)
+        if not interrupted:
+            interrupted.append(True)
+            together(lambda: other(x))  # it would never end if the lock was held here
+        return out
+
+    loss = (x**2).sum()
+    monkeypatch.setattr(ag.Tensor, name, interleaved)
+    loss.backward(create_graph=True)
+    assert interrupted
+    assert x.grad.tolist() == [12.0 + (before or 0)] * 2
+    assert x.grad.grad_fn is not None
+
+
+class WatchedStorage(Storage):
+    """A storage that notes for every use of its version whether other threads are kept out."""
+
+    __slots__ = ("held", "seen")
+
+    def __init__(self, held):
+        self.held, self.seen = held, []
+        super().__init__()
+
+    @property
+    def version(self):
+        self.seen.append(self.held())
+        return 0
+
+    @version.setter
+    def version(self, value):
+        self.seen.append(self.held())
+
+
+def watched(t, held):
+    """Let ``t`` have a storage that watches; its list."""
+    t._storage = WatchedStorage(held)
+    t._storage.seen.clear()
+    return t._storage.seen
+
+
+def test_other_threads_are_kept_out_while_a_write_is_counted():
+    x = ag.zeros(2)
+    seen = watched(x, lambda: counting()._is_owned())
+    x.add_(1)
+    assert seen and all(seen)
+    assert not counting()._is_owned()
+
+
+def test_an_addition_to_a_gradient_is_counted_before_the_next():
+    x, told = ag.zeros(2, requires_grad=True), []
+    x.grad = ag.zeros(2)
+    seen = watched(x.grad, lambda: _accumulating._is_owned())
+
+    class Sink(events.Sink):
+        def version_bumped(self, *args):
+            told.append(_accumulating._is_owned())
+
+    events.install(Sink())
+    try:
+        x._accumulate(np.ones(2, np.float32), False)
+    finally:
+        events.remove()
+    assert seen and all(seen)
+    assert told == [False]  # who is told may wait for other threads
+
+
+def test_no_version_of_what_ops_write_to_is_lost(switching):
+    for _ in range(20):
+        x = ag.ones(4)
+
+        def work(x=x):
+            for _ in range(20):
+                x.add_(1)
+
+        together(work, work, work)
+        assert x._version == 60
+
+
+def test_threads_that_want_the_storage_of_one_tensor_get_the_same(monkeypatch):
+    x, others = ag.ones(2), []
+
+    def interleaved():
+        monkeypatch.undo()
+        together(lambda: others.append(x._shared_storage()))
+        return counting()
+
+    monkeypatch.setattr(sys.modules[ag.Tensor.__module__], "counting", interleaved)
+    assert [x._shared_storage()] == others
 
 
 class Watching(np.ndarray):

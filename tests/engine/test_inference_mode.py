@@ -348,6 +348,16 @@ def test_the_sink_hears_of_the_mode_and_of_no_version():
     assert heard == [False, True]
 
 
+def test_a_pass_that_records_adds_to_a_gradient_made_in_inference_mode():
+    with ag.inference_mode():
+        g = ag.ones(2)
+    x = ag.ones(2, requires_grad=True)
+    x.grad = g
+    (x**2).sum().backward(create_graph=True)
+    assert x.grad.tolist() == [3.0, 3.0]
+    assert x.grad.grad_fn.name() == "AddBackward0"
+
+
 def test_no_warning_is_left_over():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
