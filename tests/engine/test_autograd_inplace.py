@@ -1,7 +1,7 @@
 """In-place ops, and writes through views: PyTorch and the engine do the same."""
 
 import pytest
-from agdbg_tests_differential import Programs, error_of, graph_of, leaf, same, versions
+from agdbg_tests_differential import Programs, error_of, graph_of, leaf, logged_warnings, same, versions
 
 pytest.importorskip("torch")
 programs = Programs()
@@ -404,6 +404,45 @@ def two_views_are_added_to_in_turn(t):
     names = graph_of(y)
     (y * y).sum().backward()
     return [names, y, x.grad]
+
+
+@programs
+def where_an_index_picks_nothing(t):
+    """``False`` alone is no write at all, whatever is assigned; every other index that picks nothing is one."""
+    keys = [
+        False,
+        slice(5, 2),
+        (slice(5, 2), 0),
+        [],
+        [False, False, False],
+        t.zeros(3, dtype=t.bool),
+        t.zeros(0, dtype=t.int64),
+    ]
+    results = []
+    for key in [*keys, t.tensor(False), (False,), (0, False), (None, slice(0, 0)), (..., slice(4, 4))]:
+        x, v = t.ones(3, 4, requires_grad=True), leaf(t, 2.0)
+        for y in (x * 1, t.zeros(3, 4)):
+            y[key] = v
+            if y.requires_grad:
+                y.sum().backward()
+            results.append([y, y._version, graph_of(y), x.grad, v.grad])
+        results.append(error_of(x.__setitem__, key, v))
+        results.append(error_of(t.zeros(3, 4).__setitem__, key, 1j))
+        results.append(error_of(t.zeros(3, 4).__setitem__, key, t.ones(7, 9, dtype=t.float64)))
+        results.append(error_of(t.zeros(3, 4).__setitem__, key, "a"))
+    return results
+
+
+@programs
+def a_complex_number_of_which_the_real_part_is_written(t):
+    x, v = leaf(t, 1.0, 2.0), t.tensor(3 + 2j, requires_grad=True)
+    y = x * 1
+    with logged_warnings():  # each says that the imaginary part is lost, not at the same place
+        y[:] = v
+        (y * y).sum().backward()
+        z, nothing = t.zeros(3, dtype=t.int64).fill_(v.detach()), t.zeros(3)
+        nothing[slice(5, 2)] = v.detach()
+    return [y, x.grad, v.grad, z, nothing, error_of(nothing.fill_, 3 + 2j)]
 
 
 @pytest.mark.parametrize("program", programs)

@@ -3,6 +3,8 @@
 import pytest
 from agdbg_tests_differential import Programs, error_of, essence, leaf, same, unnamed
 
+import agdbg_engine as ag
+
 pytest.importorskip("torch")
 programs = Programs()
 
@@ -49,6 +51,24 @@ def written(ctx, x, *others):
     return x
 
 
+def written_and_seen(*what):
+    """A forward that writes to its second input and returns that, views of it and others, as ``what`` says."""
+    made = {
+        "written": lambda y: y,
+        "view": lambda y: y[:1],
+        "all": lambda y: y.view(2),
+        "number": lambda y: 7,
+    }
+
+    def forward(ctx, x, y):
+        if "written" in what:
+            y.mul_(2)
+            ctx.mark_dirty(y)
+        return tuple(made[name](y) for name in what)
+
+    return forward
+
+
 def with_none(ctx, x, y):
     ctx.set_materialize_grads(False)
     return x * y
@@ -88,6 +108,18 @@ CALLS = {
     "written, tangent not": (written, lambda ctx, a: a * 2, None),
     "written, another returned": (written, lambda ctx, a: a.mul_(2) * 1, None),
     "written without a tangent": (written, lambda ctx, a, b: b * 2, [1]),
+    "a view without a tangent, then what was written": (
+        written_and_seen("view", "written"),
+        lambda ctx, a, b: (a[:1], a * 3),
+        [0],
+    ),
+    "two views without a tangent": (written_and_seen("all", "view"), lambda ctx, a, b: (a.view(2), b[:1]), [0]),
+    "a view of what got its tangent": (
+        written_and_seen("written", "view"),
+        lambda ctx, a, b: ((t := a * 3), t[:1]),
+        [0],
+    ),
+    "no view of what got its tangent": (written_and_seen("written", "view"), lambda ctx, a, b: (a * 3, a[:1] * 3), [0]),
     "no tangents at all": (lambda ctx, x: x * 2, lambda ctx, a: a, []),
 }
 
@@ -101,6 +133,30 @@ def test_jvp(name):
         return tangents(t, forward, jvp, *xs[: jvp.__code__.co_argcount - 1], only=only)
 
     same(program)
+
+
+NO_TANGENT = "Expected both tensor and its forward grad to be floating point or complex"
+TWICE = "Cannot set a value of a forward grad if it already exists. Inplace operations should modify it inplace."
+MISSING = {  # PyTorch's text has an internal assertion in front
+    "of what was written": (("written",), lambda ctx, a, b: None, NO_TANGENT),
+    "of the first that was written": (("number", "written", "view"), lambda ctx, a, b: (None, None, None), NO_TANGENT),
+    "of a view": (("view",), lambda ctx, a, b: None, NO_TANGENT),
+    "another for the same": (("written", "written"), lambda ctx, a, b: (a * 3, a * 4), TWICE),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_tangent_that_is_missing_or_there_twice(name):
+    what, jvp, message = MISSING[name]
+
+    def program(t):
+        text = error_of(tangents, t, written_and_seen(*what), jvp, numbers(t, 1.0, 2.0), numbers(t, 2.0, 3.0), only=[0])
+        assert message in str(text)
+
+    import torch
+
+    for t in (torch, ag):
+        program(t)
 
 
 @programs

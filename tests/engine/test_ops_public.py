@@ -173,6 +173,9 @@ PROGRAMS = {
     "x[mask] = number": (lambda t, x: assign(x * 1, t.tensor([True, False]), 2.0), A),
     "x[mask] = y": (lambda t, x, y: assign(x * 1, t.tensor([False, True]), y), A, V),
     "x[:, list] = y": (lambda t, x, y: assign(x * 1, (slice(None), [2, 0]), y[:2]), A, V),
+    "x[slice of nothing] = y": (lambda t, x, y: assign(x * 1, slice(5, 2), y), A, V),
+    "x[mask of nothing] = y": (lambda t, x, y: assign(x * 1, t.tensor([False, False]), y), A, V),
+    "x[False,] = y": (lambda t, x, y: assign(x * 1, (False,), y), A, V),
     "x[0][1:] = y": (lambda t, x, y: assign_view(x * 1, y), A, V),
     "index_put_": (lambda t, x, y: (x * 1).index_put_((t.tensor([1]),), y), A, V),
     # dtypes

@@ -23,6 +23,7 @@ _NOT_AS_IS = (
     "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is modifying an input inplace, "
     "then the jvp function must modify the gradient inplace and return it as-is."
 )
+_TWICE = "Cannot set a value of a forward grad if it already exists. Inplace operations should modify it inplace."
 _NO_VIEW = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
 _OTHER_BASE = "A custom Function is returning a view but the jvp is not returning a view of the same base as the given grad input."
 _OTHER_VIEW = "A custom Function is returning a view but the jvp is not returning a view of the given grad input."
@@ -44,6 +45,7 @@ class Forward:
     def propagate(self, raw: tuple[Any, ...], made: tuple[Any, ...]) -> None:
         """Give the outputs ``made`` of what ``forward`` returned their tangents, at every level at which an input has one."""
         for level in levels_of(self.tensors):
+            through: set[int] = set()
             given = {id(t): tangent_of(t, level) for t in self.tensors}
             versions = {key: t._version for key, t in given.items() if t is not None}
             with below(level):
@@ -53,10 +55,12 @@ class Forward:
                         continue
                     if id(was) in self.fixed or not is_differentiable(out.dtype):
                         _check_none(i, tangent)
+                    elif id(_base(out)) in through:
+                        pass
                     elif id(was) in self.dirty:
                         _written(out, level, tangent, given.get(id(was)), versions.get(id(was)))
                     else:
-                        self._made(out, level, tangent, given)
+                        self._made(out, level, tangent, through)
 
     def _found(self, given: dict[int, Tensor | None], count: int) -> tuple[Any, ...]:
         """What ``jvp`` returned, counted and typed."""
@@ -82,17 +86,21 @@ class Forward:
             return zeros_like((x.shape, x.dtype, x.device))
         return tangent
 
-    def _made(self, out: Tensor, level: int, tangent: Any, given: dict[int, Tensor | None]) -> None:
-        """Let ``tangent`` be that of ``out``, which is new or a view."""
-        if tangent is None:
-            raise _error("Expected both tensor and its forward grad to be floating point or complex")
+    def _made(self, out: Tensor, level: int, tangent: Any, through: set[int]) -> None:
+        """Let ``tangent`` be that of ``out``, which is new or a view.
+
+        ``through``: the bases that have got a tangent through a view. Whatever else is returned of them shows that one, as in
+        PyTorch, which does not look at what ``jvp`` has for it.
+        """
+        _check_there(tangent)
         source = next((t for t in self.tensors if _base(t) is _base(out)), None) if out._is_view() else None
         if source is None:
             set_tangent(out, level, tangent)
             return
-        before = given[id(source)]
+        before = tangent_of(source, level)  # it may have got one just now, as an output that was written
         if before is None:  # as if the view was written
             set_through_view(out, level, tangent)
+            through.add(id(_base(out)))
             return
         if not tangent._is_view():
             raise _error(_NO_VIEW)
@@ -104,7 +112,12 @@ class Forward:
 def _written(out: Tensor, level: int, tangent: Any, before: Tensor | None, version: int | None) -> None:
     """The tangent of an input that was written must have been written too."""
     if before is None:
-        set_through_view(out, level, tangent)
+        _check_there(tangent)
+        now = tangent_of(out, level)
+        if now is None:
+            set_through_view(out, level, tangent)
+        elif now is not tangent:
+            raise _error(_TWICE)
         return
     if tangent is None or tangent._version == version:
         raise _error(_NOT_IN_PLACE)
@@ -112,6 +125,11 @@ def _written(out: Tensor, level: int, tangent: Any, before: Tensor | None, versi
         raise _error(_NOT_AS_IS)
     check_tangent(out, level, tangent)
     forward_grad(out).set(level, tangent)
+
+
+def _check_there(tangent: Any) -> None:
+    if tangent is None:
+        raise _error("Expected both tensor and its forward grad to be floating point or complex")
 
 
 def _check_none(i: int, tangent: Any) -> None:

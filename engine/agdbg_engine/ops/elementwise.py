@@ -178,7 +178,7 @@ def fitting(op: str, x: Tensor, value: Any) -> Any:
     """``value`` in the dtype of ``x``, which it takes on."""
     if isinstance(value, Tensor):
         if value.ndim == 0:
-            if value._a.dtype.kind == "c" != x._a.dtype.kind:
+            if value._a.dtype.kind == "c" != x._a.dtype.kind and op != "fill_":  # which takes the real part
                 written(value._a.item(), x._a.dtype)
             return value.to(x.dtype)
         dims = value.ndim

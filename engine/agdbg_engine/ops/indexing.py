@@ -54,6 +54,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return overrides.dispatch(setitem, asked, (self, key, value), {})
     if not isinstance(value, Tensor | int | float | complex | np.generic):
         raise TypeError(f"can't assign a {_type_name(value)} to a torch.{scalar_type(self.dtype)}Tensor")
+    if key is False:  # what is not one element of the tensor: PyTorch does not even look at the sizes
+        _as_tensor(value, self)
+        return None
     target, arrays = _basic(self, _items(key))
     if not arrays and events.special & events.TRANSFORM:
         check_write(target, "copy_", ())
@@ -122,15 +125,15 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = Fal
         if not on_host(x._a) and value.dtype == x.dtype and one_mask(x._a, key, value._a) is not None:
             return value.to(x.device) if on_host(value._a) else value  # without asking how much the mask picks
         room = x._a[key].shape
-        if value.dtype != x.dtype:
-            raise RuntimeError(
-                "Index put requires the source and destination dtypes match, got "
-                f"{scalar_type(x.dtype)} for the destination and {scalar_type(value.dtype)} for the source."
-            )
         if expand_error(value.dtype, value.shape, room) is not None:
             raise shape_error(
                 f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
                 f"{list(room)}"
+            )
+        if value.dtype != x.dtype:
+            raise RuntimeError(
+                "Index put requires the source and destination dtypes match, got "
+                f"{scalar_type(x.dtype)} for the destination and {scalar_type(value.dtype)} for the source."
             )
         number = not value.ndim and on_host(value._a) and not on_host(x._a)
         return value.to(x.device) if number else value
