@@ -268,6 +268,7 @@ class CopySlices(NodeN):
             part = region.inside(whole)
             if part is not None:
                 whole[...] = g
+                # a copy: the inner node may pass it on as it is, to somebody who writes to it
                 inner = self.inner.grads([part.copy()] if self.inner.multi else part.copy())
                 if self.next[0] is None:
                     return (None, *_without(inner, self.at))

@@ -407,8 +407,21 @@ def two_views_are_added_to_in_turn(t):
 
 
 @programs
-def where_an_index_picks_nothing(t):
-    """``False`` alone is no write at all, whatever is assigned; every other index that picks nothing is one."""
+def the_gradient_of_what_was_written_is_no_part_of_that_of_the_base(t):
+    """It may be written to, by a hook or by whoever asked for it, and the other one does not change."""
+    x, u = leaf(t, 1.0, 2.0, 3.0), leaf(t, 5.0, 6.0)
+    y = x.clone()
+    y[1:].add_(u)
+    gx, gu = t.autograd.grad((y * 3).sum(), [x, u], retain_graph=True)
+    gu.mul_(10)
+    u.register_hook(lambda g: g.mul_(100))
+    (y * 3).sum().backward()
+    return [gx, gu, x.grad, u.grad]
+
+
+@programs
+def where_an_index_picks_nothing_or_all(t):
+    """``False`` alone is no write at all, whatever is assigned; every other index is one, also where it picks nothing."""
     keys = [
         False,
         slice(5, 2),
@@ -419,7 +432,7 @@ def where_an_index_picks_nothing(t):
         t.zeros(0, dtype=t.int64),
     ]
     results = []
-    for key in [*keys, t.tensor(False), (False,), (0, False), (None, slice(0, 0)), (..., slice(4, 4))]:
+    for key in [*keys, True, t.tensor(False), (False,), (0, False), (None, slice(0, 0)), (..., slice(4, 4))]:
         x, v = t.ones(3, 4, requires_grad=True), leaf(t, 2.0)
         for y in (x * 1, t.zeros(3, 4)):
             y[key] = v
@@ -429,8 +442,10 @@ def where_an_index_picks_nothing(t):
         results.append(error_of(x.__setitem__, key, v))
         results.append(error_of(t.zeros(3, 4).__setitem__, key, 1j))
         results.append(error_of(t.zeros(3, 4).__setitem__, key, t.ones(7, 9, dtype=t.float64)))
+        results.append(error_of(t.zeros(3, 4).__setitem__, key, t.tensor(2)))
         results.append(error_of(t.zeros(3, 4).__setitem__, key, "a"))
-    return results
+    apart = (t.tensor([0, 1]), t.tensor([0, 1, 2]))
+    return [*results, *(error_of(t.zeros(3, 4).__setitem__, k, leaf(t, 2.0)) for k in (apart, (False, apart[0])))]
 
 
 @programs

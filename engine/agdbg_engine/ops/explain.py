@@ -49,7 +49,7 @@ def _explained(op: str, error: Exception, **tensors: Any) -> Exception:
         name, t = next((n, t) for n, t in tensors.items() if not isinstance(t, Tensor))
         return not_a_tensor(op, name, t)
     arrays = [t._a for t in tensors.values() if isinstance(t, Tensor)]
-    return _devices(arrays) or _dtypes(op, arrays, error) or _shapes(op, arrays, error) or _indices(error) or error
+    return _devices(arrays) or _dtypes(op, arrays, error) or _shapes(op, arrays, error) or index_error(error) or error
 
 
 def _any_tensor(tensors: dict[str, Any]) -> bool:
@@ -142,7 +142,8 @@ def _shapes(op: str, arrays: list[Any], error: Exception) -> Exception | None:
     return None
 
 
-def _indices(error: Exception) -> Exception | None:
+def index_error(error: Exception) -> Exception | None:
+    """What NumPy says about indices, in PyTorch's words; ``None`` where it is about something else."""
     text = str(error)
     if not isinstance(error, IndexError):
         return None

@@ -22,7 +22,7 @@ from ..sites import user_stacklevel
 from ..tensor import Tensor, check_inplace, wrap
 from . import _generated as g
 from .elementwise import copy, fill
-from .explain import expand_error, shape_error
+from .explain import expand_error, index_error, shape_error
 from .inplace import inplace
 from .kernels_shape import one_mask
 from .shape import one_dim
@@ -57,7 +57,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if key is False:  # what is not one element of the tensor: PyTorch does not even look at the sizes
         _as_tensor(value, self)
         return None
-    target, arrays = _basic(self, _items(key))
+    target, arrays = (g.unsqueeze(self, 0), {}) if key is True else _basic(self, _items(key))
     if not arrays and events.special & events.TRANSFORM:
         check_write(target, "copy_", ())
     if arrays:
@@ -104,7 +104,7 @@ def _by_index_tensor(error: IndexError, key: tuple[Any, ...]) -> Exception:
     """``error`` of indexing with ``key``: where an index is out of bounds, PyTorch counts the index tensors, not the dimensions."""
     found = re.fullmatch(r"(index -?\d+ is out of bounds for) \w+ (\d+) (with size \d+)", str(error))
     if found is None:
-        return error
+        return index_error(error) or error
     number, left = 0, int(found[2])
     for k in key:
         width = 1 if isinstance(k, slice) else _width(k)
