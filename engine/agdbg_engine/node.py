@@ -18,6 +18,7 @@ from . import events
 from .hooks import NodeHooks, RemovableHandle, follow_leaf, node_hooks
 from .meta import SAME, AutogradMeta
 from .sites import caller
+from .storage import counting
 
 if TYPE_CHECKING:
     from .saved import Freed
@@ -283,10 +284,12 @@ class AccumulateGrad(Node):
             follow_leaf(self, variable)
         if meta.grad_dtype is not SAME:
             node_hooks(self)  # so that it is run in the general way, which casts
-        meta.accumulator = weakref.ref(self)
+
+    def tell(self) -> None:
+        """It is the one of its leaf: tell the sink, and do what the rare modes want."""
         if events.on:
             if events.sink is not None:
-                events.sink.node_born(self, variable)
+                events.sink.node_born(self, self.variable)
             if events.special & events.ANOMALY:
                 from .anomaly import remember
 
@@ -321,4 +324,15 @@ def edge(t: Tensor) -> Node | None:
 def accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
     """The AccumulateGrad of leaf ``t``: the one that a graph still holds, else a new one."""
     node = meta.accumulator() if meta.accumulator is not None else None
-    return AccumulateGrad(t) if node is None else node
+    return _new_accumulator(t, meta) if node is None else node
+
+
+def _new_accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
+    with counting():  # one node whichever threads want it: a pass asked for this leaf knows it by that
+        node = meta.accumulator() if meta.accumulator is not None else None
+        if node is not None:
+            return node
+        node = AccumulateGrad(t)
+        meta.accumulator = weakref.ref(node)
+    node.tell()
+    return node

@@ -10,9 +10,10 @@ from .grad_mode import mode
 from .locks import after_fork, renewed
 
 _counting = threading.RLock()
-"""Held while a write is counted: two that are counted as one could hide the later of them from what was saved in between.
+"""Held while a write is counted, or the storage object of a tensor or the AccumulateGrad of a leaf is made.
 
-Re-entrant, since a signal handler may write in the thread that holds it. No user code is called with it."""
+Two writes that are counted as one could hide the later of them from what was saved in between. Re-entrant, since a signal handler
+may write in the thread that holds it. No user code is called with it."""
 
 
 def _renew_lock() -> None:
@@ -25,7 +26,7 @@ after_fork(_renew_lock)
 
 
 def counting() -> threading.RLock:
-    """The lock around counts of writes."""
+    """The lock around counts of writes, and around what is made once for all threads."""
     return _counting
 
 

@@ -9,7 +9,7 @@ from agdbg_tests_together import together
 
 import agdbg_engine as ag
 from agdbg_engine import backward as engine
-from agdbg_engine import events
+from agdbg_engine import events, node
 from agdbg_engine.storage import Storage, counting
 from agdbg_engine.tensor import _accumulating
 
@@ -214,6 +214,19 @@ def test_threads_that_want_the_storage_of_one_tensor_get_the_same(monkeypatch):
 
     monkeypatch.setattr(sys.modules[ag.Tensor.__module__], "counting", interleaved)
     assert [x._shared_storage()] == others
+
+
+def test_threads_that_use_one_leaf_get_the_same_end_of_the_graph(monkeypatch):
+    x, others = ag.ones(2, requires_grad=True), []
+
+    def interleaved():
+        monkeypatch.undo()
+        together(lambda: others.append(x * 2))
+        return counting()
+
+    monkeypatch.setattr(node, "counting", interleaved)
+    y = x * 2
+    assert y.grad_fn.next_functions[0][0] is others[0].grad_fn.next_functions[0][0]
 
 
 class Watching(np.ndarray):
