@@ -66,8 +66,8 @@ def check_operands(t: Tensor, name: str, args: tuple[Any, ...]) -> None:
 
 
 def check_apart(written: Sequence[Tensor], operands: Sequence[Tensor]) -> None:
-    """Refuse to write to tensors where an operand shares memory with one at all."""
-    if any(_shares(t._a, x._a, wholly=True) for t in written for x in operands):
+    """Refuse to write to tensors where an operand shares memory with one at all, or is one, however empty."""
+    if any(t is x or _shares(t._a, x._a, wholly=True) for t in written for x in operands):
         raise _refused()
 
 
