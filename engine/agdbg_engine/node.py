@@ -311,7 +311,10 @@ def edge(t: Tensor) -> Node | None:
     if meta is None:
         if t._fn is not None or not t._rg:
             return t._fn
-        meta = t._meta = AutogradMeta()
+        with counting():
+            if t._meta is None:  # else another thread was faster
+                t._meta = AutogradMeta()
+            meta = t._meta
     elif meta.view is not None:
         return meta.view.grad_fn(t)
     if t._fn is not None:
