@@ -28,7 +28,7 @@ _OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "split_size_or_sections": 
 _SIZES = ("size", "shape", "dims", "repeats")
 _IDLE: dict[str, tuple[Any, ...]] = {
     "memory_format": (None, preserve_format, contiguous_format), "generator": (None,), "layout": (None, strided),
-    "pin_memory": (None, False), "out": (None,), "non_blocking": (False, True), "device": (None, "cpu"),
+    "out": (None,), "non_blocking": (False, True), "device": (None, "cpu"),
 }  # fmt: skip
 """Keywords of PyTorch that ask for nothing when they have these values."""
 
@@ -183,7 +183,7 @@ def check_options(op: str, options: Keywords) -> None:
     dtype = options.get("dtype")
     if dtype is not None and (isinstance(dtype, str) or not isinstance(dtype, np.dtype | type)):
         raise TypeError(f"{op}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
-    for name in ("requires_grad", "keepdim"):
+    for name in ("requires_grad", "keepdim", "pin_memory"):
         value = options.get(name, False)
         if not isinstance(value, bool | np.bool_):
             raise TypeError(f"{op}(): argument '{name}' must be bool, not {type(value).__name__}")

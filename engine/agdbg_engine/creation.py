@@ -10,6 +10,7 @@ import numpy as np
 
 from . import events
 from .arguments import checked
+from .backends import on_host
 from .backward import QUIET
 from .device import CPU, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
@@ -17,6 +18,7 @@ from .errors import class_name, raise_if
 from .memory_format import order
 from .numpy_interop import from_array
 from .overrides import overridable
+from .pinned_memory import pinnable, pinned
 from .scalars import check_data, too_big, written
 from .several import at_home, copied
 from .sites import caller
@@ -29,7 +31,9 @@ _TOLD = 64
 
 
 @checked
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A new leaf holding a copy of ``data`` (numbers, nested lists, arrays); Python floats get the default dtype."""
     if isinstance(data, Tensor):
         _tell_rewrapped((data,))
@@ -48,7 +52,8 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     if dtype is not None and array.dtype != dtype:
         with np.errstate(**QUIET):
             array = array.astype(dtype)
-    return leaf(array, device, requires_grad)
+    made = leaf(array, device, requires_grad)
+    return pinned("tensor", made, True) if pin_memory and on_host(made._a) else made
 
 
 def _tell_rewrapped(data: Any) -> None:
@@ -195,9 +200,10 @@ def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     call = checked(function)
 
     @functools.wraps(function)
-    def make(*args: Any, out: Any = None, **kwargs: Any) -> Tensor:
+    def make(*args: Any, out: Any = None, pin_memory: bool | None = False, **kwargs: Any) -> Tensor:
         if out is None:
-            return call(*args, **kwargs)
+            made = call(*args, **kwargs)
+            return made if pin_memory is None or pin_memory is False else pinned(function.__name__, made, pin_memory)
         if not isinstance(out, Tensor):
             raise TypeError(f"{function.__name__}(): argument 'out' must be Tensor, not {type(out).__name__}")
         dtype = kwargs.get("dtype")
@@ -206,8 +212,8 @@ def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             raise RuntimeError(f"dtype {given} does not match dtype of out parameter ({scalar_type(out.dtype)})")
         from .ops.out import into
 
-        made: Tensor = into(call, args, {**kwargs, "dtype": out.dtype, "out": out})
-        return made
+        written: Tensor = into(call, args, {**kwargs, "dtype": out.dtype, "out": out})
+        return written
 
     return make
 
@@ -296,6 +302,7 @@ def _like(
 
 
 @overridable
+@pinnable
 @at_home
 def zeros_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
@@ -305,6 +312,7 @@ def zeros_like(
 
 
 @overridable
+@pinnable
 @at_home
 def ones_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
@@ -314,6 +322,7 @@ def ones_like(
 
 
 @overridable
+@pinnable
 @at_home
 def full_like(
     t: Tensor,
@@ -331,6 +340,7 @@ def full_like(
 
 
 @overridable
+@pinnable
 @at_home
 def empty_like(
     t: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from .pinned_memory import pinnable
+
 if TYPE_CHECKING:
     from .tensor import Tensor
 
@@ -15,18 +17,22 @@ class Factories:
     __slots__ = ()
     _a: Any
 
+    @pinnable
     def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """Zeros."""
         return self._new("new_zeros", size, 0, dtype, device, requires_grad)
 
+    @pinnable
     def new_ones(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """Ones."""
         return self._new("new_ones", size, 1, dtype, device, requires_grad)
 
+    @pinnable
     def new_empty(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """Unspecified content."""
         return self._new("new_empty", size, None, dtype, device, requires_grad)
 
+    @pinnable
     def new_full(
         self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Tensor:

@@ -16,6 +16,7 @@ from .device_numbers import DeviceNumbers, HostNumbers
 from .dtype import get_default_dtype, scalar_type
 from .grad_mode import mode
 from .overrides import overridable
+from .pinned_memory import pinnable
 from .several import at_home
 from .tensor import Tensor, wrap
 
@@ -331,6 +332,7 @@ def randperm(
 
 
 @overridable
+@pinnable
 def rand_like(
     t: Tensor, *, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -340,6 +342,7 @@ def rand_like(
 
 
 @overridable
+@pinnable
 def randn_like(
     t: Tensor, *, generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -349,6 +352,7 @@ def randn_like(
 
 
 @overridable
+@pinnable
 def randint_like(
     t: Tensor,
     low: Any = None,

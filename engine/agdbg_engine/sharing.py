@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,15 +34,24 @@ class Kinds:
         :class:`RuntimeError` without a GPU, as in PyTorch.
         """
         from .device import pinning
-        from .tensor import wrap
+
+        _deprecated("pin_memory", device)
+        from .ops import graph
 
         backend = pinning()
         if not isinstance(self._a, np.ndarray):
             raise RuntimeError(f"cannot pin '{type(self).__name__}': only dense CPU tensors can be pinned")
-        return self if backend.is_pinned(self._a) else wrap(backend.pinned(self._a))
+        return self if backend.is_pinned(self._a) else graph.pin_memory(self)  # type: ignore[attr-defined]  # a row
 
     def is_pinned(self: Any, device: Any = None) -> bool:
         """Whether a GPU can read the memory by itself."""
         from .backends import BACKENDS
 
+        _deprecated("is_pinned", device)
         return isinstance(self._a, np.ndarray) and any(b.pins and b.is_pinned(self._a) for b in BACKENDS.values())
+
+
+def _deprecated(method: str, device: Any) -> None:
+    if device is not None:
+        text = f"The argument 'device' of Tensor.{method}() is deprecated. Please do not pass this argument."
+        warnings.warn(text, DeprecationWarning, stacklevel=3)

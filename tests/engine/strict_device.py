@@ -538,7 +538,7 @@ class Strict(Backend):
 
     def pinned(self, array):
         """A copy that is known as pinned."""
-        self.locked.append(array.copy())
+        self.locked.append(array.copy("K"))
         return self.locked[-1]
 
     def is_pinned(self, array):

@@ -132,6 +132,10 @@ def test_pinned_memory(cupy):
     assert backend.BACKEND.is_pinned(pinned[1:].T)
     assert not backend.BACKEND.is_pinned(array)
     assert backend.BACKEND.pinned(np.array(2.5)).item() == 2.5
+    for laid_out in (array.T, array[:, ::2], np.broadcast_to(array[:, :1], (2, 5))):
+        kept = backend.BACKEND.pinned(laid_out)
+        assert (kept.tolist(), kept.strides) == (laid_out.tolist(), laid_out.strides)
+        assert backend.BACKEND.is_pinned(kept)
     assert backend.BACKEND.pinned(np.zeros((0, 2))).shape == (0, 2)
 
 

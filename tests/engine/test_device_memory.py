@@ -1,5 +1,6 @@
 """What a device has in use, what graphs hold of it and who saved it, and what is said where there is no more."""
 
+import collections
 import gc
 
 import agdbg_tests_strict_device as strict
@@ -184,6 +185,96 @@ def test_a_loader_pins_what_it_gives(pinning):
     for batch in ag.utils.data.DataLoader(data, batch_size=2, pin_memory=True):
         assert batch["x"].is_pinned()
         assert batch["name"] == ["n", "n"]
+
+
+@pytest.mark.parametrize(
+    "batch",
+    ["text", b"bytes", 3, None, (1, "a"), [1, {"a": 2}], {"a": [1]}, collections.OrderedDict(a=1), collections.deque([1, 2]), range(3)],
+    ids=repr,
+)  # fmt: skip
+def test_a_loader_keeps_containers_of_what_it_pins(pinning, batch):
+    (found,) = ag.utils.data.DataLoader([batch], batch_size=None, pin_memory=True, collate_fn=lambda x: x)
+    assert found == (list(batch) if isinstance(batch, range) else batch)
+    assert type(found) is (list if isinstance(batch, range) else type(batch))
+
+
+def test_a_loader_pins_whatever_can_be_pinned(pinning):
+    class Batch:
+        def pin_memory(self):
+            return "pinned"
+
+    rows = ag.nn.utils.rnn.pack_padded_sequence(ag.ones(2, 2, 1), [2, 1], enforce_sorted=False)
+    assert not rows.is_pinned()
+    (found,) = ag.utils.data.DataLoader([[Batch(), rows]], batch_size=None, pin_memory=True, collate_fn=lambda x: x)
+    assert found[0] == "pinned"
+    assert found[1].is_pinned()
+    assert found[1].sorted_indices.is_pinned()
+    assert not found[1].batch_sizes.is_pinned()
+
+
+FACTORIES = {
+    "zeros": lambda t, x, **k: t.zeros(2, 3, **k), "ones": lambda t, x, **k: t.ones(2, 3, **k), "empty": lambda t, x, **k: t.empty(2, **k), "full": lambda t, x, **k: t.full((2,), 1.0, **k),
+    "rand": lambda t, x, **k: t.rand(2, **k), "randn": lambda t, x, **k: t.randn(2, **k), "randint": lambda t, x, **k: t.randint(3, (2,), **k), "randperm": lambda t, x, **k: t.randperm(3, **k),
+    "arange": lambda t, x, **k: t.arange(3, **k), "linspace": lambda t, x, **k: t.linspace(0, 1, 3, **k), "logspace": lambda t, x, **k: t.logspace(0, 1, 3, **k), "eye": lambda t, x, **k: t.eye(3, **k),
+    "tensor": lambda t, x, **k: t.tensor([1.0], **k), "scalar_tensor": lambda t, x, **k: t.scalar_tensor(1.0, **k), "normal": lambda t, x, **k: t.normal(0.0, 1.0, (2,), **k),
+    "zeros_like": lambda t, x, **k: t.zeros_like(x, **k), "ones_like": lambda t, x, **k: t.ones_like(x, **k), "empty_like": lambda t, x, **k: t.empty_like(x, **k),
+    "full_like": lambda t, x, **k: t.full_like(x, 1.0, **k), "rand_like": lambda t, x, **k: t.rand_like(x, **k), "randn_like": lambda t, x, **k: t.randn_like(x, **k), "randint_like": lambda t, x, **k: t.randint_like(x, 3, **k),
+    "new_zeros": lambda t, x, **k: x.new_zeros(2, **k), "new_ones": lambda t, x, **k: x.new_ones(2, **k), "new_empty": lambda t, x, **k: x.new_empty(2, **k), "new_full": lambda t, x, **k: x.new_full((2,), 1.0, **k),
+    "empty_strided": lambda t, x, **k: t.empty_strided((2, 3), (1, 2), **k), "new_empty_strided": lambda t, x, **k: x.new_empty_strided((2,), (1,), **k), "empty_permuted": lambda t, x, **k: t.empty_permuted((2, 3), (1, 0), **k),
+    "tril_indices": lambda t, x, **k: t.tril_indices(3, 3, **k), "triu_indices": lambda t, x, **k: t.triu_indices(3, 3, **k), "fftfreq": lambda t, x, **k: t.fft.fftfreq(3, **k), "rfftfreq": lambda t, x, **k: t.fft.rfftfreq(3, **k),
+} | {f"{n}_window": lambda t, x, n=n, **k: getattr(t, f"{n}_window")(3, **k) for n in ("hann", "hamming", "bartlett", "blackman", "kaiser")}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_tensors_are_made_in_pinned_memory(pinning, name):
+    make, x = FACTORIES[name], ag.ones(3, 2).T
+    plain, pinned = make(ag, x), make(ag, x, pin_memory=True)
+    assert (plain.is_pinned(), pinned.is_pinned()) == (False, True)
+    assert (pinned.shape, pinned.dtype, pinned.stride()) == (plain.shape, plain.dtype, plain.stride())
+    assert not make(ag, x, pin_memory=False).is_pinned()
+    if plain.is_floating_point():
+        leaf = make(ag, x, pin_memory=True, requires_grad=True)
+        assert leaf.requires_grad
+        assert leaf.is_leaf
+    if "windows" not in name:
+        with pytest.raises(TypeError, match=rf"^{name}\(\): argument 'pin_memory' must be bool, not int$"):
+            make(ag, x, pin_memory=1)
+    if name != "tensor":
+        with pytest.raises(RuntimeError, match=r"^Only dense CPU tensors can be pinned$"):
+            make(ag, x, pin_memory=True, device="strict")
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_without_a_gpu_nothing_is_pinned(name):
+    torch = pytest.importorskip("torch", reason="errors are compared with PyTorch's")
+    if torch.cuda.is_available() or ag.cuda.is_available():
+        pytest.skip("there is a GPU")
+    texts = []
+    for t in (torch, ag):
+        with pytest.raises(RuntimeError) as found:
+            FACTORIES[name](t, t.ones(2, 3), pin_memory=True)
+        texts.append(str(found.value))
+    assert texts[0] == texts[1]
+
+
+def test_a_copy_in_pinned_memory_is_recorded(pinning):
+    x = ag.ones(2, requires_grad=True)
+    y = x.pin_memory()
+    assert y.is_pinned()
+    assert y.grad_fn.name() == "PinMemoryBackward0"
+    (y * 3).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    with ag.autograd.forward_ad.dual_level():
+        dual = ag.autograd.forward_ad.make_dual(ag.ones(1), ag.tensor([2.0]))
+        assert ag.autograd.forward_ad.unpack_dual(dual.pin_memory()).tangent.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("method", ["pin_memory", "is_pinned"])
+def test_the_device_for_pinned_memory_is_deprecated(pinning, method):
+    with pytest.warns(
+        DeprecationWarning, match=rf"^The argument 'device' of Tensor.{method}\(\) is deprecated. Please do not"
+    ):
+        getattr(ag.ones(1), method)("strict")
 
 
 def test_a_loader_without_a_device_warns_as_pytorch():

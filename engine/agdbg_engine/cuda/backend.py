@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ..backends import Backend, MemoryUse, register
 from ..rowwise import RowKernels
@@ -125,7 +126,12 @@ class Cuda(Backend):
         return np.frombuffer(memory, dtype, size).reshape(shape)
 
     def pinned(self, array: Any) -> Any:
-        found = self._pinned_empty(array.shape, array.dtype)
+        if array.flags.c_contiguous or not array.size:
+            found = self._pinned_empty(array.shape, array.dtype)
+        else:  # laid out as it is, as in PyTorch
+            low, high = byte_bounds(array)
+            room = self._pinned_empty((high - low,), np.dtype(np.uint8))
+            found = np.ndarray(array.shape, array.dtype, room, array.ctypes.data - low, array.strides)
         found[...] = array
         return found
 

@@ -81,6 +81,15 @@ class PackedSequence(_Packed):
         """As int64."""
         return self.to(int64)
 
+    def pin_memory(self) -> PackedSequence:
+        """With ``data`` and the indices in pinned memory."""
+        kept = (None if i is None else i.pin_memory() for i in self[2:])
+        return type(self)(self.data.pin_memory(), self.batch_sizes, *kept)
+
+    def is_pinned(self) -> bool:
+        """Whether ``data`` is in pinned memory."""
+        return self.data.is_pinned()
+
     @property
     def is_cuda(self) -> bool:
         """Whether ``data`` is on a GPU."""

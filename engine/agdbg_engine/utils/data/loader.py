@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, Generic, TypeVar
 
 from ...device import may_pin
-from ...pytree import mapped
 from ...random import Generator
 from ...sites import user_stacklevel
-from ...tensor import Tensor
 from .collate import default_collate, default_convert
 from .datasets import IterableDataset
 from .samplers import BatchSampler, RandomSampler, SequentialSampler
@@ -114,8 +113,34 @@ def _can_pin() -> bool:
 
 
 def _pinned(batch: Any) -> Any:
-    """``batch`` with its tensors, in whatever it is made of, in pinned memory."""
-    return mapped(lambda x: x.pin_memory() if isinstance(x, Tensor) else x, batch)
+    """``batch`` with its tensors, and what else has a method ``pin_memory``, pinned, in containers of the same types."""
+    if hasattr(batch, "pin_memory"):
+        return batch.pin_memory()
+    if isinstance(batch, str | bytes):
+        return batch
+    if isinstance(batch, Mapping):
+        return _refilled(batch, {key: _pinned(x) for key, x in batch.items()}, dict)
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*map(_pinned, batch))
+    return _refilled(batch, [*map(_pinned, batch)], list) if isinstance(batch, Sequence) else batch
+
+
+def _refilled(batch: Any, content: Any, plain: type) -> Any:
+    """A container as ``batch`` with other ``content``; a ``plain`` one where its type makes none of that."""
+    made: Any
+    try:
+        if isinstance(batch, MutableMapping):
+            made = copy.copy(batch)
+            made.update(content)
+        elif isinstance(batch, MutableSequence):
+            made = copy.copy(batch)
+            for i, x in enumerate(content):
+                made[i] = x
+        else:
+            made = type(batch)(content)
+    except TypeError:
+        return plain(content)
+    return made
 
 
 class _Endless:

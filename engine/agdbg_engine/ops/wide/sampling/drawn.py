@@ -11,6 +11,7 @@ from ....device import array_module, on, resolved
 from ....device_numbers import DeviceNumbers
 from ....dtype import get_default_dtype, scalar_type
 from ....errors import raise_if
+from ....pinned_memory import pinnable
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
@@ -109,6 +110,7 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
 
 
 @public("torch", out=True)
+@pinnable
 @at_home
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None, device: Any = None,

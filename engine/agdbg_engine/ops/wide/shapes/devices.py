@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....device import device as Device
-from ....device import moved, resolved
+from ....device import moved, pinning, resolved
 from ....tensor import Tensor
 from ... import kernels
 from ..declare import kernel, op, public
@@ -25,6 +25,15 @@ op(
     self="to_device(g, source, source_dtype, device, dtype)",
     jvp="to_device(self_t, device, dtype, source, source_dtype)",
 )
+
+
+@kernel
+def pin_memory(x: Any) -> Any:
+    """A copy of ``x`` in memory that a GPU can read by itself."""
+    return pinning().pinned(x)
+
+
+op("pin_memory(self)", "PinMemoryBackward0", self="g", alias="self", jvp="pin_memory(self_t)")
 
 
 @public("Tensor")

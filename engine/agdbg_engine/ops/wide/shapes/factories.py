@@ -10,6 +10,7 @@ import numpy as np
 from ....creation import leaf, shape_of
 from ....device import array_module
 from ....dtype import get_default_dtype
+from ....pinned_memory import pinnable
 from ....scalars import written
 from ....sites import caller
 from ....tensor import Tensor
@@ -21,6 +22,7 @@ Sizes = tuple[int, ...]
 
 
 @public("torch")
+@pinnable
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A 0-d tensor of a number, in the default dtype."""
     kind = np.dtype(dtype or get_default_dtype())
@@ -29,6 +31,7 @@ def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_gra
 
 
 @public("torch")
+@pinnable
 def empty_strided(
     size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -37,6 +40,7 @@ def empty_strided(
 
 
 @public("Tensor")
+@pinnable
 def new_empty_strided(
     self: Tensor, size: Any, stride: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -57,6 +61,7 @@ def _laid_out(size: Any, stride: Any, dtype: Any) -> Any:
 
 
 @public("torch")
+@pinnable
 def empty_permuted(
     size: Any, physical_layout: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....creation import leaf
+from ....pinned_memory import pinnable
 from ....tensor import Tensor
 from ... import kernels
 from ...explain import shape_error
@@ -61,12 +62,14 @@ def triu(self: Tensor, diagonal: int = 0) -> Tensor:
 
 
 @public("torch")
+@pinnable
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
     """Rows and columns of the elements in the lower triangle, row by row: shape (2, n)."""
     return _indices(np.tril, row, col, offset, dtype, device)
 
 
 @public("torch")
+@pinnable
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = np.int64, device: Any = None) -> Tensor:
     """Rows and columns of the elements in the upper triangle, row by row: shape (2, n)."""
     return _indices(np.triu, row, col, offset, dtype, device)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....creation import leaf
 from ....dtype import get_default_dtype, scalar_type
+from ....pinned_memory import pinnable
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import shape_error
@@ -295,6 +296,7 @@ def _shifted(x: Tensor, dim: Dims) -> tuple[int, ...]:
 
 
 @public("fft")
+@pinnable
 def fftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # fmt: skip
@@ -303,6 +305,7 @@ def fftfreq(
 
 
 @public("fft")
+@pinnable
 def rfftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # fmt: skip

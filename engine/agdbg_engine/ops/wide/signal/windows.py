@@ -9,6 +9,7 @@ import numpy as np
 
 from ....creation import leaf
 from ....dtype import cpp_type, get_default_dtype, scalar_type
+from ....pinned_memory import pinnable
 from ....tensor import Tensor
 from ...explain import shape_error
 from ..declare import public
@@ -167,6 +168,7 @@ def _older(name: str, window_length: int, values: Any, dtype: Any, device: Any, 
 
 
 @public("torch")
+@pinnable
 def hann_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -177,6 +179,7 @@ def hann_window(
 
 
 @public("torch")
+@pinnable
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Any = None,
     device: Any = None, requires_grad: bool = False,
@@ -193,6 +196,7 @@ def hamming_window(
 
 
 @public("torch")
+@pinnable
 def bartlett_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -201,6 +205,7 @@ def bartlett_window(
 
 
 @public("torch")
+@pinnable
 def blackman_window(
     window_length: int, periodic: bool = True, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -211,6 +216,7 @@ def blackman_window(
 
 
 @public("torch")
+@pinnable
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False,
