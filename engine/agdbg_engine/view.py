@@ -23,6 +23,7 @@ from .hooks import move_to, node_hooks
 from .meta import AutogradMeta
 from .node import Node, Node1, NodeN, accumulator, edge, next_seq
 from .region import Region
+from .repeated_index import add_at
 from .sites import caller
 from .storage import InferenceStorage
 
@@ -210,7 +211,7 @@ class AsStridedBackward0(Node1):
                 return (whole,)
         part = self.region.laid(k, g)
         flat = array_module(g).zeros(self.region.size, part.dtype)
-        array_module(g).add.at(flat, self.region.positions(g), part)
+        add_at(flat, self.region.positions(g), part)
         return (self.region.whole(k, flat),)
 
     def grads_graph(self, g: Any) -> tuple[Any, ...]:

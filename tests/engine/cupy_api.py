@@ -30,6 +30,12 @@ UFUNC_METHODS = {
 }
 """The methods of CuPy's ufuncs, and which ufuncs have them (all, where that is ``None``)."""
 
+AT = {
+    "add": "iILQefd", "subtract": "iI", **dict.fromkeys(("maximum", "minimum"), "iILQ"),
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), "ilqILQ"),
+}  # fmt: skip
+"""The type codes that ``at`` takes, by ufunc. CuPy takes floats for extremes too, but loses NaN and rounds doubles to single precision."""
+
 
 def refusal(space, name, args=0, kwargs=()):
     """Why ``space.name`` cannot be called with so many arguments and these keywords; ``None`` when it can."""

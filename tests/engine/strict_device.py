@@ -387,6 +387,8 @@ class _Ufunc:
         allowed = cupy_api.UFUNC_METHODS[method]
         if allowed is not None and self.__name__ not in allowed:
             _refuse(Missing, f"cupy.{self.__name__}.{method}")
+        if method == "at" and args[0].dtype.char not in cupy_api.AT[self.__name__]:
+            _refuse(Missing, f"cupy.{self.__name__}.at of {args[0].dtype}")
         if any(isinstance(x, ndarray) and x.dtype.kind == "b" for x in args[1:2]):
             _read("a mask as an index")
         return _device(getattr(self._ufunc, method)(*_host_all(args), **_host_all(kwargs)))

@@ -13,6 +13,7 @@ from ..dtype import category, scalar_type
 from ..grad_mode import mode
 from ..inside import check_write as check_captured
 from ..node import Node
+from ..repeated_index import add_at
 from ..saved.hooks import deferred, keep_inputs, keep_output
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
@@ -140,7 +141,7 @@ def _write_repeating(target: Any, result: Any, name: str, args: tuple[Any, ...])
         key, values, accumulate = (*args, False)[:3]
         values = values._a if isinstance(values, Tensor) else values
         if accumulate:
-            array_module(target).add.at(target, key, values)
+            add_at(target, key, values)
         else:
             target[key] = values
     else:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..device import array_module
+from ..repeated_index import add_at
 
 _ndarray = np.ndarray
 _add_reduce: Any = np.add.reduce
@@ -216,13 +217,16 @@ def index_backward(g: Any, shape: _Shape, indices: Any) -> Any:
 
 def _add_at(out: Any, at: Any, g: Any) -> None:
     """Add ``g`` at the indices ``at`` of ``out``, repeats included."""
-    first = at[0] if len(at) == 1 else None
-    if not (type(g) is type(out) is type(first) is np.ndarray and out.ndim > 1 and g.ndim and g.size >= _ROWS):
-        array_module(g).add.at(out, at, g)
-    elif first.dtype.kind not in "iu" or g.shape != first.shape + out.shape[1:] or not _inside(first, len(out)):
-        np.add.at(out, at, g)
-    else:
+    first: Any = at[0] if len(at) == 1 else None
+    on_host = type(g) is type(out) is type(first) is np.ndarray
+    if on_host and out.ndim > 1 and g.ndim and g.size >= _ROWS and _names_rows(first, out, g):
         _add_rows(out.reshape(len(out), -1), first.reshape(-1), g.reshape(first.size, -1))
+    else:
+        add_at(out, at, g)
+
+
+def _names_rows(index: Any, out: Any, g: Any) -> bool:
+    return index.dtype.kind in "iu" and g.shape == index.shape + out.shape[1:] and _inside(index, len(out))
 
 
 def _inside(index: Any, n: int) -> bool:
@@ -239,7 +243,7 @@ def _add_rows(out: Any, index: Any, g: Any) -> None:
     index[index < 0] += len(out)
     width = out.shape[1]
     if width < _NARROW:
-        np.add.at(out.reshape(-1), (index[:, None] * width + np.arange(width)).reshape(-1), g.reshape(-1))
+        add_at(out.reshape(-1), (index[:, None] * width + np.arange(width)).reshape(-1), g.reshape(-1))
         return
     order = index.argsort(kind="stable")
     index = index[order]
@@ -303,9 +307,9 @@ def gather_backward(g: Any, shape: _Shape, dim: int, index: Any) -> Any:
     if g.dtype.char == "e":  # where small numbers added to large ones are lost
         return gather_backward(g.astype(np.float32), shape, dim, index).astype(g.dtype)
     if len(shape) < 2:
-        array_module(g).add.at(out.reshape(-1), (index,), g)
+        add_at(out.reshape(-1), (index,), g)
         return out
     grid = list(array_module(g).ogrid[tuple(_slice(0, n) for n in index.shape)])
     grid[dim % len(shape)] = index
-    array_module(g).add.at(out, tuple(grid), g)
+    add_at(out, tuple(grid), g)
     return out

@@ -10,6 +10,7 @@ import numpy as np
 from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
+from ....repeated_index import join_at
 from ....tensor import Tensor
 from ...explain import shape_error
 from ...host_only import check_place
@@ -53,7 +54,7 @@ def combined(how: str, x: Any, places: Any, values: Any) -> Any:
     if x.dtype.char == "e":
         return combined(how, x.astype(np.float32), places, values.astype(np.float32)).astype(x.dtype)
     out = as_array(x).copy()
-    getattr(array_module(x), how).at(out.reshape(-1), places.reshape(-1), values.reshape(-1))
+    join_at(how, out.reshape(-1), places.reshape(-1), values.reshape(-1))
     return out
 
 

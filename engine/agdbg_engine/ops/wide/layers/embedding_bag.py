@@ -8,6 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....device import array_module
+from ....repeated_index import join_at
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import kernels
@@ -133,9 +134,9 @@ def _largest(rows: Tensor, bags: Any, n: int, counted: Any) -> tuple[Tensor, Ten
     values, last = rows._a, rows.shape[0]
     xp = array_module(values)
     best = np.full_like(values, -np.inf, shape=(n, values.shape[1]))
-    xp.maximum.at(best, bags, np.where(counted[:, None], values, values.dtype.type(-np.inf)))
+    join_at("maximum", best, bags, np.where(counted[:, None], values, values.dtype.type(-np.inf)))
     at = xp.full(best.shape, last)
     places = np.where((values == best[bags]) & counted[:, None], xp.arange(last)[:, None], last)
-    xp.minimum.at(at, bags, places)
+    join_at("minimum", at, bags, places)
     zeros = wrap(kernels.zeros_of((1, values.shape[1]), values))
     return cat([rows, zeros], 0), wrap(at)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....device import array_module
 from ....fused import fused
+from ....repeated_index import add_at
 from ....tensor import Tensor, wrap
 from ..declare import formula, in_both, kernel, op
 from .elements import _reduced
@@ -153,7 +154,7 @@ def multilabel_margin_slope(x: Any, target: Any) -> Any:
     active = (z > 0).astype(x.dtype)
     out = active.sum(1)
     rows = np.broadcast_to(array_module(x).arange(x.shape[0])[:, None], at.shape)
-    array_module(x).add.at(out, (rows, at), -active.sum(2))
+    add_at(out, (rows, at), -active.sum(2))
     return out / x.dtype.type(x.shape[1])
 
 

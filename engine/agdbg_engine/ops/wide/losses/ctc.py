@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module, beside
+from ....repeated_index import add_at
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...elementwise import where
@@ -86,7 +87,7 @@ def ctc_loss_backward(
     share = np.zeros_like(log_probs)
     rows = np.broadcast_to(xp.arange(n)[:, None], classes.shape)
     times = xp.arange(steps)[:, None, None]
-    xp.add.at(share, (times, rows[None], classes[None]), joint)
+    add_at(share, (times, rows[None], classes[None]), joint)
     out = np.where(running, (np.exp(log_probs) - share) * g[:, None], 0)
     lost = np.isinf(loss)[:, None]
     return (

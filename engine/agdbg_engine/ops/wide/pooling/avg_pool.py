@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....device import array_module
+from ....repeated_index import add_at
 from ..convolution.windows import Ints
 from ..declare import op
 from .max_pool import adaptive_bounds, places
@@ -73,7 +74,7 @@ def _spread(g: Any, axis: int, windows: Axis, n: int) -> Any:
         if once:
             out[(*before, _on(at, g))] += part
         else:
-            array_module(g).add.at(out, (*before, _on(at, g)), part)
+            add_at(out, (*before, _on(at, g)), part)
     return out
 
 

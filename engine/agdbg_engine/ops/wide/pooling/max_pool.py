@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....device import array_module
+from ....repeated_index import add_at
 from ..convolution.windows import Ints, steps
 from ..declare import formula, kernel, op
 
@@ -128,7 +129,7 @@ def _put_back(g: Any, indices: Any, size: Ints, add: bool) -> Any:
     flat = (indices.reshape(planes, math.prod(g.shape[-k:])) + xp.arange(planes)[:, None] * n).reshape(-1)
     out = xp.zeros(planes * n, g.dtype)
     if add:
-        xp.add.at(out, flat, g.reshape(-1))
+        add_at(out, flat, g.reshape(-1))
     else:
         out[flat] = g.reshape(-1)
     return out.reshape(*lead, *size)

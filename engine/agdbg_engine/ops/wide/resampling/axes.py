@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....device import array_module
+from ....repeated_index import add_at
 
 Pieces = list[tuple[slice, slice]]
 
@@ -133,7 +134,7 @@ def _put(g: Any, table: Table, i: int) -> Any:
         for taken, to in back.pieces:
             out[(*before, to)] += g[(*before, taken)]
     elif not isinstance(g, np.ndarray):
-        xp.add.at(out, (*before, xp.asarray(table.places[i])), g)
+        add_at(out, (*before, xp.asarray(table.places[i])), g)
     elif g.size:
         out[(*before, back.to)] = np.add.reduceat(g.take(back.order, axis), back.starts, axis)
     return out

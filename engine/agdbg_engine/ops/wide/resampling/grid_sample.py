@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
+from ....repeated_index import add_at
 from ..convolution.windows import Ints
 from ..declare import formula, kernel, op
 from .grid_taps import taps
@@ -108,7 +109,7 @@ def _write(g: Any, axes: _Axes, shape: Ints, orders: Ints) -> Any:
         value = rows if isinstance(weight, int) else rows * weight.reshape(n, 1, -1)
         if inside is not None:
             value = np.where(inside.reshape(n, 1, -1), value, 0)
-        xp.add.at(out, (planes + flat.reshape(n, 1, -1)).reshape(-1), value.reshape(-1))
+        add_at(out, (planes + flat.reshape(n, 1, -1)).reshape(-1), value.reshape(-1))
     return out.reshape(shape)
 
 

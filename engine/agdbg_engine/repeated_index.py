@@ -1,0 +1,104 @@
+"""Values joined at places that an index may name several times: the methods ``at`` of NumPy's ufuncs, on any storage.
+
+CuPy's are made of the GPU's atomic operations, of which there are few: sums of int32, uint32, uint64 and of floats, extremes of the
+same integers. (Its extremes of floats skip NaN, and round doubles to single precision.) Other dtypes are brought to one of
+those, without loss.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .device import array_module
+
+
+def add_at(out: Any, index: Any, values: Any) -> None:
+    """Add ``values`` to ``out`` at ``index``, once for every time a place is named; bools are joined by "or"."""
+    join_at("add", out, index, values)
+
+
+def join_at(how: str, out: Any, index: Any, values: Any) -> None:
+    """Join ``values`` to what ``out`` has at ``index`` by NumPy's ufunc ``how``, once for every time a place is named.
+
+    On a device ``how`` is ``"add"``, ``"maximum"`` or ``"minimum"``. NaN is an extreme, as in NumPy.
+    """
+    if isinstance(out, np.ndarray):
+        getattr(np, how).at(out, index, values)
+        return
+    values = array_module(out).asarray(values, out.dtype)
+    (_add if how == "add" else _extreme)(how, out, index, values)
+
+
+def _add(how: str, out: Any, index: Any, values: Any) -> None:
+    code = out.dtype.char
+    if out.dtype.kind == "c":
+        _add(how, out.real, index, values.real)
+        _add(how, out.imag, index, values.imag)
+    elif code == "?":
+        _narrow("maximum", out, index, values)
+    elif out.dtype == np.int64:  # sums wrap around to the same bits
+        _atomic(how, out.view(np.uint64), index, values.view(np.uint64))
+    elif out.dtype.kind in "iu" and out.itemsize < 4:
+        _narrow(how, out, index, values)
+    else:
+        _atomic(how, out, index, values)
+
+
+def _extreme(how: str, out: Any, index: Any, values: Any) -> None:
+    code = out.dtype.char
+    if code == "e":
+        wide = out.astype(np.float32)
+        _extreme(how, wide, index, values.astype(np.float32))
+        out[...] = wide
+    elif code == "?" or (out.dtype.kind in "iu" and out.itemsize < 4):
+        _narrow(how, out, index, values)
+    elif out.dtype.kind == "f" or out.dtype == np.int64:
+        ranks = _ranks(how, out)
+        _atomic(how, ranks, index, _ranks(how, values))
+        out[...] = _unranked(ranks, out.dtype)
+    else:
+        _atomic(how, out, index, values)
+
+
+def _atomic(how: str, out: Any, index: Any, values: Any) -> None:
+    getattr(array_module(out), how).at(out, index, values)
+
+
+def _narrow(how: str, out: Any, index: Any, values: Any) -> None:
+    """As int32. What comes to elements that are one place of memory (along a dimension of stride 0) is joined there."""
+    xp = array_module(out)
+    shown = tuple(d for d, (n, step) in enumerate(zip(out.shape, out.strides, strict=True)) if n > 1 and not step)
+    once = out[tuple(slice(0, 1) if d in shown else slice(None) for d in range(out.ndim))]
+    wide = xp.zeros(out.shape, np.int32)
+    if how != "add":
+        wide[...] = out
+    _atomic(how, wide, index, values.astype(np.int32))
+    if shown:
+        wide = wide.sum(shown, keepdims=True) if how == "add" else getattr(wide, how[:3])(shown, keepdims=True)
+    once[...] = (once + wide if how == "add" else wide).astype(out.dtype)
+
+
+# ----- an order of integers for other numbers -----
+
+
+def _ranks(how: str, values: Any) -> Any:
+    """``values`` as integers without sign in the same order, NaN beyond all others on the side that ``how`` looks for."""
+    bits = values.view(f"u{values.itemsize}")
+    sign = _sign(bits)
+    if values.dtype.kind == "i":
+        return bits ^ sign
+    ranks = np.where(bits & sign, ~bits, bits | sign)
+    return np.where(np.isnan(values), bits.dtype.type(0 if how == "minimum" else np.iinfo(bits.dtype).max), ranks)
+
+
+def _unranked(ranks: Any, dtype: Any) -> Any:
+    """The numbers of :func:`_ranks`."""
+    sign = _sign(ranks)
+    bits = ranks ^ sign if dtype.kind == "i" else np.where(ranks & sign, ranks ^ sign, ~ranks)
+    return bits.view(dtype)
+
+
+def _sign(bits: Any) -> Any:
+    return bits.dtype.type(1 << (8 * bits.itemsize - 1))
