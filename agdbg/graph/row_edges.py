@@ -38,6 +38,8 @@ class RowEdges:
         """Take the births and edges that were told since the last time."""
         births = self._growing.rows(Kind.BORN)[self._births_read :]
         told = self._growing.rows(Kind.EDGE)[self._told_read :]
+        if not len(births) and not len(told):
+            return
         self._births_read += len(births)
         self._told_read += len(told)
         again = self._nodes.add(births)

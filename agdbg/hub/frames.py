@@ -1,8 +1,8 @@
 """Frames of a stop: the node, where it was created, the nodes around it, and the user's functions."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agdbg.hub.call import Refused
@@ -106,7 +106,7 @@ def as_body(thread: int, place: int, frame: Frame, place_of: Callable[[int, str]
         body["endLine"] = where.span.end_line
         body |= {"endColumn": where.span.end_column} if where.span.end_column else {}
     if where.file:
-        body["source"] = {"name": Path(where.file).name, "path": where.file}
+        body["source"] = {"name": os.path.basename(where.file), "path": where.file}
     if frame.kind in ("origin", "pass"):
         body["presentationHint"] = "label"
     elif frame.kind == "user":

@@ -5,7 +5,7 @@ All that is asked for by the screen costs what the screen shows, however long th
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,28 +44,39 @@ READING = "reading the recording"
 READ_AT_ONCE = 1 << 17
 
 
+class _OfRows(NamedTuple):
+    """What is made of the rows of the graph, and is up to date when they are."""
+
+    folded: FoldedRows
+    profiles: Profiles
+    tree: Tree
+    plans: Plans
+    drawings: Drawings
+
+
 class History:
     """The trace in the directory ``trace_dir``, which may still grow, or not be there yet; :meth:`poll` looks.
 
     Attributes:
         growing: the records that were read.
-        graph_rows: the rows of the graph, and ``folded`` the same as clients fold them.
     """
 
     def __init__(self, trace_dir: str | os.PathLike[str]) -> None:
         self._follower = Follower(trace_dir)
         self.growing = Growing()
-        self.graph_rows = GraphRows(self.growing, self._follower.strings)
+        self._rows = GraphRows(self.growing, self._follower.strings)
         self._log = EventLog(self.growing)
         self._undone = Undone(self.growing)
         self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
         self._facts: Facts | None = None
         self._timeline = Timeline(self.growing)
-        self._profiles = Profiles(self.growing, self.graph_rows)
-        self._tree = Tree(self.growing, self.graph_rows.nodes)
-        self.folded = FoldedRows(self)
-        self._plans = Plans(self.growing, self.graph_rows.nodes)
-        self._drawings = Drawings(self.growing, self.graph_rows, self._badges)
+        self._made = _OfRows(
+            FoldedRows(self),
+            Profiles(self.growing, self._rows),
+            Tree(self.growing, self._rows.nodes),
+            Plans(self.growing, self._rows.nodes),
+            Drawings(self.growing, self._rows, self._badges),
+        )
         self.poll()
 
     def poll(self) -> bool:
@@ -88,7 +99,25 @@ class History:
             if total - first > READ_AT_ONCE:
                 report(READING, start, total)
             self.growing.grow(records[: start + READ_AT_ONCE])
-            self.graph_rows.update()
+            if total - first > READ_AT_ONCE:
+                self._rows.update()
+
+    @property
+    def graph_rows(self) -> GraphRows:
+        """The rows of the graph. They take in what is new when they are asked for: a stop shows things that need none."""
+        self._rows.update()
+        return self._rows
+
+    @property
+    def _of_rows(self) -> "_OfRows":
+        """What is made of them."""
+        self._rows.update()
+        return self._made
+
+    @property
+    def folded(self) -> FoldedRows:
+        """The rows as clients fold them."""
+        return self._of_rows.folded
 
     # ----- sizes -----
 
@@ -185,7 +214,7 @@ class History:
         before = self.records if at.before is None else at.before
         found: dict[int, RowState] = {}
         for pass_id in reversed(at.passes):
-            found |= self._plans.coming(self._live, pass_id, nodes, before)
+            found |= self._of_rows.plans.coming(self._live, pass_id, nodes, before)
         return found | dict.fromkeys(at.begun.intersection(nodes), "running")
 
     def _badges(self, leaves: list[int], at: Moment | None = None) -> Iterator[vendor.Badge]:
@@ -340,11 +369,11 @@ class History:
             ValueError: there is no such pass.
         """
         chosen, ran = self._timeline.runs_of(self._live, pass_id)
-        return self._profiles.body(self._live, chosen, ran, start, count, points)
+        return self._of_rows.profiles.body(self._live, chosen, ran, start, count, points)
 
     def branches(self) -> list[looks.Branch]:
         """The tree of modules and parameters."""
-        return self._tree.branches(self._live, self.row_of)
+        return self._of_rows.tree.branches(self._live, self.row_of)
 
     # ----- drawings -----
 
@@ -356,4 +385,4 @@ class History:
         Raises:
             ValueError: there is no such pass or node.
         """
-        return self._drawings.page(self._live, start, count, pass_id, node, hops)
+        return self._of_rows.drawings.page(self._live, start, count, pass_id, node, hops)

@@ -50,18 +50,25 @@ def look_at(
     following, moment = stops.next_node(number), stops.moment(number)
     link = thread.link if cursor is None and thread is not None and thread.stop is not None else None
 
-    def merged(body: dict[str, Any]) -> Any:
+    both: dict[
+        str, dict[str, Any]
+    ] = {}  # what the trace tells and what the program does, which are asked at the same time
+
+    def told(body: dict[str, Any]) -> Any:
         stops.mark_next(body, following)
-        if link is None or thread is None:
-            return finish(body)
+        both["body"] = body
+        return merged() if link is None or "values" in both else LATER
 
-        def answered(values: dict[str, Any], error: AgentRefused | None) -> None:
-            if error is None and values.get("known"):
-                Merged(body, values, thread.number, stops.references).merge()
-            call.run(lambda: finish(body))
+    def answered(values: dict[str, Any], error: AgentRefused | None) -> None:
+        both["values"] = values if error is None else {}
+        if "body" in both:
+            call.run(merged)
 
-        link.ask("values", answered, node=node)
-        return LATER
+    def merged() -> Any:
+        body, values = both["body"], both.get("values", {})
+        if thread is not None and values.get("known"):
+            Merged(body, values, thread.number, stops.references).merge()
+        return finish(body)
 
     def look(history: Any) -> dict[str, Any]:
         body: dict[str, Any] | None = history.inside(node, before) if inside else history.node(node, before, moment)
@@ -69,7 +76,10 @@ def look_at(
             raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
         return body
 
-    return call.session.recorded().ask(call, look, merged)
+    reading = call.session.recorded()
+    if link is not None:
+        link.ask("values", answered, node=node)
+    return reading.ask(call, look, told)
 
 
 class Merged:

@@ -1,5 +1,6 @@
 """Reading a trace while it is written: each look takes what has come since the last one."""
 
+import mmap
 import os
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ class Follower:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._records_file, self._strings_file, self._meta_file = (
+            os.path.join(path, name) for name in (RECORDS_FILE, STRINGS_FILE, META_FILE)
+        )
         self.records: Records = np.empty((0, WORDS), np.uint64)
         self.strings = Strings()
         self.meta: dict[str, Any] = {}
@@ -60,7 +64,7 @@ class Follower:
     def _whole_records(self) -> int:
         """How many records are whole in the file that was there first; fewer than before are no news."""
         try:
-            status = os.stat(self.path / RECORDS_FILE)
+            status = os.stat(self._records_file)
         except OSError:
             return 0
         file = status.st_dev, status.st_ino
@@ -74,7 +78,7 @@ class Follower:
     def _begins_well(self, size: int) -> bool:
         """Whether the whole header is there."""
         try:
-            with open(self.path / RECORDS_FILE, "rb") as stream:
+            with open(self._records_file, "rb") as stream:
                 return check_header(stream.read(RECORD_SIZE), self.path / RECORDS_FILE) and size >= RECORD_SIZE
         except OSError as error:
             raise TraceError(f"cannot read {self.path / RECORDS_FILE}: {error.strerror or error}") from error
@@ -82,21 +86,23 @@ class Follower:
     def _map(self, count: int) -> None:
         """Map so many records; a file that vanished in between leaves what there was."""
         try:
-            with open(self.path / RECORDS_FILE, "rb") as stream:
+            with open(self._records_file, "rb", buffering=0) as stream:
                 status = os.fstat(stream.fileno())
                 if (status.st_dev, status.st_ino) != self._file:
                     return
-                mapped = np.memmap(stream, dtype="<u8", mode="r", offset=RECORD_SIZE, shape=(count, WORDS))
+                mapped = mmap.mmap(stream.fileno(), (1 + count) * RECORD_SIZE, access=mmap.ACCESS_READ)
         except (OSError, ValueError):
             return
-        self.records = mapped.view(np.ndarray)
+        self.records = np.frombuffer(mapped, "<u8", offset=RECORD_SIZE).reshape(count, WORDS)
 
     # ----- the other files -----
 
     def _read_strings(self) -> None:
         """Read what was added; a last line without its end waits for the rest."""
         try:
-            with open(self.path / STRINGS_FILE, "rb") as stream:
+            if os.stat(self._strings_file).st_size <= self._strings_read:
+                return
+            with open(self._strings_file, "rb") as stream:
                 stream.seek(self._strings_read)
                 content = stream.read()
         except OSError:
@@ -109,7 +115,7 @@ class Follower:
     def _read_meta(self) -> None:
         """Read ``meta.json`` if it was replaced since."""
         try:
-            status = os.stat(self.path / META_FILE)
+            status = os.stat(self._meta_file)
         except OSError:
             return
         seen = status.st_ino, status.st_mtime_ns, status.st_size

@@ -60,12 +60,17 @@ class GrowingIndex:
     def __init__(self) -> None:
         self._runs: list[tuple[Words, Numbers]] = []
         self._ids: Words | None = None
+        self._size = 0
+
+    def __len__(self) -> int:
+        """How many values there are."""
+        return self._size
 
     def add(self, ids: Words, values: Numbers) -> None:
         """Add a value for each id."""
         if not len(ids):
             return
-        self._ids = None
+        self._ids, self._size = None, self._size + len(ids)
         order = np.argsort(ids, kind="stable")
         self._runs.append((ids[order], values[order]))
         while len(self._runs) > 1 and len(self._runs[-2][0]) <= min(2 * len(self._runs[-1][0]), LONG):
@@ -84,13 +89,23 @@ class GrowingIndex:
         """The values of an id, in the order in which they were added."""
         if not 0 <= number < 1 << 64:
             return []
-        _, values = self.all(np.array([number], np.uint64))
-        found: list[int] = values.tolist()
+        wanted, found = np.uint64(number), []
+        for keys, values in self._runs:
+            first = keys.searchsorted(wanted)
+            if first < len(keys) and keys[first] == wanted:
+                found += values[first : keys.searchsorted(wanted, "right")].tolist()
         return found
 
     def last(self, number: int) -> int:
         """The value that was added last for an id, or -1."""
-        return int(self.find(np.array([number], np.uint64))[0]) if 0 <= number < 1 << 64 else -1
+        if not 0 <= number < 1 << 64:
+            return -1
+        wanted = np.uint64(number)
+        for keys, values in reversed(self._runs):
+            end = keys.searchsorted(wanted, "right")
+            if end and keys[end - 1] == wanted:
+                return int(values[end - 1])
+        return -1
 
     def find(self, ids: Words) -> Numbers:
         """For each id the value that was added last, -1 where there is none."""
@@ -164,7 +179,6 @@ class Growing:
         self.records: Records = np.empty((0, 8), np.uint64)
         self._rows = [Grown() for _ in range(_KINDS)]
         self._indexes: dict[tuple[Kind, int], GrowingIndex] = {}
-        self._indexed: dict[tuple[Kind, int], int] = {}
         self._stacks, self._stacked = ModuleStacks(), 0
 
     def grow(self, records: Records) -> None:
@@ -172,10 +186,8 @@ class Growing:
         start = len(self.records)
         self.records = records
         kinds = records[start:, 0].astype(np.uint8)
-        order = np.argsort(kinds, kind="stable")
-        ends = np.cumsum(np.bincount(kinds, minlength=_KINDS))
-        for kind in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
-            self._rows[kind].add(order[ends[kind - 1] if kind else 0 : ends[kind]] + start)
+        for kind in np.bincount(kinds).nonzero()[0].tolist():
+            self._rows[kind].add((kinds == kind).nonzero()[0] + start)
 
     def rows(self, kind: int) -> Rows:
         """The rows of a kind, ascending."""
@@ -184,10 +196,12 @@ class Growing:
     def index(self, kind: Kind, column: int = 1) -> GrowingIndex:
         """The rows of a kind by what stands in a column; without one by the id of their main entity."""
         key = kind, column
-        index = self._indexes.setdefault(key, GrowingIndex())
-        rows = self.rows(kind)[self._indexed.get(key, 0) :]
-        index.add(COLUMNS.get(key, _whole)(self.records[rows, column]), rows.copy())
-        self._indexed[key] = len(self.rows(kind))
+        index = self._indexes.get(key)
+        if index is None:
+            index = self._indexes[key] = GrowingIndex()
+        if len(index) < len(self._rows[kind]):
+            rows = self.rows(kind)[len(index) :]
+            index.add(COLUMNS.get(key, _whole)(self.records[rows, column]), rows.copy())
         return index
 
     def stacks(self) -> ModuleStacks:
