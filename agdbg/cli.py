@@ -1,15 +1,16 @@
 """The command line: ``agdbg run``, ``open``, ``explain``, ``lint``, ``diff`` and the others.
 
-Importing this costs little: what a command needs is imported when it runs.
+Importing this costs next to nothing: Ctrl-C may come at any time, and is quiet from :func:`main` on.
 """
 
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from agdbg import __version__
-from agdbg.commands import attach, dap, diff, explain, export, lint, listen, open, run, trace
+from agdbg import __version__, interrupts
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 DESCRIPTION = """\
 agdbg is a debugger for automatic differentiation. It runs a training script, records
@@ -24,13 +25,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ``run`` raises what ends its program: ``SystemExit`` and, after reporting it, ``KeyboardInterrupt``.
     """
-    words, program_args = export.split_arguments(sys.argv[1:] if argv is None else argv)
+    if argv is None:  # this process is ours
+        interrupts.hush()
+    from argparse import Namespace
+
+    from agdbg.commands.export import split_arguments
+
+    words, program_args = split_arguments(sys.argv[1:] if argv is None else argv)
     options = _parsed(words, Namespace(program_args=program_args))
     code: int = options.execute(options)
     return code
 
 
-def _parsed(words: list[str], options: Namespace) -> Namespace:
+def _parsed(words: list[str], options: "Namespace") -> "Namespace":
     """Parse; what is not understood is told with the usage of the command that it was for."""
     try:
         _, unknown = _parser().parse_known_args(words, options)
@@ -54,7 +61,11 @@ def _with_output(code: Any) -> Any:
     return code
 
 
-def _parser() -> ArgumentParser:
+def _parser() -> "ArgumentParser":
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+    from agdbg.commands import attach, dap, diff, explain, export, lint, listen, open, run, trace
+
     common: dict[str, Any] = {"allow_abbrev": False, "formatter_class": RawDescriptionHelpFormatter}
     parser = ArgumentParser(prog="agdbg", description=DESCRIPTION, epilog=EPILOG, **common)
     parser.add_argument("--version", action="version", version=f"agdbg {__version__}")

@@ -55,7 +55,7 @@ def execute(options: Namespace) -> int:
     address, token = _reached(options)
     if options.batch:
         options.address, options.trace, options.token = address, None, token
-        return batch.look(options)
+        return batch.look(options, batch.lines_of(options))
     screen.require("attach", f"--batch does without, and an editor can attach to {address}")
     return screen.attach(address, token)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agdbg import status
-from agdbg.commands.guard import guarded
 from agdbg.errors import InputError
 from agdbg.tell import tell
 
@@ -70,14 +69,11 @@ def _read(name: str) -> list[str]:
     return text.splitlines()
 
 
-@guarded
-def run(options: Namespace) -> int:
-    """Run a program; ``options.launch`` are the arguments of the protocol's ``launch``."""
-    from agdbg.commands import signals
+def run(options: Namespace, lines: Sequence[str]) -> int:
+    """Do commands on a program; ``options.launch`` are the arguments of the protocol's ``launch``."""
     from agdbg.protocol.client import Disconnected
 
-    lines = lines_of(options)
-    with signals.raised(), _connected(options) as client:
+    with _connected(options) as client:
         batch = Batch(client, options, launch=options.launch)
         try:
             batch.execute(lines)
@@ -89,12 +85,10 @@ def run(options: Namespace) -> int:
             raise
 
 
-@guarded
-def look(options: Namespace) -> int:
-    """Do the commands on a trace (``options.trace``) or on what a hub runs, which is left as it is."""
+def look(options: Namespace, lines: Sequence[str]) -> int:
+    """Do commands on a trace (``options.trace``) or on what a hub runs, which is left as it is."""
     from agdbg.protocol.client import Disconnected
 
-    lines = lines_of(options)
     with _connected(options) as client:
         _attach(client, options.trace)
         try:
@@ -158,7 +152,7 @@ def _join(client: "Client") -> None:
         raise InputError(str(error)) from None
 
 
-def _leading(lines: list[str]) -> list[str]:
+def _leading(lines: Sequence[str]) -> list[str]:
     """The commands at the beginning that only say where to stop."""
     from agdbg.console.table import says_where_to_stop
 

@@ -7,7 +7,7 @@ import traceback
 from argparse import Namespace
 from collections.abc import Callable
 
-from agdbg import status
+from agdbg import interrupts, status
 from agdbg.commands import output
 from agdbg.errors import EndedBySignal, InputError
 from agdbg.tell import tell
@@ -20,8 +20,9 @@ def guarded(command: Command) -> Command:
 
     def run(options: Namespace) -> int:
         try:
-            code = command(options)
-            output.flush()
+            with interrupts.heard():
+                code = command(options)
+                output.flush()
         except EndedBySignal as ended:
             return _end_by(ended.number)
         except BrokenPipeError:
@@ -29,6 +30,9 @@ def guarded(command: Command) -> Command:
         except KeyboardInterrupt:
             return _end_by(signal.SIGINT)
         except Exception as error:
+            signalled = interrupts.last()
+            if signalled is not None and not _is_input_error(error):
+                return _end_by(signalled)
             return complain(error)
         return code
 

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
+from agdbg import interrupts
 from agdbg.commands.guard import complain
 from agdbg.commands.program_options import HINT, add_orphan, add_program, add_recording, wanted
 
@@ -59,6 +60,7 @@ def execute(options: Namespace) -> int:
         )  # fmt: skip
     except Exception as error:
         return complain(error)
+    interrupts.hear()  # it is the program's from here on
     if options.wait:
         tell("waiting for a client")
         try:

@@ -31,9 +31,10 @@ def execute(options: Namespace) -> int:
     if options.batch:
         from agdbg.hub.starting import start_hub
 
+        lines = batch.lines_of(options)
         check(options.trace)
         options.address = start_hub().client_socket
-        return batch.look(options)
+        return batch.look(options, lines)
     screen.require("open", f"agdbg explain {options.trace} prints what went wrong")
     check(options.trace)  # one that cannot be read is refused here, before the screen changes
     return screen.open_trace(options.trace)

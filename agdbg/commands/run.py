@@ -4,8 +4,9 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agdbg.commands import batch, screen
-from agdbg.commands.guard import complain
+from agdbg import interrupts
+from agdbg.commands import batch, screen, signals
+from agdbg.commands.guard import complain, guarded
 from agdbg.commands.program_options import HINT, add_orphan, add_program, add_recording, wanted
 
 if TYPE_CHECKING:
@@ -57,24 +58,25 @@ def execute(options: Namespace) -> int:
         program, recording = prepared(options)
     except Exception as error:
         return complain(error)
+    interrupts.hear()  # it is the program's from here on
     return run(program, recording)
 
 
+@guarded
 def in_batch(options: Namespace) -> int:
     """Run the program with commands in place of a person."""
-    import shutil
-
     from agdbg.hub.starting import start_hub
+    from agdbg.launch import place
 
-    options.launch = {**launch_arguments(options), "echo": False}
-    options.address = start_hub().client_socket
-    try:
-        return batch.run(options)
-    finally:
-        if options.no_trace:  # of a restarted program there are several
-            named = Path(options.launch["trace"])
-            for trace in (named, *named.parent.glob(f"{named.name}-[0-9]*")):
-                shutil.rmtree(trace, ignore_errors=True)
+    lines = batch.lines_of(options)
+    with signals.raised():
+        options.launch = {**launch_arguments(options), "echo": False}
+        try:
+            options.address = start_hub().client_socket
+            return batch.run(options, lines)
+        finally:
+            if options.no_trace:
+                place.remove(options.launch["trace"])
 
 
 def on_screen(options: Namespace) -> int:

@@ -1,13 +1,12 @@
 """The terminal UI, for the commands that can show it. It lies above the debugger, so it is looked up by its name."""
 
 import os
-import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agdbg import status
+from agdbg import interrupts, status
 from agdbg.commands import farewell
 from agdbg.errors import InputError
 from agdbg.launch import place
@@ -38,10 +37,16 @@ def run(arguments: dict[str, Any], *, keep: bool = True) -> int:
 
     Without ``keep`` the trace is removed, unless the program still runs.
     """
-    result = _ui().run_tui(arguments)
+
+    def tidy() -> None:
+        if not keep:
+            place.remove(arguments["trace"])
+
+    with interrupts.tidied(tidy):
+        result = _ui().run_tui(arguments)
     exit_status = _concluded(result, keep=keep)
     if not keep and not result.left_running:
-        shutil.rmtree(arguments["trace"], ignore_errors=True)
+        place.remove(arguments["trace"])
     return exit_status
 
 
@@ -56,6 +61,8 @@ def attach(address: str, token: str = "") -> int:
 
 
 def _ui() -> Any:
+    """The UI, which Ctrl-C may keep from being loaded; the hub that is started meanwhile ends with this process."""
+    interrupts.hush()
     return import_module("agdbg_ui.main")
 
 

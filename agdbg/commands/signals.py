@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from agdbg import interrupts
 from agdbg.errors import EndedBySignal
 
 #: The signals by which a process is asked to end, as far as this system has them; Ctrl-C is Python's own.
@@ -26,4 +27,5 @@ def raised() -> Iterator[None]:
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
+    interrupts.note(number)
     raise EndedBySignal(number)

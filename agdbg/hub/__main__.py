@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from agdbg.errors import InputError
 from agdbg.hub.adopted import adopt
-from agdbg.hub.log import log_error
+from agdbg.hub.log import log, log_error
 from agdbg.hub.place import Runtime
 from agdbg.hub.server import Server
 from agdbg.protocol.address import place_of
@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--listen-fd", type=int, metavar="FD", help="the same at a socket that is there already")
     parser.add_argument("--socket", default="", metavar="PATH", help="serve this user's clients there as well")
     parser.add_argument("--adopt", metavar="JSON", help="look after the program that this tells of, which runs already")
+    parser.add_argument("--lifeline", type=int, metavar="FD", help="at the end of this pipe, end if nothing is served")
     options = parser.parse_args(argv)
     try:
         listen = _port(options.listen) if options.listen_fd is None else socket.socket(fileno=options.listen_fd)
@@ -54,12 +55,17 @@ def _serve(runtime: Runtime, listen: tuple[str, int] | socket.socket | None, opt
     except InputError as error:
         print(f"agdbg: {error}", file=sys.stderr)
         return 2
+    if options.lifeline is not None:
+        server.depend_on(options.lifeline)
     _outlive_everything(server)
     runtime.describe()
     announced = {"client_socket": str(runtime.client_socket), "pid": os.getpid()}
     if listen is not None:
         announced |= {"address": server.address, "token": token}
-    print(json.dumps(announced), flush=True)
+    try:
+        print(json.dumps(announced), flush=True)
+    except BrokenPipeError:
+        log("nobody reads where this hub can be reached")
     _detach(str(server.session.log_path))
     sys.setswitchinterval(_SWITCH_S)
     try:

@@ -1,4 +1,4 @@
-"""What the program prints, told to the clients as it comes; a client that does not keep up is told what it missed."""
+"""What the program prints, told to clients as it comes; one that does not keep up is told how much it missed, and its end."""
 
 from collections.abc import Callable, Iterable
 
@@ -42,8 +42,20 @@ class Outlet:
         """A client has read nearly all that was sent: tell it what it has missed."""
         if client.skipped and client.unsent < PIECE:
             missed, client.skipped = client.skipped, 0
-            text = f"\n{missed:,} bytes not shown, they are in {self.log.path}\n"
-            client.send(event(client.next_seq(), "output", {"category": "console", "output": text}))
+            self._catch_up(client, missed)
+
+    def _catch_up(self, client: Connection, missed: int) -> None:
+        """Tell the end of what a client has missed, which may be the end of all, and how much came before that."""
+        end = self._reader.position
+        start, text, _ = self.log.text(end - min(missed, PIECE), min(missed, PIECE))
+        left_out = missed - (end - start)
+        if left_out > 0:
+            first, line_end, rest = text.partition("\n")
+            if line_end and len(rest) > len(first):
+                left_out, text = left_out + len((first + line_end).encode()), rest
+            note = f"\n{left_out:,} bytes not shown, they are in {self.log.path}\n"
+            client.send(event(client.next_seq(), "output", {"category": "console", "output": note}))
+        client.send(event(client.next_seq(), "output", {"category": "stdout", "output": text}))
 
     def _go_on(self) -> None:
         self._is_going_on = False
@@ -71,9 +83,10 @@ class Outlet:
         return True
 
     def _leave_out(self, clients: list[Connection]) -> bool:
-        missed = self.log.size - self._reader.position
+        end = self.log.whole_end
+        missed = end - self._reader.position
         if missed > 0:
-            self._reader = OutputReader(self.log, self.log.size)
+            self._reader = OutputReader(self.log, end)
             for client in clients:
                 client.skipped += missed
         return False

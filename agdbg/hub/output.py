@@ -58,6 +58,11 @@ class OutputLog:
         text = reader.read(max(_LONGEST, length))
         return reader.begun, text, reader.position
 
+    @property
+    def whole_end(self) -> int:
+        """The offset behind the last whole character."""
+        return self.text(self.size - 2 * _LONGEST, 2 * _LONGEST)[2]
+
     def close(self) -> None:
         """Close the file."""
         for fd in (self._fd, self._spare):

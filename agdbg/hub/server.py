@@ -84,6 +84,22 @@ class Server:
             self.address = listening.address_of(tcp)
         self._waits = self.loop.after(patience, self._give_up)
 
+    def depend_on(self, lifeline: int) -> None:
+        """Without whoever has started the hub nobody knows of it: while it serves nothing it ends with that process.
+
+        Args:
+            lifeline: the end of a pipe, whose other one that process has and writes nothing to.
+        """
+
+        def is_over() -> None:
+            self.loop.unwatch(lifeline)
+            os.close(lifeline)
+            self._patience = 0.0
+            self._give_up()
+
+        os.set_inheritable(lifeline, False)
+        self.loop.watch(lifeline, is_over)
+
     def serve(self) -> None:
         """Serve until all is over, and clean up."""
         try:
@@ -174,7 +190,7 @@ class Server:
     def _give_up(self) -> None:
         """Nobody has come for whom the hub was started, or none of those who came had use for it."""
         if self.session.trace is None and not any(self.session.trusted):
-            log(f"no client for {self._patience:g} seconds, and nothing to serve")
+            log("no client, and nothing to serve")
             self.loop.stop()
 
     # ----- what they want -----

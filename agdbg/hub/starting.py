@@ -5,7 +5,8 @@ import os
 import select
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from subprocess import DEVNULL, PIPE, Popen
 from time import monotonic
@@ -20,6 +21,8 @@ PATIENCE_S = 30.0
 _SHOWN = 2000  # characters of what a hub that failed has said
 #: The hub is no child of its client, so that it is not left behind as a zombie; its session is a new one.
 _DETACH = "import os\nif os.fork():\n    os._exit(0)"
+#: The ends of pipes by which hubs that serve nothing yet learn that this process is no more.
+_lifelines: list[int] = []
 _HUB = "import runpy\nrunpy.run_module('agdbg.hub', run_name='__main__', alter_sys=True)"
 
 
@@ -55,7 +58,7 @@ def start_hub(
     token: str = "",
     pass_fds: Sequence[int] = (),
 ) -> HubAddress:
-    """Start a hub that outlives this process, and wait until it listens.
+    """Start a hub, and wait until it listens. What it serves, it serves on when this process has ended.
 
     Args:
         extra_args: arguments of the hub.
@@ -68,16 +71,16 @@ def start_hub(
         HubFailed: it ended, or did not answer in time, or answered something else.
     """
     words = list(command) if command is not None else boot.command(_HUB, before=_DETACH)
-    with _scratch() as said:
+    with _scratch() as said, _lifeline() as theirs:
         try:
             child = Popen(
-                [*words, *extra_args],
+                [*words, *extra_args, "--lifeline", str(theirs)],
                 stdin=DEVNULL,
                 stdout=PIPE,
                 stderr=said,
                 start_new_session=True,
                 env={**os.environ, TOKEN_VARIABLE: token} if token else None,
-                pass_fds=pass_fds,
+                pass_fds=[*pass_fds, theirs],
             )
         except OSError as error:
             raise HubFailed(f"cannot start the hub of the debugger: {words[0]}: {error.strerror}") from None
@@ -88,6 +91,30 @@ def start_hub(
                 _end_group(child.pid)
             child.wait()
         return _address(line, patience, said)
+
+
+@contextmanager
+def _lifeline() -> Iterator[int]:
+    """The side for the hub of a pipe into which nothing is written; ours is closed when this process ends."""
+    for fd in [fd for fd in _lifelines if _has_no_reader(fd)]:
+        _lifelines.remove(fd)
+        os.close(fd)
+    theirs, ours = os.pipe()
+    try:
+        yield theirs
+    except BaseException:
+        os.close(ours)
+        raise
+    else:
+        _lifelines.append(ours)
+    finally:
+        os.close(theirs)
+
+
+def _has_no_reader(fd: int) -> bool:
+    poll = select.poll()
+    poll.register(fd, 0)
+    return bool(poll.poll(0))
 
 
 def _scratch() -> IO[bytes]:

@@ -25,6 +25,15 @@ def holds_trace(directory: Path) -> bool:
     return any((directory / name).exists() for name in TRACE_FILES)
 
 
+def remove(trace: str) -> None:
+    """Remove a trace that was not to be kept; of a program that was started anew there are several."""
+    import shutil
+
+    named = Path(trace)
+    for each in (named, *named.parent.glob(f"{named.name}-[0-9]*")):
+        shutil.rmtree(each, ignore_errors=True)
+
+
 def named(path: str) -> Path:
     """Make the directory that the user named for a trace and return it, absolute.
 

@@ -100,13 +100,19 @@ def test_a_python_that_is_gone_is_said():
         start_hub(command=["/no/python"])
 
 
-def test_nothing_stays_open():
-    before = sorted(os.listdir("/proc/self/fd"))
-    address = start_hub(["s"], command=detached(ANNOUNCE))
+def test_nothing_stays_open_but_the_lifelines_of_hubs_that_live(gate, monkeypatch):
+    monkeypatch.setattr(starting, "_lifelines", [])
+    before = set(os.listdir("/proc/self/fd"))
+    address = start_hub(["s", gate], command=detached(ANNOUNCE + "open(sys.argv[2]).read()"))
     with pytest.raises(HubFailed):
         start_hub(command=[sys.executable, "-c", ""])
-    assert sorted(os.listdir("/proc/self/fd")) == before
+    assert set(os.listdir("/proc/self/fd")) - before == set(map(str, starting._lifelines))
+    with open(gate, "w"):
+        pass
     wait_for_end(address.pid)
+    with pytest.raises(HubFailed):
+        start_hub(command=[sys.executable, "-c", ""])
+    assert set(os.listdir("/proc/self/fd")) == before
 
 
 def test_files_of_the_current_directory_are_not_imported(tmp_path, monkeypatch):

@@ -73,4 +73,6 @@ class TerminalDriver(LinuxDriver):
         super().stop_application_mode()
         loop = asyncio.get_running_loop()
         while self._handled:
-            loop.remove_signal_handler(self._handled.pop())
+            number = self._handled.pop()
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)  # for SIGINT the loop has put Python's own, which prints a traceback

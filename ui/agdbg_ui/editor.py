@@ -2,7 +2,10 @@
 
 import os
 import shlex
+import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 #: Editors that take the line with the file; others take it before.
@@ -40,8 +43,20 @@ def run(file: str, line: int) -> None:
     """
     words = command(file, line)
     try:
-        status = subprocess.run(words, check=False).returncode
+        with _keys_are_its():
+            status = subprocess.run(words, check=False).returncode
     except OSError as error:
         raise NoEditor(f"{words[0]}: {error.strerror or error}") from error
     if status:
         raise NoEditor(f"{words[0]} ended with status {status}")
+
+
+@contextmanager
+def _keys_are_its() -> Iterator[None]:
+    """Ctrl-C and Ctrl-\\ at the terminal reach both processes, and are for the editor alone, which inherits no handlers."""
+    before = [(number, signal.signal(number, lambda *_: None)) for number in (signal.SIGINT, signal.SIGQUIT)]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)

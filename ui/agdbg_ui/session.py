@@ -408,7 +408,8 @@ class Session:
         elif self._notes is not None:
             self._notes.append(text.strip())
         else:
-            self._output.add(f"[{text.strip()}]\n")
+            own_line = "\n" if text.startswith("\n") else ""
+            self._output.add(f"{own_line}[{text.strip()}]\n")
 
     def _on_grew(self, body: Body) -> None:
         self.view = replace(self.view, nodes=body["nodes"], idle_from=self.clock())
