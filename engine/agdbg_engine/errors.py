@@ -165,7 +165,11 @@ def _origin(node: Node, index: int, value: Any, as_it_is: bool) -> str:
     that saved it, where that does not mind (``as_it_is``).
     """
     from .saved.detached import lost
+    from .view import written_view
 
+    through = written_view(node) if node.outputs_saved[index] else None
+    if through is not None:
+        return _output_of(through)
     if node.outputs_saved[index] or getattr(value, "is_output", False):
         return _output_of(node, getattr(value, "_nr", 0))
     fn = value.grad_fn or (node if as_it_is and lost(value) else None)

@@ -40,7 +40,7 @@ class Region:
         self.steps = [*view.turned_back(), *(v.step for v in chain)]
         self.order = None if base.flags.c_contiguous else sorted(range(base.ndim), key=lambda d: -base.strides[d])
         """The dimensions of a base that is not row-major, from the widest step in memory to the narrowest."""
-        self.repeating = self.order is not None and _surely_repeats(base)
+        self.repeating = self.order is not None and surely_repeats(base)
         """Whether the base shows one place of memory as several elements: what was written to one of them shows in others."""
 
     def check_base(self) -> None:
@@ -128,7 +128,7 @@ def _repeats(part: Any) -> bool:
     return False
 
 
-def _surely_repeats(base: Any) -> bool:
+def surely_repeats(base: Any) -> bool:
     """Whether a buffer shows one place of memory as several elements."""
     if not _repeats(base):
         return False

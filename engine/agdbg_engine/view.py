@@ -324,6 +324,15 @@ _outer: weakref.WeakKeyDictionary[Node, weakref.ref[CopySlices]] = weakref.WeakK
 """By node that stands inside of a CopySlices and has saved its result: that CopySlices, which is the result's history."""
 
 
+_written: weakref.WeakKeyDictionary[Node, weakref.ref[Node]] = weakref.WeakKeyDictionary()
+"""By the same nodes: the history that the view they wrote through got, which goes with the view."""
+
+
+def written_view(node: Node) -> Node | None:
+    """The history of the view through which ``node`` wrote the result that it has saved, while that is still held."""
+    return _written[node]() if node in _written else None
+
+
 def saved_output(node: Node, array: Any, storage: Any) -> Tensor:
     """The result that ``node`` has saved as a tensor with its history, made anew: the node keeps only the buffer.
 
@@ -367,6 +376,8 @@ def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int, at: in
     set_history(target, new)
     if view is not None:
         view.regenerate(t)
+        if node in _outer and t._fn is not None:
+            _written[node] = weakref.ref(t._fn)
     if events.sink is not None:
         events.sink.history_rebased(target, old, new, op, code, lasti)
 

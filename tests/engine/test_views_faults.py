@@ -396,3 +396,25 @@ def test_retain_grad_takes_a_stale_view_as_it_stands(pieces, looked_at):
         return [error, error_of(lambda: (view * 2).sum().backward()), view.retains_grad, view.grad, x.grad]
 
     same(program)
+
+
+THROUGH_A_VIEW = (
+    "copysign_", "cumprod_", "exp2_", "exp_", "expm1_", "hypot_", "reciprocal_", "relu_", "rsqrt_", "sgn_", "sigmoid_",
+    "sqrt_", "tan_", "tanh_", "celu_", "elu_", "leaky_relu_", "rrelu_", "selu_",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("name", THROUGH_A_VIEW)
+def test_whose_saved_result_was_written_after_a_write_through_a_view(name, held):
+    def both(t):
+        y = t.full((2, 2), 0.25, requires_grad=True) * 1
+        v = y.t()
+        function = getattr(t.Tensor, name, None) or getattr(t.nn.functional, name)
+        function(v, *{"copysign_": [t.ones(2, 2)], "hypot_": [t.ones(2, 2)], "cumprod_": [0]}.get(name, []))
+        if not held:
+            del v
+        y.mul_(2)
+        y.sum().backward()
+
+    same(both)

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..creation import eye as eye_matrix
+from ..dtype import scalar_type
 from ..grad_mode import no_grad
+from ..ops.out import into
 from ..random import generator as _numbers
 from ..tensor import Tensor, wrap
 
@@ -26,9 +29,16 @@ def _write(tensor: Tensor, values: Any) -> Tensor:
     return tensor
 
 
+def _check_dtype(tensor: Tensor, kernel: str, kinds: str) -> None:
+    """Refuse a dtype that PyTorch's ``kernel`` is not there for."""
+    if tensor.dtype.kind not in kinds:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_type(tensor.dtype)}'")
+
+
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """``val`` everywhere."""
-    return _write(tensor, np.full(tensor.shape, val))
+    with no_grad():
+        return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -38,14 +48,17 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """0 everywhere."""
-    return constant_(tensor, 0.0)
+    with no_grad():
+        return tensor.zero_()
 
 
 def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return _write(tensor, np.eye(tensor.shape[0], tensor.shape[1]))
+    with no_grad():
+        into(eye_matrix, tuple(tensor.shape), {"out": tensor, "dtype": tensor.dtype})
+    return tensor
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -55,12 +68,13 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     if tensor.shape[0] % groups:
         raise ValueError("dim 0 must be divisible by groups")
     each = tensor.shape[0] // groups
-    values = np.zeros(tensor.shape)
     middle: tuple[Any, ...] = tuple(n // 2 for n in tensor.shape[2:])
-    for channel in range(min(each, tensor.shape[1])):
-        place: Any = (slice(channel, None, each), channel, *middle)
-        values[place] = 1
-    return _write(tensor, values)
+    with no_grad():
+        tensor.zero_()
+        for start in range(0, tensor.shape[0], each):
+            for channel in range(min(each, tensor.shape[1])):
+                tensor[(start + channel, channel, *middle)] = 1
+    return tensor
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
@@ -69,20 +83,24 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape
     draws = _numbers(generator)
-    values = draws.normal(0, std, (rows, columns))
+    normal_(tensor, 0, std, generator)
     order = draws.permuted(np.tile(np.arange(rows)[:, None], columns), axis=0)
-    values[order < math.ceil(sparsity * rows)] = 0
-    return _write(tensor, values)
+    with no_grad():
+        for column in range(columns):
+            tensor[order[: math.ceil(sparsity * rows), column], column] = 0
+    return tensor
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform in [a, b)."""
-    return _write(tensor, _numbers(generator).uniform(a, b, tensor.shape))
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal."""
-    return _write(tensor, _numbers(generator).normal(mean, std, tensor.shape))
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
@@ -95,6 +113,8 @@ def trunc_normal_(
             UserWarning,
             stacklevel=2,
         )
+    _check_dtype(tensor, "normal_kernel_cpu", "fc")
+    _check_dtype(tensor, "lt_cpu", "f")
     draws = _numbers(generator)
     within = 0.5 * (math.erf((b - mean) / std / math.sqrt(2)) - math.erf((a - mean) / std / math.sqrt(2)))
     values = np.empty(tensor.shape)
@@ -200,12 +220,15 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if 0 in tensor.shape:
         return tensor
+    _check_dtype(tensor, "normal_kernel_cpu", "fc")
     rows = tensor.shape[0]
     columns = math.prod(tensor.shape[1:])
     drawn = _numbers(generator).standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(drawn)
     q *= np.sign(np.diag(r))
-    return _write(tensor, gain * (q if rows >= columns else q.T).reshape(tensor.shape))
+    _write(tensor, (q if rows >= columns else q.T).reshape(tensor.shape))
+    with no_grad():
+        return tensor.mul_(gain)
 
 
 def _deprecated(function: Any) -> Callable[..., Tensor]:

@@ -24,6 +24,7 @@ from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write
 from .mixed_devices import same_device
 from .overlapping import check_operands
+from .self_overlap import check_overlapping, check_unrecorded, overlaps_itself, write_rounds
 from .tangent_writes import VALUE, again
 
 
@@ -54,6 +55,9 @@ def inplace(
     repeating = _may_repeat(t, name, args)
     check_inplace(t, args, repeating)
     check_operands(t, name, (*args, *keywords) if keywords else args)
+    overlapping = overlaps_itself(t._a)
+    if overlapping:
+        check_overlapping(t, name, (*args, *keywords))
     if events.special & events.STRICT:
         refuse(t, name)
     twin = _twin(t)
@@ -67,14 +71,18 @@ def inplace(
     result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
     _check_result(t, result)
     same_device(t, result)
+    if overlapping:
+        check_unrecorded(name, result, (*args, *keywords))
     node = result._fn
     if node is not None and "self" in node.slots and node.s_self is twin:
         twin._a = t._a.copy()
     if events.special:
         _keep(born, node)
         before_write(t, name)
-    if repeating:
+    if repeating or (overlapping and name == "index_put_"):
         _write_repeating(t._a, result._a, name, args)
+    elif overlapping:
+        write_rounds(t._a, result._a, function, args)
     else:
         t._a[...] = result._a
     code, lasti = caller()
@@ -131,6 +139,9 @@ _REPEATING = {
     "masked_fill_": "mask] = scalar",
     "index_fill_": "mask] = scalar",
     "index_put_": "indices] = tensor",
+    "threshold_": "",
+    "tril_": "",
+    "triu_": "",
 }
 """Ops that may write repeated memory, with what PyTorch's warning calls their form as an assignment."""
 

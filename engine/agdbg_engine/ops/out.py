@@ -14,9 +14,10 @@ from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
 from ..tangents import tangents_of
-from ..tensor import Tensor, check_inplace, wrap
+from ..tensor import Tensor, check_inplace, repeats, wrap
 from .mixed_devices import same_device
 from .overlapping import as_a_whole, check_apart, check_partial
+from .self_overlap import overlaps_itself, refusal, write_last
 
 NAMES = frozenset(
     [
@@ -137,6 +138,9 @@ _APART = _JOINED | {"addr", "gather", "ger", "index_select", "kthvalue", "masked
 """Those that may not write to an operand at all."""
 
 
+_FACTORIES = frozenset(("eye", "full", "ones", "zeros"))
+"""Those that may write memory which shows several times: they fill it, :func:`eye` with zeros before it writes its ones."""
+
 _INNER = {"matmul": "mm", "norm": "linalg_vector_norm", "outer": "mul"}
 """Which function does the work of another in PyTorch, and so is named by its error."""
 
@@ -161,7 +165,7 @@ def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         for target, value in zip(outs, results, strict=True):
             _check_fits(name, target, value, operands)
         for target, value in zip(outs, results, strict=True):
-            _write(name, target, value)
+            _write(name, target, value, operands)
     return out if isinstance(out, Tensor) else type(result)(*outs) if hasattr(result, "_fields") else tuple(outs)
 
 
@@ -215,19 +219,28 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) 
         raise RuntimeError(
             f"result type {scalar_type(result.dtype)} can't be cast to the desired output type {scalar_type(out.dtype)}"
         )
-    check_inplace(out, tuple(operands), repeating=made_first)
+    check_inplace(out, tuple(operands), repeating=made_first or name in _FACTORIES)
     check_partial(target, operands, name)
+    if overlaps_itself(target._a) and as_a_whole(name, len(operands)):
+        raise refusal()  # PyTorch adds up in there, and so reads what other elements have left
     if events.special & events.STRICT:
         refuse(out, f"{name}.out")
 
 
-def _write(name: str, out: Tensor, result: Tensor) -> None:
+def _write(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
     if events.special:
         before_write(out, name)
     if out._a.shape != result._a.shape:
         _warn_of_size(out, result)
         out._a = _of_size(out, result)
-    out._a[...] = result._a
+    if name in _FACTORIES and (repeats(out._a) or overlaps_itself(out._a)):
+        zero = result._a == 0
+        out._a[zero] = 0
+        out._a[~zero] = result._a[~zero]
+    elif overlaps_itself(out._a):
+        write_last(out._a, result._a, [x._a for x in operands])
+    else:
+        out._a[...] = result._a
     out._bump(f"{name}.out", None, *caller())
 
 

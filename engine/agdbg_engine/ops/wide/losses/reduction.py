@@ -39,7 +39,7 @@ def shared(F: Any, g: Any, shape: tuple[int, ...], reduction: str) -> Any:
 @formula
 def no_second(F: Any, name: str) -> Any:
     """Refuse a derivative that PyTorch has not."""
-    raise NotImplementedError(f"derivative for aten::{name} is not implemented")
+    raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
 linear("over_number(self, other)", "DivBackward1", "g / other", forward="self / other")

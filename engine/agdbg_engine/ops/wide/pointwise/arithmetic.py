@@ -15,8 +15,8 @@ from . import blocks
 
 @formula
 def not_implemented(F: Any, text: str) -> Any:
-    """Raise what PyTorch says where it has no gradient: the op is recorded all the same."""
-    raise NotImplementedError(text)
+    """Raise what PyTorch says where it has no gradient: the op is recorded all the same. It has two ways of saying so."""
+    raise (RuntimeError if text.startswith("derivative for aten::") else NotImplementedError)(text)
 
 
 @formula
