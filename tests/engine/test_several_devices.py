@@ -133,20 +133,32 @@ def test_copies_between_devices():
 
 def test_two_devices_in_one_op():
     x, y = on(0, 1.0, 2.0), on(1, 1.0, 2.0)
-    two = "Expected all tensors to be on the same device, but found at least two devices, strict:{} and strict:{}!"
+    begin = "Expected all tensors to be on the same device, but "
+    two = begin + "found at least two devices, strict:{} and strict:{}!"
+    checked = (
+        begin
+        + "got {} is on strict:{}, different from other tensors on strict:{} (when checking argument in method wrapper_STRICT_{})"
+    )
     ops = [
-        lambda a, b: a + b,
-        lambda a, b: ag.cat([a, b]),
-        lambda a, b: a @ b,
-        lambda a, b: a == b,
-        lambda a, b: a.mul_(b),
+        (lambda a, b: a + b, None),
+        (lambda a, b: ag.cat([a, b]), None),
+        (lambda a, b: ag.stack([a, b]), None),
+        (lambda a, b: a @ b, ("tensor", "_dot")),
+        (lambda a, b: ag.mm(a[None], b[:, None]), ("mat2", "mm")),
+        (lambda a, b: a == b, None),
+        (lambda a, b: a.mul_(b), None),
+        (ag.atan2, None),
+        (lambda a, b: ag.where(a > 0, a, b), None),
+        (lambda a, b: a * b[0], None),
+        (ag.nn.functional.mse_loss, None),
     ]
-    ops += [ag.atan2, lambda a, b: ag.where(a > 0, a, b), lambda a, b: a * b[0], ag.nn.functional.mse_loss, ag.stack]
-    for op in ops:
+    for op, names in ops:
         for a, b in ((x, y), (y, x)):
             with pytest.raises(RuntimeError) as found:
-                op(a, b) if op is not ag.stack else op([a, b])
-            assert str(found.value).startswith(two.format(a.device.index, b.device.index))
+                op(a, b)
+            i, j = a.device.index, b.device.index
+            wanted = two.format(i, j) if names is None else checked.format(names[0], j, i, names[1])
+            assert str(found.value).splitlines()[0] == wanted
     with pytest.raises(
         RuntimeError, match=r"indices should be either on cpu or on the same device as the indexed tensor \(strict:0\)"
     ):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from ..creation import zeros
+from ..device import same_place
 from ..ops.lists import cat, stack
 from ..ops.wide.layers import recurrent as steps
 from ..sites import user_stacklevel
@@ -122,6 +123,7 @@ class _Recurrent(Module):
 
     def _layers(self, x: Tensor, states: State, counts: list[int] | None = None) -> tuple[Tensor, State]:
         """All layers: outputs and last states. ``counts`` has how many sequences each step has, if they differ."""
+        self._check_places(x, states)
         last: list[State] = []
         for layer in range(self.num_layers):
             outs = []
@@ -134,6 +136,15 @@ class _Recurrent(Module):
             if self.dropout and layer < self.num_layers - 1:
                 x = F.dropout(x, self.dropout, self.training)
         return x, tuple(stack(list(parts)) for parts in zip(*last, strict=True))
+
+    def _check_places(self, x: Tensor, states: State) -> None:
+        for name, tensors in (("hidden", states), ("parameter", self._parameters.values())):
+            for t in tensors:
+                if t is not None and not same_place(x._a, t._a):
+                    raise RuntimeError(
+                        f"Input and {name} tensors are not at the same device, found input tensor at {x.device} and {name} "
+                        f"tensor at {t.device}"
+                    )
 
     def _direction(self, x: Tensor, state: State, suffix: str, counts: list[int] | None = None) -> tuple[Tensor, State]:
         """One layer in one direction: outputs of all steps and the last state."""

@@ -15,7 +15,7 @@ from ..dtype import scalar_type
 from ..sites import caller
 from ..tensor import Tensor
 from .host_only import refused
-from .mixed_devices import mixed
+from .mixed_devices import wrong_devices
 from .refuse import complex_refused
 
 Shape = tuple[int, ...]
@@ -49,7 +49,13 @@ def _explained(op: str, error: Exception, **tensors: Any) -> Exception:
         name, t = next((n, t) for n, t in tensors.items() if not isinstance(t, Tensor))
         return not_a_tensor(op, name, t)
     arrays = [t._a for t in tensors.values() if isinstance(t, Tensor)]
-    return _devices(arrays) or _dtypes(op, arrays, error) or _shapes(op, arrays, error) or index_error(error) or error
+    return (
+        wrong_devices(op, tensors)
+        or _dtypes(op, arrays, error)
+        or _shapes(op, arrays, error)
+        or index_error(error)
+        or error
+    )
 
 
 def _any_tensor(tensors: dict[str, Any]) -> bool:
@@ -85,13 +91,6 @@ def _position(op: str, name: str) -> int:
     from . import ROWS
 
     return list(inspect.signature(ROWS[op]).parameters).index(name) + 1
-
-
-def _devices(arrays: list[Any]) -> Exception | None:
-    seen = list(dict.fromkeys(str(device_of(a)) for a in arrays))
-    if len(seen) < 2:
-        return None
-    return mixed(*seen[:2])
 
 
 # ----- dtypes -----

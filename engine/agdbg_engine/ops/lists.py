@@ -22,7 +22,7 @@ from . import kernels as k
 from .after import after_birth
 from .explain import shape_error
 from .forward import propagate_joined, propagate_pieces
-from .mixed_devices import mixed
+from .mixed_devices import differing
 from .prepare import cut
 from .shape import one_dim
 
@@ -148,7 +148,7 @@ def _same_dtype(op: str, tensors: Any) -> list[Tensor]:
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.class_name(t)}")
     if len({type(t._a) for t in ts}) > 1:
-        raise mixed(*dict.fromkeys(t.device for t in ts))
+        raise differing("cat", [("tensors", t.device) for t in ts])
     if len({t._a.dtype for t in ts}) < 2:
         return ts
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in ts])

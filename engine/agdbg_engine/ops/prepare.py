@@ -11,6 +11,7 @@ import numpy as np
 from .. import events, several
 from ..backward import QUIET
 from ..dtype import get_default_dtype, result_type, scalar_type
+from ..errors import raise_if
 from ..grad_mode import mode, no_grad
 from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
 from ..scalars import wrapped, written
@@ -18,7 +19,7 @@ from ..sites import caller
 from ..tensor import Tensor, wrap
 from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
-from .mixed_devices import beside_numbers
+from .mixed_devices import CHECKED, beside_numbers, wrong_devices
 
 __all__ = [
     "after",
@@ -88,6 +89,8 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     ``np.seterr``), call ``function`` again without asking for that: PyTorch's results are silently infinite or NaN.
     """
     if isinstance(error, several.Elsewhere):
+        if function.__name__ in CHECKED:
+            raise_if(wrong_devices(function.__name__, tensors))
         with several.home((*tensors.values(), *plain.values())):
             return function(**tensors, **plain)
     if mode.overriding and (isinstance(error, Overridden) or overloaded(tensors.values())):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ... import creation
-from ...dtype import float16, float32, float64, int64
+from ...dtype import float16, float32, float64, int64, scalar_type
 from ...ops.wide.layers import packing
 from ...ranges import arange
 from ...tensor import Tensor
@@ -111,6 +111,11 @@ def pack_padded_sequence(
 
     The longest must come first unless ``enforce_sorted=False``, with which they are sorted.
     """
+    if isinstance(lengths, Tensor) and not lengths.is_cpu:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D {lengths.device} "
+            f"{scalar_type(lengths.dtype)} tensor"
+        )
     lengths = lengths.to(int64) if isinstance(lengths, Tensor) else creation.as_tensor(lengths, dtype=int64)
     order = None
     if not enforce_sorted:
