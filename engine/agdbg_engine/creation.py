@@ -204,14 +204,14 @@ def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if out is None:
             made = call(*args, **kwargs)
             return made if pin_memory is None or pin_memory is False else pinned(function.__name__, made, pin_memory)
-        if not isinstance(out, Tensor):
-            raise TypeError(f"{function.__name__}(): argument 'out' must be Tensor, not {type(out).__name__}")
+        from .ops.out import into
+        from .ops.out_args import outs_of
+
+        outs_of(function, function.__name__, out, args, kwargs)
         dtype = kwargs.get("dtype")
         if dtype is not None and np.dtype(dtype) != out.dtype:
             given = scalar_type(np.dtype(dtype))
             raise RuntimeError(f"dtype {given} does not match dtype of out parameter ({scalar_type(out.dtype)})")
-        from .ops.out import into
-
         written: Tensor = into(call, args, {**kwargs, "dtype": out.dtype, "out": out})
         return written
 

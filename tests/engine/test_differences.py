@@ -263,6 +263,10 @@ def keyword_only(T):
     return Times.apply(T.ones(1, requires_grad=True), k=2).tolist()
 
 
+def number_out(T):
+    return T.add(T.ones(()), 1, out=3.5).item()
+
+
 def inference_twice(T):
     mode = T.inference_mode()
     with mode, mode:
@@ -506,6 +510,7 @@ ROWS = {
     "bfloat16": (bfloat16, "torch.bfloat16", AttributeError),
     "fill-integers": (fill_integers, True, False),
     "deepcopy": (deepcopy, 1, 0),
+    "number-out": (number_out, 2.0, TypeError),
     "keyword-only": (keyword_only, TypeError, [2.0]),
     "inference-twice": (inference_twice, True, False),
     "nan-in-vectors": (nan_in_vectors, [2] * 8, [1] * 8),

@@ -24,7 +24,7 @@ from . import (
 )
 from .inplace import method as _inplace
 from .out import NAMES as OUT
-from .out import into
+from .out import into_as
 from .table import TABLE
 
 ROWS: dict[str, Any] = {row.name: getattr(_generated, row.name) for row in TABLE}
@@ -87,7 +87,7 @@ _PLAIN = {n: f for n, f in ROWS.items() if n not in {*OPS, *_PARTS, *_OF_NN, *_O
 FUNCTIONS: dict[str, Any] = {
     **_PLAIN,
     **{n: overridable(f) for n, f in {**_WRITTEN, **_ONLY_FUNCTIONS}.items()},
-    **{n: overridable(f, into=into) for n, f in {**_PLAIN, **_WRITTEN, **_ONLY_FUNCTIONS}.items() if n in OUT},
+    **{n: overridable(f, into=into_as(n)) for n, f in {**_PLAIN, **_WRITTEN, **_ONLY_FUNCTIONS}.items() if n in OUT},
 }
 """The public functions by name: rows as they are, and the forms that check and overload."""
 
@@ -105,7 +105,7 @@ METHODS: dict[str, Any] = {
 }
 """The public methods of tensors by name, in-place forms included."""
 
-FUNCTIONS.update({n: overridable(p.function, into=into if p.out else None) for n, p in PUBLIC["torch"].items()})
+FUNCTIONS.update({n: overridable(p.function, into=into_as(n) if p.out else None) for n, p in PUBLIC["torch"].items()})
 METHODS.update({n: checked(p.function, method=True) for n, p in PUBLIC["Tensor"].items()})
 METHODS.update({n: checked(f, method=True) for n, f in RESHAPING.items()})
 METHODS.update({n: _inplace(n, f, composed=f not in OPS.values()) for n, f in INPLACE.items()})
@@ -173,8 +173,9 @@ make_read_only(Tensor)
 def functions(namespace: str) -> dict[str, Any]:
     """The public functions in ``torch.<namespace>`` that families of ops have declared."""
     python = namespace == "nn.functional"
+    before = {"fft": "fft_", "linalg": "linalg_", "special": "special_"}.get(namespace, "")
     return {
-        n: overridable(p.function, f"torch.{namespace}", in_python=python, into=into if p.out else None)
+        n: overridable(p.function, f"torch.{namespace}", in_python=python, into=into_as(before + n) if p.out else None)
         for n, p in PUBLIC[namespace].items()
     }
 

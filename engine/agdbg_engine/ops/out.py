@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import errors, events
 from ..device import array_module
-from ..dtype import category, cpp_type, scalar_type
 from ..grad_mode import mode, no_grad
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
@@ -16,6 +16,8 @@ from ..sites import caller, user_stacklevel
 from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace, repeats, wrap
 from .mixed_devices import same_device
+from .out_args import outs_of, words
+from .out_dtypes import AS_OUT, Call, refused_dtype
 from .overlapping import as_a_whole, check_apart, check_partial
 from .self_overlap import overlaps_itself, refusal, write_last
 
@@ -99,38 +101,6 @@ NAMES = frozenset(
 )
 """The functions that PyTorch has in this form too."""
 
-_EXACT = frozenset(
-    (
-        "mm",
-        "bmm",
-        "addmm",
-        "matmul",
-        "mv",
-        "dot",
-        "gather",
-        "aminmax",
-        "sort",
-        "msort",
-        "topk",
-        "kthvalue",
-        "median",
-        "nanmedian",
-        "mode",
-        "cummax",
-        "cummin",
-        "logcumsumexp",
-        "quantile",
-        "nanquantile",
-        "histc",
-        "renorm",
-        "isin",
-        "searchsorted",
-        "bucketize",
-        "multinomial",
-    )
-)
-"""Those that do not cast their result."""
-
 _JOINED = frozenset((
     "cat", "column_stack", "concat", "concatenate", "cross", "dstack", "hstack", "kron", "row_stack", "stack", "vstack",
 ))  # fmt: skip
@@ -142,11 +112,54 @@ _FACTORIES = frozenset(("eye", "full", "ones", "zeros"))
 """Those that may write memory which shows several times: they fill it, :func:`eye` with zeros before it writes its ones."""
 
 _INNER = {"matmul": "mm", "norm": "linalg_vector_norm", "outer": "mul"}
-"""Which function does the work of another in PyTorch, and so is named by its error."""
+"""Which function does the work of another in PyTorch, and so is named by its error of forward mode."""
+
+_RECORDS: dict[str, str] = {
+    **dict.fromkeys(("fft", "rfft", "rfftn"), "_fft_r2c"), **dict.fromkeys(("fft2", "fftn", "ifft2", "ifftn"), "_fft_c2c"),
+    **dict.fromkeys(("hfft", "hfft2", "hfftn", "irfft", "irfft2", "irfftn"), "_fft_c2r"),
+    **dict.fromkeys(("ifft", "ihfft", "ihfft2"), "aten::conj_physical"),
+    **dict.fromkeys(("column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "vstack"), "cat"),
+    **dict.fromkeys(("ger", "inner", "kron", "outer"), "mul"), **dict.fromkeys(("float_power", "square"), "pow"),
+    **dict.fromkeys(("inv", "inverse"), "linalg_inv_ex"), **dict.fromkeys(("chain_matmul", "multi_dot"), "mm"),
+    **dict.fromkeys(("cross", "linalg_cross"), "linalg_cross"),
+    **dict.fromkeys(("householder_product", "orgqr"), "linalg_householder_product"),
+    **dict.fromkeys(("linalg_matmul", "linalg_matrix_power", "matmul", "matrix_power"), "matmul"),
+    **dict.fromkeys(("norm", "vector_norm"), "linalg_vector_norm"),
+    **{n: f"aten::{n}" for n in (
+        "alias_copy", "arange", "conj_physical", "diagonal_copy", "eye", "floor_divide", "full", "heaviside", "histogram",
+        "linspace", "log_softmax", "logspace", "ones", "permute_copy", "rand", "slice_copy", "slice_scatter", "softmax",
+        "squeeze_copy", "t_copy", "transpose_copy", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy", "zeros",
+    )},
+    **{n: f"special_{n}" for n in ("entr", "erfcx", "i0e", "i1", "i1e", "log_ndtr", "ndtri", "xlog1py", "zeta")},
+    "diag": "aten::diagonal_copy", "diff": "sub", "eigvals": "aten::linalg_eigvals", "eigvalsh": "_linalg_eigh",
+    "ldl_solve": "aten::linalg_ldl_solve", "linalg_cholesky": "linalg_cholesky_ex", "linalg_det": "_linalg_det", "msort": "sort",
+    "nanmean": "nansum", "solve": "_linalg_solve_ex", "svdvals": "_linalg_svd", "take_along_dim": "gather",
+    "vecdot": "vdot", "true_divide": "div",
+    "lstsq": "linalg_lstsq", "_polygamma_of": "polygamma", "cholesky_ex": "linalg_cholesky_ex", "inv_ex": "linalg_inv_ex",
+    "lu_factor_ex": "linalg_lu_factor_ex",
+}  # fmt: skip
+"""Which function is named by the error for a gradient that is wanted, where that is another."""
+
+_WITHOUT_GRADIENT = words(
+    "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v "
+    "chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he histc laguerre_polynomial_l legendre_polynomial_p "
+    "modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 "
+    "scaled_modified_bessel_k1 shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v "
+    "shifted_chebyshev_polynomial_w spherical_bessel_j0"
+)
+"""Functions that nothing is differentiable in: they take tensors that require grad as well."""
+
+_COPIED = words("cond diff linalg_norm matrix_norm nanquantile ndtr pinv quantile tensordot tensorinv tensorsolve")
+"""Functions whose result PyTorch copies into the ``out``: a leaf is refused as by :func:`copy_`."""
+
+_RESIZED = words("arange bernoulli eye full linspace logspace multinomial ones rand randn randperm zeros")
+"""Functions that give their ``out`` the right size without a warning."""
 
 
-def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], public: str = "") -> Any:
     """``function(*args, **kwargs)`` with its ``out``: the tensors given there hold the result and are returned.
+
+    ``public`` is what errors about the arguments call it.
 
     Refused before a byte changes where PyTorch refuses it: when a gradient is wanted, for memory that is shared element by
     element or partly with an operand, for a dtype that cannot hold the result. An ``out`` of another size is resized like
@@ -156,17 +169,28 @@ def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     out, name = kwargs.pop("out"), function.__name__
     if out is None:
         return function(*args, **kwargs)
-    outs = out if isinstance(out, tuple | list) else (out,)
+    outs = outs_of(function, public or name, out, args, kwargs)
     operands = list(_tensors((*args, *kwargs.values())))
-    _check(name, outs, operands)
+    _check(f"{name}imum" if name in ("max", "min") and len(operands) > 1 else name, outs, operands)
+    if name in AS_OUT and kwargs.get("dtype") is None:
+        kwargs["dtype"] = outs[0].dtype
     with no_grad():
         result = function(*args, **kwargs)
         results = result if isinstance(result, tuple) else (result,)
-        for target, value in zip(outs, results, strict=True):
-            _check_fits(name, target, value, operands)
+        call = Call(operands, len(results), len(args) + len(kwargs))
+        for at, (target, value) in enumerate(zip(outs, results, strict=True)):
+            wrong = refused_dtype(name, at, value.dtype, target.dtype, call)
+            _check_fits(name, target, value, operands, wrong)
         for target, value in zip(outs, results, strict=True):
             _write(name, target, value, operands)
+    if name == "unbind_copy":
+        return None
     return out if isinstance(out, Tensor) else type(result)(*outs) if hasattr(result, "_fields") else tuple(outs)
+
+
+def into_as(public: str) -> Callable[..., Any]:
+    """:func:`into` for what is called ``public`` in errors about its arguments."""
+    return functools.partial(into, public=public)
 
 
 def _tensors(values: Iterable[Any]) -> Iterable[Tensor]:
@@ -177,16 +201,17 @@ def _tensors(values: Iterable[Any]) -> Iterable[Tensor]:
             yield from _tensors(v)
 
 
-def _check(name: str, outs: Iterable[Any], operands: list[Tensor]) -> None:
-    for out in outs:
-        if not isinstance(out, Tensor):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if mode.grad and any(t.requires_grad for t in (*outs, *operands)):
+def _check(name: str, outs: Sequence[Tensor], operands: list[Tensor]) -> None:
+    if mode.grad and name in _COPIED:
+        for out in outs:
+            check_inplace(out, ())
+    wanted = mode.grad and name not in _WITHOUT_GRADIENT
+    if wanted and any(t.requires_grad for t in (*outs, *operands)):
         raise errors.make(
             RuntimeError,
             errors.Details("other"),
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-            "requires grad.",
+            f"{_RECORDS.get(name, name)}(): functions with out=... arguments don't support automatic differentiation, but one of "
+            "the arguments requires grad.",
             "fix: assign the result to a name instead, or wrap the call in torch.no_grad()",
         )
     if events.special & events.FORWARD and any(tangents_of(t) for t in (*outs, *operands)):
@@ -195,30 +220,15 @@ def _check(name: str, outs: Iterable[Any], operands: list[Tensor]) -> None:
         )
 
 
-def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
+def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor], wrong: Exception | None) -> None:
     same_device(out, result)
     other_size = out._a.shape != result._a.shape and name != "index_select"
     made_first = other_size and (name in _JOINED or as_a_whole(name, len(operands)))
     target = wrap(_of_size(out, result)) if made_first else out
     if name in _APART:
         check_apart((out, target), operands)
-    if name in _EXACT and out.dtype != result.dtype:
-        raise RuntimeError(
-            f"Expected out tensor to have dtype {cpp_type(result.dtype)}, but got {cpp_type(out.dtype)} instead"
-        )
-    if name in ("complex", "polar") and out.dtype != result.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {scalar_type(result.dtype)} but got scalar type {scalar_type(out.dtype)} for argument "
-            "'out'"
-        )
-    if category(result.dtype) > category(out.dtype):
-        if name in ("cat", "stack"):
-            raise TypeError(
-                f"torch.{name}(): input types can't be cast to the desired output type {scalar_type(out.dtype)}"
-            )
-        raise RuntimeError(
-            f"result type {scalar_type(result.dtype)} can't be cast to the desired output type {scalar_type(out.dtype)}"
-        )
+    if wrong is not None:
+        raise wrong
     check_inplace(out, tuple(operands), repeating=made_first or name in _FACTORIES)
     check_partial(target, operands, name)
     if overlaps_itself(target._a) and as_a_whole(name, len(operands)):
@@ -231,7 +241,8 @@ def _write(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> No
     if events.special:
         before_write(out, name)
     if out._a.shape != result._a.shape:
-        _warn_of_size(out, result)
+        if name not in _RESIZED:
+            _warn_of_size(out, result)
         out._a = _of_size(out, result)
     if name in _FACTORIES and (repeats(out._a) or overlaps_itself(out._a)):
         zero = result._a == 0

@@ -94,7 +94,7 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Tensor:
         return multi_dot(matrices)
     from ...out import into
 
-    x: Tensor = into(multi_dot, (matrices,), {"out": out})
+    x: Tensor = into(multi_dot, (matrices,), {"out": out}, "chain_matmul")
     return x
 
 

@@ -98,7 +98,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     return written(self, "bernoulli_", OVER_TENSOR, p, generator=generator)
 
 
-@public("torch", out=True)
+@public("torch")
 def poisson(input: Tensor, generator: Any = None) -> Tensor:
     """Poisson numbers with the rates ``input``."""
     if input.dtype.kind != "f":
