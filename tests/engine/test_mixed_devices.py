@@ -56,6 +56,7 @@ CASES = {
     "linear there": (lambda: nn.Linear(3, 4)(there(2, 3)), argument("mat1", "strict:0", "cpu", "addmm")),
     "linear without a bias": (lambda: nn.Linear(3, 4, bias=False).to(STRICT)(here(2, 3)), argument("mat2", "strict:0", "cpu", "mm")),
     "mm": (lambda: there(2, 3) @ here(3, 2), argument("mat2", "cpu", "strict:0", "mm")), "bmm": (lambda: ag.bmm(there(1, 2, 3), here(1, 3, 2)), argument("mat2", "cpu", "strict:0", "bmm")),
+    "operator of vectors": (lambda: there(2) @ here(2), argument("tensor", "cpu", "strict:0", "_dot")), "operator of a vector": (lambda: here(2, 2) @ there(2), TWO),
     "addmm": (lambda: ag.addmm(there(2, 2), there(2, 3), here(3, 2)), argument("mat2", "cpu", "strict:0", "addmm")),
     "baddbmm": (lambda: ag.baddbmm(here(1, 2, 2), there(1, 2, 3), there(1, 3, 2)), argument("batch1", "strict:0", "cpu", "baddbmm")),
     "dot": (lambda: ag.dot(there(2), here(2)), argument("tensor", "cpu", "strict:0", "_dot")), "solve": (lambda: ag.linalg.solve(ag.eye(2), there(2)), "Expected b and A to be on the same device, but found b on strict:0 and A on cpu instead."),

@@ -62,6 +62,10 @@ def wrong_devices(op: str, tensors: Mapping[str, Any]) -> Exception | None:
     own = _OWN[op](given, places) if op in _OWN else None
     if own is not None:
         return RuntimeError(own)
+    if op == "mm" and {t.ndim for t in given.values()} != {2}:  # the operator, which begins with that op
+        if {t.ndim for t in given.values()} != {1}:
+            return mixed(*dict.fromkeys(places.values()))
+        return differing("dot", [("self", places["self"]), ("tensor", places["mat2"])])
     return differing(op, places.items()) if op in CHECKED else mixed(*dict.fromkeys(places.values()))
 
 
