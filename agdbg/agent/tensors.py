@@ -1,7 +1,7 @@
 """An array as a page of a screen: a bounded sample of a matrix in it, and what all of its elements are like."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,15 +83,20 @@ def page(
         index: places along all but the last two dimensions; missing ones are 0, and what is too big is the last.
         row, column: where the page begins in the matrix that is left.
         rows, columns: how much of it is told at most.
-        step: each so many-th element; 0: as few as are left out so that all of the matrix fits.
+        step: each so many-th element; 0: as many as fit, spread evenly over all of the matrix.
         pick: what gives elements at flat positions as an array of NumPy.
         measure: what goes through all elements.
     """
     where = [min(max(at, 0), size - 1) for at, size in zip(_filled(index, array.ndim - 2), array.shape, strict=False)]
     height, width = array.shape[-2:] if array.ndim >= 2 and array.size else _lines(array.size, columns)
-    steps = [step, step] if step else [-(-height // rows) or 1, -(-width // columns) or 1]
-    row, column = (0, 0) if not step else (min(row, max(height - 1, 0)), min(column, max(width - 1, 0)))
-    down, across = range(height)[row :: steps[0]][:rows], range(width)[column :: steps[1]][:columns]
+    down: Sequence[int]
+    across: Sequence[int]
+    if step:
+        row, column = min(row, max(height - 1, 0)), min(column, max(width - 1, 0))
+        down, across = range(height)[row::step][:rows], range(width)[column::step][:columns]
+    else:
+        row = column = 0
+        down, across = _spread(height, rows), _spread(width, columns)
     return {
         "dtype": str(array.dtype),
         "shape": list(array.shape),
@@ -100,11 +105,24 @@ def page(
         "width": width,
         "row": row,
         "column": column,
-        "rowStep": steps[0],
-        "columnStep": steps[1],
+        "rowStep": step or _distance(height, len(down)),
+        "columnStep": step or _distance(width, len(across)),
         "values": _values(array, _first(where, array.shape), np.add.outer(np.multiply(down, width), across), pick),
         **_statistics(array, measure),
     }
+
+
+def _spread(size: int, most: int) -> Sequence[int]:
+    """At most `most` places along a side, spread evenly."""
+    count = min(size, most)
+    return [at * size // count for at in range(count)]
+
+
+def _distance(size: int, count: int) -> float:
+    """How far apart so many places along a side are, on the average; a whole number where they all are."""
+    if not count:
+        return 1
+    return size // count if size % count == 0 else size / count
 
 
 def _first(where: list[int], shape: tuple[int, ...]) -> int:

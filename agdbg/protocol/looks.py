@@ -215,7 +215,8 @@ class Compared(TypedDict):
 class TensorBody(TypedDict):
     """A sample of a matrix of ``height`` times ``width`` in the tensor, whose elements are texts, "" where there is none.
 
-    A tensor of one dimension goes on in the next line. ``histogram`` counts the finite elements from ``low`` to ``high``,
+    A tensor of one dimension goes on in the next line. ``rowStep`` and ``columnStep`` are how far apart the elements are, on
+    the average where they are spread over all of the matrix. ``histogram`` counts the finite elements from ``low`` to ``high``,
     and ``firstBad`` is where the first is that is not finite.
     """
 
@@ -226,8 +227,8 @@ class TensorBody(TypedDict):
     width: int
     row: int
     column: int
-    rowStep: int
-    columnStep: int
+    rowStep: float
+    columnStep: float
     values: list[list[str]]
     stats: list[Statistic]
     nans: int

@@ -41,6 +41,14 @@ def test_a_big_one_is_sampled_evenly_and_a_window_is_exact():
     ]
 
 
+def test_what_is_a_little_too_high_leaves_out_as_few_rows_as_do_not_fit():
+    array = np.arange(12.0 * 4).reshape(12, 4)
+    body = whole(array)
+    assert (body["rowStep"], body["columnStep"]) == (1.2, 1)
+    assert [float(line[0]) / 4 for line in body["values"]] == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
+    assert whole(np.empty((0, 3)))["rowStep"] == 1
+
+
 def test_a_slice_of_many_dimensions_is_chosen():
     array = np.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
     body = whole(array, index=[1, 2])

@@ -92,6 +92,7 @@ class FakeHub:
         self.notes = []
         self.trace = TRACE
         self.hook_code, self.phase = [], ""
+        self.holder, self.norms = "", {}
 
     # ----- a connection -----
 
@@ -164,6 +165,16 @@ class FakeHub:
         return {}
 
     do_attach = do_launch
+
+    def do_control(self, take=False, release=False):
+        """`holder` is this client ("me"), another one, or nobody."""
+        self.holder = "me" if take else "" if release and self.holder == "me" else self.holder
+        return {"has": self.holder == "me", "holder": self.holder}
+
+    def take_away(self):
+        """Another client takes control."""
+        self.holder = "agdbg on pts/3"
+        self.send("agdbg/controlTaken", holder=self.holder)
 
     def do_status(self):
         threads = [{"id": 1, "name": "MainThread", "stopped": self.counter is not None}]
@@ -290,7 +301,7 @@ class FakeHub:
             {key: row[key] for key in keys}
             | columns
             | {
-                "gradient": row["gradient"],
+                "gradient": self.norms.get(node, row["gradient"]),
                 "hooks": self.hook_code,
                 "sections": sections,
             }

@@ -172,6 +172,36 @@ async def several_threads(screen):
     await screen.until(lambda: len(screen.app.session.view.stopped) == 2)
 
 
+@state
+async def watching(screen):
+    """Another client moves the program."""
+    screen.hub.holder = "agdbg on pts/3"
+    await stopped(screen)
+    await screen.until(lambda: "watching (C)" in screen.title)
+
+
+@state
+async def in_control(screen):
+    await watching(screen)
+    await screen.press("C")
+    await screen.until(lambda: "in control" in screen.title and "agdbg on pts/3 was told" in screen.text)
+
+
+@state
+async def control_is_lost(screen):
+    await stopped(screen)
+    screen.hub.take_away()
+    await screen.until(lambda: "watching (C)" in screen.title and "C takes it back" in screen.text)
+
+
+@state
+async def evaluating(screen):
+    await stopped(screen)
+    screen.hub.held["evaluate"] = asyncio.Event()
+    await screen.press("colon", *"slow()", "enter")
+    await screen.until(lambda: "evaluating" in screen.title)
+
+
 @state(shows=(Banner,))
 async def stopped_at_an_error(screen):
     cause = EXPLANATION.partition("\n")[0]

@@ -4,6 +4,7 @@ import os
 
 import pytest
 from agdbg_tests_driving import drive
+from textual.widgets import Input
 
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.keymap import KEYS, bindings, footer, footer_width
@@ -243,7 +244,9 @@ def test_export_writes_and_asks_before_it_replaces(shown, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
 
     async def script(screen):
-        await screen.press("e")
+        await screen.press("e", *"a.dot")
+        assert screen.app.screen.query_one(Input).value == "a.dot"  # what is typed replaces the name
+        await screen.press("escape", "e")
         assert isinstance(screen.app.screen, ExportScreen)
         await screen.press("enter")
         await screen.until(lambda: not isinstance(screen.app.screen, ExportScreen))

@@ -6,6 +6,7 @@ from typing import get_args
 import pytest
 from agdbg_tests_driving import drive
 
+from agdbg.protocol.errors import RequestFailed
 from agdbg.protocol.vendor import State
 from agdbg_ui.pages import PAGE, Pages
 from agdbg_ui.text import fit
@@ -377,7 +378,7 @@ def test_a_step_leads_back_to_where_the_program_stands_until_something_else_is_s
         screen.app.lanes.outdate()
         await screen.until(lambda: lanes.wanted is None)
         assert lanes.cursor == 0
-        screen.hub.refuse["next"] = RuntimeError("no")
+        screen.hub.refuse["next"] = RequestFailed("no")
         await screen.press("n")
         screen.app.lanes.outdate()
         await screen.until(lambda: lanes.wanted is None)

@@ -64,6 +64,7 @@ APP = {
     "B": ((), asks("break")),
     "f": ((), over(FiltersScreen)),
     "t": ((), lambda screen: "no other thread is stopped" in screen.text),
+    "C": ((), lambda screen: screen.hub.holder == "me" and "in control" in screen.text),
     "slash": ((), asks("find")),
     "full_stop": (("home",), cursor(6)),
     "g": (("home",), cursor(6)),

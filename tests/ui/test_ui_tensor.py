@@ -101,8 +101,61 @@ def test_the_first_element_that_is_not_finite_is_gone_to(shown):
         page = await opened(screen)
         assert "1 NaN" in screen.text and "first at [250, 333]" in screen.text
         await screen.press("b")
-        await screen.until(lambda: page.view.mode == "numbers" and "nan" in screen.text.lower().splitlines()[6])
-        assert (page.view.body["row"], page.view.body["column"]) == (250, 333)
+        await screen.until(lambda: page.view.mode == "numbers" and page.view.body["row"])
+        row, column = 250 - page.view.body["row"], 333 - page.view.body["column"]
+        assert page.view.body["values"][row][column] == "nan"
+        assert 3 < row < page.view.room[0] - 3  # with what is around it
+
+    drive(shown, script, prepare=prepare)
+
+
+@pytest.mark.parametrize(("shape", "bad"), [((300, 400), (299, 399)), ((2, 300, 400), (1, 298, 0)), ((3000,), (2999,))])
+def test_where_it_is_at_the_end_the_page_is_full_of_numbers(shown, shape, bad):
+    def prepare(hub):
+        hub.tensor = np.zeros(shape)
+        hub.tensor[bad] = np.inf
+
+    async def script(screen):
+        page = await opened(screen)
+        await screen.press("b")
+        await screen.until(
+            lambda: page.view.mode == "numbers" and any("inf" in each for each in page.view.body["values"])
+        )
+        rows, columns = page.view.room
+        assert [len(page.view.body["values"]), len(page.view.body["values"][0])] == [rows, columns]
+        await screen.press("pagedown", "pagedown", "right")
+        await screen.until(lambda: len(page.view.body["values"]) == rows)
+
+    drive(shown, script, prepare=prepare)
+
+
+def test_a_heat_map_that_is_a_little_too_high_uses_all_rows(shown):
+    def prepare(hub):
+        hub.tensor = np.arange(60.0 * 10).reshape(60, 10)
+
+    async def script(screen):
+        page = await opened(screen)
+        rows, _ = page.view.room
+        assert rows < 60 < 2 * rows
+        assert len(page.view.body["values"]) == rows
+        assert f"{rows} evenly spread rows of 60, columns 0 to 9 of 10" in screen.text
+
+    drive(shown, script, prepare=prepare, size=(120, 24))
+
+
+def test_a_small_matrix_is_drawn_large(shown):
+    def prepare(hub):
+        hub.tensor = np.array([[0.0, 1.0], [1.0, 0.0]])
+
+    async def script(screen):
+        page = await opened(screen)
+        drawn = [page.view._heat(y, 40) for y in range(5)]
+        below = [[segment.style.bgcolor for segment in strip][:2] for strip in drawn]
+        assert drawn[0] == drawn[1] != drawn[2] == drawn[3]  # an element has 4 columns and 4 halves of a line
+        assert below[0] == below[2][::-1]
+        await screen.press("tab")
+        await screen.until(lambda: page.view.mode == "shades")
+        assert [page.view._shades(y, 10).text for y in range(5)] == ["    ████  "] * 2 + ["████      "] * 2 + [" " * 10]
 
     drive(shown, script, prepare=prepare)
 

@@ -17,7 +17,7 @@ from textual.widgets._toast import ToastRack
 from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui import editor, kept_folds, messages
-from agdbg_ui.backend import Backend
+from agdbg_ui.backend import FAILURES, Backend
 from agdbg_ui.console import ConsoleRunner
 from agdbg_ui.dividing import Axis
 from agdbg_ui.explaining import Explaining
@@ -168,7 +168,7 @@ class AgdbgApp(PaneApp):
             else:
                 await session.attach(self._arguments)
             self._serve(session)
-        except Exception as error:
+        except Exception as error:  # whatever goes wrong is told on the terminal, when that is restored
             self.exit(TuiResult(error=reason_of(error)), return_code=1)
 
     def _serve(self, session: Session) -> None:
@@ -227,6 +227,12 @@ class AgdbgApp(PaneApp):
         if self._refreshing is not None:
             self._refreshing.all()
         self.panes.stops.outdate()
+
+    @on(messages.Changed)
+    def _on_changed(self) -> None:
+        if self._refreshing is not None:
+            self._refreshing.all(moved=False)
+            self._refreshing.arrived.ask()
 
     @on(messages.Stepped)
     def _on_stepped(self, message: messages.Stepped) -> None:
@@ -344,6 +350,17 @@ class AgdbgApp(PaneApp):
         """Turn to another stopped thread."""
         if self.session is not None and not self.session.other_thread():
             self.say("no other thread is stopped")
+
+    def action_take_control(self) -> None:
+        """Be the client that moves the program."""
+        session = self.session
+        if session is None or session.view.life == "starting":
+            return
+
+        async def take() -> None:
+            self.say(await session.control.take())
+
+        self._try(take())
 
     def action_breakpoint(self) -> None:
         """Set or remove a breakpoint on the selected node's line."""
@@ -476,7 +493,7 @@ class AgdbgApp(PaneApp):
             return
         try:
             page = Page(*await self._explaining.page())
-        except Exception as error:
+        except FAILURES as error:
             self.say(self.why(error), "error")
         else:
             if len(self.screen_stack) == 1:  # else something else was asked for meanwhile

@@ -1,6 +1,8 @@
 """How a client introduces itself to a hub, and what it has to catch up with."""
 
 import asyncio
+import os
+import sys
 from typing import Any
 
 from agdbg_ui.backend import Backend
@@ -24,12 +26,20 @@ async def begin(
         filters: those of errors.
     """
     request = backend.request
-    who = {"clientID": "agdbg", "clientName": "agdbg", "adapterID": "agdbg", "pathFormat": "path"}
-    abilities = await request("initialize", **who, supportsProgressReporting=True)
+    who = {"clientID": "agdbg", "clientName": f"agdbg{terminal()}", "adapterID": "agdbg", "pathFormat": "path"}
+    abilities = await request("initialize", **who, supportsProgressReporting=True, supportsInvalidatedEvent=True)
     await request(command, **arguments)
     await initialized.wait()
     await filters.begin(abilities)
     await request("configurationDone")
+
+
+def terminal() -> str:
+    """`` on pts/3``: the terminal of this screen, by which others tell it from theirs; "" without one."""
+    try:
+        return f" on {os.ttyname(sys.__stdin__.fileno()).removeprefix('/dev/')}" if sys.__stdin__ is not None else ""
+    except (OSError, ValueError):  # no terminal, or a standard input that is no file
+        return ""
 
 
 async def printed_before(ask: Queries) -> tuple[str, bool]:

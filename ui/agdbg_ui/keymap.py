@@ -41,6 +41,7 @@ _ROWS = {
         ("b", "breakpoint", "break line", "breakpoint on the line of the selected node; again removes it"),
         ("B", "prompt('break')", "break name", "breakpoint on a name: op, node, parameter (* and ? match any)"),
         ("f", "filters", "errors", "which errors to stop at: switches filters on and off"),
+        ("C", "take_control", "control take", "take control, where another client at this program has it"),
         ("t", "other_thread", "thread next", "turn to the next stopped thread"),
     ),
     LOOK: (

@@ -13,6 +13,10 @@ class Moved(Message):
     """A thread stopped somewhere, went on, or its breakpoints changed: states of nodes are others now."""
 
 
+class Changed(Message):
+    """A thread stands where it stood, and what it has may have been changed by hand."""
+
+
 class Stepped(Message):
     """The person lets a thread go on, so that where it stops next is looked at; or that was refused."""
 

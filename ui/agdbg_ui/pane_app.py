@@ -9,6 +9,7 @@ from textual.app import App
 from textual.notifications import Notify
 
 from agdbg_ui.console import ConsoleRunner
+from agdbg_ui.control import words_of
 from agdbg_ui.finding import Findings
 from agdbg_ui.folding import Folding
 from agdbg_ui.losing import GONE
@@ -76,7 +77,7 @@ class PaneApp(App[TuiResult]):
     def why(self, error: BaseException) -> str:
         """What to say of a request that failed."""
         is_gone = self.session is not None and self.session.view.life == "lost"
-        return GONE if is_gone else reason_of(error)
+        return GONE if is_gone else words_of(error) or reason_of(error)
 
     # ----- what the panes say -----
 
@@ -280,7 +281,7 @@ class PaneApp(App[TuiResult]):
         async def run() -> None:
             try:
                 await awaitable
-            except Exception as error:
+            except Exception as error:  # whatever goes wrong is told, and the screen goes on
                 self.say(self.why(error), "error")
 
         self.run_worker(run(), exit_on_error=False)

@@ -66,7 +66,7 @@ class Prompts:
                 await self._break(text)
             elif kind == "set":
                 await self._set(text)
-        except Exception as error:
+        except Exception as error:  # whatever goes wrong is told, and the line can be mended
             self._refuse(kind, text, self._app.why(error))
 
     def _refuse(self, kind: str, text: str, why: str) -> None:

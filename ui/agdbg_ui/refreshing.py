@@ -6,6 +6,7 @@ from typing import Any
 
 from textual.message import Message
 
+from agdbg_ui.backend import FAILURES
 from agdbg_ui.messages import Refused
 from agdbg_ui.newest import Newest
 from agdbg_ui.panes import Panes
@@ -41,6 +42,7 @@ class Refreshing:
         self._texts: dict[str, str | None] = {}
         self.rows = Newest(self._told(self._fetch_rows), session.keep)
         self.node = Newest(self._told(self._fetch_node), session.keep)
+        self.arrived = Newest(self._told(self._fetch_arrived), session.keep)
         self.runs = Newest(self._told(self._fetch_runs), session.keep)
         self.profile = Newest(self._told(self._fetch_profile), session.keep)
         self.around = Newest(self._told(self._fetch_around), session.keep)
@@ -94,7 +96,8 @@ class Refreshing:
         body = await self._session.ask.node(node, self._session.stopped_thread)
         stop = self._session.view.stop
         is_counter = node == self._lanes.pages.counter_node
-        if is_counter and stop is not None and stop.runs_next and not stop.is_recorded:
+        is_next = is_counter and stop is not None and stop.runs_next and not stop.is_recorded
+        if is_next:
             body = {**body, "state": "next"}
         if is_counter and stop is not None:
             self._counter = node
@@ -102,9 +105,16 @@ class Refreshing:
         if phase:
             body = {**body, "doing": f"runs its {phase}" if runs else f"runs: {phase} next"}
         self._inspector.show(body)
-        self._lanes.note_gradient(node, body["gradient"])
+        self._lanes.note_gradient(node, body["gradient"], stands=is_next)
         if not self._holds_line(node):
             await self.show_source(place_that_runs(body, phase, runs))
+
+    async def _fetch_arrived(self) -> None:
+        """The gradient that has arrived where the program stands may have been changed, whatever node is selected."""
+        node, stop = self._lanes.pages.counter_node, self._session.view.stop
+        if node is not None and stop is not None and stop.runs_next and not stop.is_recorded:
+            body = await self._session.ask.node(node, self._session.stopped_thread)
+            self._lanes.note_gradient(node, body["gradient"], stands=True)
 
     def follow_stop(self) -> None:
         """It is known where the thread stands: where that is at no node, show the line, until another node is selected."""
@@ -183,7 +193,7 @@ class Refreshing:
                 self._texts.pop(next(iter(self._texts)))
             try:
                 self._texts[path] = await self._session.ask.source(path)
-            except Exception:  # the pane says that the file cannot be read
+            except FAILURES:  # the pane says that the file cannot be read
                 self._texts[path] = None
         return self._texts[path]
 
@@ -192,7 +202,7 @@ class Refreshing:
             moment = self._session.moment
             try:
                 await job()
-            except Exception as error:
+            except Exception as error:  # whatever goes wrong in a job is told, and the screen goes on
                 if self._session.connected and moment is not None and moment == self._session.moment:
                     self._post(Refused(reason_of(error)))  # else it was about a stop that is over
 

@@ -5,20 +5,34 @@ are coalesced: one is in flight, and what happens meanwhile is fetched by the on
 """
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 from textual.message import Message
 
-from agdbg_ui.backend import Backend
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.backend import FAILURES, Backend
 from agdbg_ui.beginning import begin, printed_before
 from agdbg_ui.breakpoints import Breakpoints
+from agdbg_ui.control import Control, words_of
 from agdbg_ui.filters import Filters
 from agdbg_ui.losing import left_alone
-from agdbg_ui.messages import Barrier, Body, Grew, Moved, Noted, Printed, Progressed, Refused, Stepped, ViewChanged
+from agdbg_ui.messages import (
+    Barrier,
+    Body,
+    Changed,
+    Grew,
+    Moved,
+    Noted,
+    Printed,
+    Progressed,
+    Refused,
+    Stepped,
+    ViewChanged,
+)
 from agdbg_ui.newest import Newest
 from agdbg_ui.printed import OutputGate
 from agdbg_ui.queries import Queries
@@ -29,7 +43,7 @@ from agdbg_ui.work import Works
 
 #: Frames asked for at a stop: enough to see the node, its origin and who called backward.
 FRAMES = 50
-#: How long a step may run before the screen says that the program runs, in seconds: most steps end before that.
+#: How long a step or an expression may take before the screen says so, in seconds: most end before that.
 HUSH_S = 0.1
 #: How long a pause may take until the screen says what it waits for, in seconds.
 PAUSE_S = 0.5
@@ -37,6 +51,8 @@ PAUSE_S = 0.5
 MOVES = frozenset(
     {"next", "stepIn", "stepOut", "stepBack", "continue", "reverseContinue", "agdbg/until", "agdbg/skip", "agdbg/goto"}
 )
+#: Requests that run Python of the person in the program.
+EVALUATE = frozenset({"evaluate", "setExpression"})
 #: Those that run the node at which the thread stands, or a part of it, and no more.
 _OF_A_NODE = frozenset({"next", "stepIn"})
 #: The scope with the incoming gradients.
@@ -57,6 +73,7 @@ class Session:
         breakpoints: those of all clients.
         filters: the errors to stop at.
         works: what the hub works at for so long that it tells of it.
+        control: which client moves the program.
         hits: by the number of a breakpoint, how often the program has stopped at it since this client is there.
         listener: called with the name and body of each event, and of breakpoints that were set here.
     """
@@ -70,6 +87,7 @@ class Session:
         self.breakpoints = Breakpoints(backend)
         self.filters = Filters(backend)
         self.works = Works()
+        self.control = Control(backend, lambda hands: self._set(hands=hands))
         self._ready = asyncio.Event()
         self._ended = asyncio.Event()
         self._stops: dict[int, Stop] = {}
@@ -90,6 +108,7 @@ class Session:
         self._frames = Newest(self._fetch_frames, self.keep)
         self._steps = Steps(self._send_step, self.keep, self._dropped)
         self.terminal = Newest(self._look_at_terminal, self.keep)
+        self._hands = Newest(self._look_at_control, self.keep)
         self._handlers: dict[str, Callable[[Body], None]] = {
             "initialized": lambda _: self._ready.set(),
             "stopped": self._on_stopped,
@@ -99,6 +118,8 @@ class Session:
             "agdbg/grew": self._on_grew,
             "agdbg/ended": self._on_ended,
             "agdbg/restarted": self._on_restarted,
+            "agdbg/controlTaken": self._on_control_taken,
+            "invalidated": self._on_invalidated,
             "progressStart": lambda body: self._progressed(self.works.start, body),
             "progressUpdate": lambda body: self._progressed(self.works.update, body),
             "progressEnd": lambda body: self._progressed(self.works.end, body),
@@ -117,11 +138,12 @@ class Session:
         """Join the program of the hub, or show a trace."""
         await begin(self._backend, "attach", arguments, self._ready, self.filters)
         await self.fetch_status()
+        self._hands.ask()
         try:
             text, kept = await printed_before(self.ask)
             self._output.restart(text)
             self._set(output_kept=kept)
-        except Exception as error:
+        except FAILURES as error:
             self._refused(error)
 
     async def fetch_status(self) -> None:
@@ -148,10 +170,14 @@ class Session:
 
     async def _look_at_terminal(self) -> None:
         """Learn whether the program waits for input, of which no event tells."""
-        with suppress(Exception):  # nobody has asked for it; a hub that is gone is told elsewhere
+        with suppress(*FAILURES):  # nobody has asked for it; a hub that is gone is told elsewhere
             status = await self.ask.status()
             runs = str(status.get("runs") or "") if self.view.life == "running" else ""
             self._set(awaits_input=self.view.life == "running" and bool(status.get("awaitsInput")), runs=runs)
+
+    async def _look_at_control(self) -> None:
+        with suppress(*FAILURES):  # nobody has asked for it; a hub that is gone is told elsewhere
+            await self.control.look()
 
     # ----- what the person does -----
 
@@ -261,10 +287,22 @@ class Session:
         """Python where the thread stands, one at a time; ``notes`` of the body is what the hub notes meanwhile."""
         notes = self._notes = []
         try:
-            body = await self.ask.evaluate(expression, self.frame)
+            with self._evaluation():
+                body = await self.ask.evaluate(expression, self.frame)
         finally:
             self._notes = None
         return {**body, "notes": notes}
+
+    @contextmanager
+    def _evaluation(self) -> Iterator[None]:
+        """Python of the person runs in the program: the title says so, and afterwards values may be others."""
+        said = asyncio.get_running_loop().call_later(HUSH_S, lambda: self._set(evaluating=True))
+        try:
+            yield
+        finally:
+            said.cancel()
+            self._set(evaluating=False)
+            self._post(Changed())
 
     async def set_gradient(self, name: str, expression: str) -> Body:
         """Replace an incoming gradient of the node that runs next; `name` is its entry in the inspector."""
@@ -272,18 +310,18 @@ class Session:
         reference = next(scope["variablesReference"] for scope in scopes if scope["name"] == GRADIENTS)
         arguments = {"variablesReference": reference, "name": name, "value": expression}
         body = await self._backend.request("setVariable", **arguments)
-        self._post(Moved())
+        self._post(Changed())
         return body
 
     async def part(self, kill: bool, patience: float) -> None:
         """Say good-bye to the hub; `kill` ends the program first, else it goes on. Errors do not matter any more."""
         self._parting = True
-        with suppress(Exception):
+        with suppress(*FAILURES):
             if kill:
                 async with asyncio.timeout(patience):
                     await self._backend.request("terminate")
                     await self._ended.wait()
-        with suppress(Exception):
+        with suppress(*FAILURES):
             async with asyncio.timeout(patience):
                 await self._backend.request("disconnect", terminateDebuggee=kill)
 
@@ -302,7 +340,8 @@ class Session:
         if moves:
             self._post(Stepped())
         try:
-            body = await self._backend.request(command, **arguments)
+            with self._evaluation() if command in EVALUATE else nullcontext():
+                body = await self._backend.request(command, **arguments)
         except BaseException:
             if moves:
                 self._post(Stepped(goes=False))
@@ -310,7 +349,9 @@ class Session:
             raise
         if moves:
             self._hush()
-        if command == "setExceptionBreakpoints":
+        if command == "agdbg/control":
+            self.control.took(body)
+        elif command == "setExceptionBreakpoints":
             self.filters.took(arguments)
         elif self.breakpoints.took(command, arguments, body):
             self._post(Moved())
@@ -329,7 +370,7 @@ class Session:
         self._post(Stepped())
         try:
             await self._backend.request(command, threadId=self._thread)
-        except Exception as error:
+        except FAILURES as error:
             self._moving = False
             self._post(Stepped(goes=False))
             self._post(Barrier(command, reason_of(error))) if is_barrier(error) else self._refused(error)
@@ -341,7 +382,7 @@ class Session:
         self._post(Stepped())
         try:
             await self._backend.request(command, threadId=self._thread, force=True)
-        except Exception as error:
+        except FAILURES as error:
             self._post(Stepped(goes=False))
             self._refused(error)
 
@@ -387,7 +428,15 @@ class Session:
         self._unpause()
         self._settle()
         self._frames.ask()
+        self._hands.ask()
         self._post(Moved())
+
+    def _on_invalidated(self, body: Body) -> None:
+        self._post(Changed())
+
+    def _on_control_taken(self, body: Body) -> None:
+        self._steps.drop("another client has taken control")
+        self._post(Noted(self.control.lose(body["holder"])))
 
     def _on_continued(self, body: Body) -> None:
         if body["threadId"] == self._thread:
@@ -464,7 +513,7 @@ class Session:
             return
         try:
             body = await self._backend.request("stackTrace", threadId=stop.thread, levels=FRAMES)
-        except Exception as error:
+        except FAILURES as error:
             if self._stops.get(stop.thread) is stop and not self._moving:
                 self._refused(error)
             body = {"stackFrames": []}
@@ -492,7 +541,9 @@ class Session:
     # ----- errors -----
 
     def _refused(self, error: BaseException) -> None:
-        self._post(Refused(reason_of(error)))
+        if words := words_of(error):
+            self._hands.ask()
+        self._post(Refused(words or reason_of(error)))
 
     def keep(self, task: "asyncio.Task[None]") -> None:
         """Hold a task until it is done, and tell when it failed."""
@@ -507,5 +558,4 @@ class Session:
 
 def is_barrier(error: BaseException) -> bool:
     """Whether the hub would step back only when forced: not everything can be taken back there."""
-    details = getattr(error, "body", {}).get("error") or {}
-    return bool((details.get("variables") or {}).get("code") == "barrier")
+    return isinstance(error, RequestFailed) and error.code == "barrier"

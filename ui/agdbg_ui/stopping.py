@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any
 
+from agdbg_ui.backend import FAILURES
 from agdbg_ui.newest import Newest
 from agdbg_ui.session import Session
 from agdbg_ui.spots import Spot
@@ -35,7 +36,7 @@ class Stopping:
         session = self._session
         try:
             status = await session.ask.status()
-        except Exception:
+        except FAILURES:
             status = {"threads": []}  # a hub that is gone: what it was told of stays
         threads = status["threads"]
         told = [self._told(each) for each in threads]

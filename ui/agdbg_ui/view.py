@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from signal import Signals
 from typing import Any, Literal
 
+from agdbg_ui.control import Hands
+
 Life = Literal["starting", "waiting", "running", "stopped", "ended", "trace", "lost"]
 
 IN_THE_RECORDING = "in the recording"
@@ -113,6 +115,7 @@ class View:
     `stepping` is the stop that a step has left, while the step goes on for longer than most.
     `pausing`: it was asked to stop at its next node, and has come to none. `output_kept`: what it prints is recorded.
     `runs`: the node that runs while it calls functions of the program, as the hub knows when it is asked.
+    `hands`: whether another client moves the program. `evaluating`: an expression is evaluated for longer than most.
     """
 
     life: Life = "starting"
@@ -131,6 +134,8 @@ class View:
     stepping: Stop | None = None
     output_kept: bool = True
     runs: str = ""
+    hands: Hands = ""
+    evaluating: bool = False
 
     @property
     def ended_badly(self) -> bool:

@@ -22,6 +22,11 @@ def title(view: View, now: float, width: int) -> Pieces:
         pieces += [(_GAP, ""), (position, TITLE)]
     if len(view.stopped) > 1 and view.stop is not None:
         pieces += [(_GAP, ""), (f"thread {view.stop.thread} of {len(view.stopped)} stopped (t)", ASIDE)]
+    if view.evaluating:
+        pieces += [(_GAP, ""), ("evaluating …", NOTICE)]
+    if view.hands:
+        is_watching = view.hands == "watching"
+        pieces += [(_GAP, ""), ("watching (C)", NOTICE) if is_watching else (view.hands, "bold $text-success")]
     name = shorten(view.script or "agdbg", max(width - width_of(pieces) - 2, width // 4, 8))
     pieces = [(" ", ""), (name, TITLE), *pieces]
     room = width - width_of(pieces) - len(_GAP) - 1

@@ -13,6 +13,7 @@ from textual.worker import Worker
 
 from agdbg.commands.destination import Destination
 from agdbg.errors import InputError
+from agdbg_ui.backend import FAILURES
 from agdbg_ui.screens.modal import Modal
 from agdbg_ui.text import reason_of, safe
 from agdbg_ui.work import Work
@@ -57,7 +58,7 @@ class ExportScreen(Modal[str | None]):
             yield Label(
                 "Write the graph to (.svg, .dot, .json, .txt; .sqlite: all tables)", classes="heading", markup=False
             )
-            line = Input(self._name, compact=True, select_on_focus=False)
+            line = Input(self._name, compact=True)  # selected: what is typed replaces the name, and End keeps it
             line.cursor_blink = False
             yield line
             yield Static("", markup=False, id="export-said")
@@ -107,12 +108,13 @@ class ExportScreen(Modal[str | None]):
     async def _export(self, path: str) -> None:
         try:
             said = await self._write(path, self._agreed == path)
-        except Exception as error:
+        except (InputError, *FAILURES) as error:
             self._writing = None
             if self.is_on_top:
                 self._say(reason_of(error), "-bad")
                 line = self.query_one(Input)
                 line.disabled = False
+                line.select_on_focus = False  # a name that was typed is mended
                 line.focus()
         else:
             self.dismiss(said)

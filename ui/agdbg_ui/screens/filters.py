@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import Label, OptionList, Static
 from textual.widgets.option_list import Option
 
+from agdbg_ui.backend import FAILURES
 from agdbg_ui.filters import Filter, Filters
 from agdbg_ui.screens.modal import Modal
 from agdbg_ui.screens.wrapping import beside
@@ -74,7 +75,7 @@ class FiltersScreen(Modal[None]):
         problem = ""
         try:
             await self._filters.toggle(filter_id)
-        except Exception as error:
+        except FAILURES as error:
             problem = reason_of(error)
         if self.is_on_top:
             self._show(problem)

@@ -16,6 +16,7 @@ from textual.widgets import Label
 
 from agdbg.sizes import size
 from agdbg_ui.amounts import HEIGHTS, share
+from agdbg_ui.backend import FAILURES
 from agdbg_ui.heat import HALF, colour_of, greatest, half_block, shade_of
 from agdbg_ui.newest import Newest
 from agdbg_ui.palettes import has_all_colours
@@ -137,7 +138,8 @@ class TensorView(Widget, can_focus=True):
 
     def _heat(self, y: int, width: int) -> Strip:
         values, most = self.body["values"], greatest(self.body["values"])
-        upper, lower = (values[at] if at < len(values) else [] for at in (2 * y, 2 * y + 1))
+        rows = (at // self._tall(_STRETCH) for at in (2 * y, 2 * y + 1))
+        upper, lower = (values[at] if at < len(values) else [] for at in rows)
         under = colour(self)
         segments = []
         for at, text in enumerate(upper):
@@ -154,8 +156,13 @@ class TensorView(Widget, can_focus=True):
         longest = max((len(line) for line in self.body["values"]), default=1)
         return max(1, min(self.size.width // max(longest, 1), _STRETCH))
 
+    def _tall(self, most: int) -> int:
+        """How often a row of a small matrix is drawn, so that its elements are about as high as wide."""
+        return max(1, min(self.room[0] // max(len(self.body["values"]), 1), self._stretch, most))
+
     def _shades(self, y: int, width: int) -> Strip:
         values, most = self.body["values"], greatest(self.body["values"])
+        y //= self._tall(_STRETCH // 2)
         shades = [shade_of(text, most) * self._stretch for text in values[y]] if y < len(values) else []
         line = "".join(shades)
         return paint(self, [(line, "")], width)
@@ -255,22 +262,30 @@ class TensorScreen(Modal[None]):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _load(self) -> None:
+    def _stay_inside(self) -> None:
+        """Numbers fill the page as far as there are any."""
+        (rows, columns), shape = self._view.room, self._view.body.get("shape") or [1]
+        height, width = shape[-2:] if len(shape) >= 2 else (-(-shape[0] // columns), min(columns, shape[0]))
+        self._row = max(0, min(self._row, height - rows))
+        self._column = max(0, min(self._column, width - columns))
+
+    async def _load(self, is_again: bool = False) -> None:
+        self._stay_inside()
         rows, columns = self._view.room
         wanted = {"index": self._index, "row": self._row, "column": self._column, "rows": rows, "columns": columns}
         if self._view.compares:
             wanted["compare"] = True
         try:
             body = await self._fetch({**wanted, "step": 1 if self._view.mode == "numbers" else 0})
-        except Exception as error:
+        except FAILURES as error:
             self._view.problem = safe(reason_of(error))
         else:
             self._view.problem = ""
             self._view.body = body
             self._index = list(body["index"])
-            if self._view.mode == "numbers":
-                self._row, self._column = body["row"], body["column"]
         self._view.refresh()
+        if self._view.room != (rows, columns) and not is_again:
+            await self._load(is_again=True)  # what is said of it above leaves more or less room than was thought
 
     def action_mode(self) -> None:
         """Another way to see it."""
@@ -286,9 +301,7 @@ class TensorScreen(Modal[None]):
     def action_scroll(self, rows: int, columns: int) -> None:
         """Move; a heat map is whole already."""
         if self._view.mode == "numbers" and self._view.body:
-            body, (height, width) = self._view.body, self._view.room
-            self._row = max(0, min(self._row + rows, body["height"] - height))
-            self._column = max(0, min(self._column + columns, body["width"] - width))
+            self._row, self._column = self._row + rows, self._column + columns
             self._fetching.ask()
 
     def action_home(self) -> None:
@@ -317,10 +330,9 @@ class TensorScreen(Modal[None]):
             return
         self._view.mode = "numbers"
         self._index = list(bad[:-2])
-        if len(bad) >= 2:
-            self._row, self._column = bad[-2], bad[-1]
-        else:
-            self._row, self._column = divmod(bad[0] if bad else 0, self._view.room[1])
+        rows, columns = self._view.room
+        row, column = bad[-2:] if len(bad) >= 2 else divmod(bad[0] if bad else 0, columns)
+        self._row, self._column = row - rows // 2, column - columns // 2
         self._fetching.ask()
 
 
@@ -348,8 +360,11 @@ def histogram(counts: list[int]) -> str:
     return "".join(_BARS[max(round(each / most * 8), 1) if each else 0] for each in counts)
 
 
-def _range(what: str, start: int, count: int, step: int) -> str:
-    """``rows 0 to 31``, or ``every 3rd row from 0 on``."""
+def _range(what: str, start: int, count: int, step: float) -> str:
+    """``rows 0 to 31``, ``every 3rd of rows 0 to 93``, or ``40 evenly spread rows`` where the distances are no whole number."""
+    if step != int(step):
+        return f"{count:,} evenly spread {what}"
+    step = int(step)
     if step == 1:
         return f"{what} {start:,} to {start + max(count - 1, 0):,}"
     ending = {1: "st", 2: "nd", 3: "rd"}.get(step % 10 if step % 100 not in (11, 12, 13) else 0, "th")

@@ -104,8 +104,8 @@ class Lanes(Rows):
         self.pages.put(body, age, grows)
         self._answered.set()
         for row in body["rows"]:
-            if row["gradient"] is None:
-                row["gradient"] = self._gradients.get(row["node"])
+            if row["gradient"] is None or row["state"] == "next":
+                row["gradient"] = self._gradients.get(row["node"], row["gradient"])
             widen(self._columns, row)
         self.rows_changed()
         counter = self.pages.counter
@@ -145,12 +145,17 @@ class Lanes(Rows):
         """Wait until something is known of the graph: a recording that is opened is read first."""
         await self._answered.wait()
 
-    def note_gradient(self, node: int, norm: Norm | None) -> None:
-        """The gradient that arrives at a node at a stop is known, in a recording that has none, or it was changed at one."""
-        row = self.selected
+    def note_gradient(self, node: int, norm: Norm | None, stands: bool = False) -> None:
+        """The gradient that arrives at the selected node is known, in a recording that has none of it.
+
+        Where the program `stands` before the node that is so of it wherever the cursor is, and it may have been changed since
+        it was recorded.
+        """
+        pages = self.pages
+        row = pages.row(pages.counter) if stands and pages.counter is not None else self.selected
         if norm is None or row is None or row["node"] != node or row["gradient"] == norm:
             return
-        if row["gradient"] is not None and not is_bad(norm) and node not in self._gradients:
+        if not stands and row["gradient"] is not None and not is_bad(norm) and node not in self._gradients:
             return
         while len(self._gradients) >= _GRADIENTS:
             del self._gradients[next(iter(self._gradients))]

@@ -1,0 +1,57 @@
+"""Which of several clients moves the program, as far as this one has heard of it."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from agdbg.protocol.errors import RequestFailed
+from agdbg_ui.backend import Backend
+
+#: "" while no other client is known that moves the program.
+Hands = Literal["", "watching", "in control"]
+Body = dict[str, Any]
+
+
+class Control:
+    """Asks who has control, and takes it.
+
+    Args:
+        backend: the connection.
+        show: called with what the title says, when that is something else.
+    """
+
+    def __init__(self, backend: Backend, show: Callable[[Hands], object]) -> None:
+        self._backend, self._show = backend, show
+        self._is_shared = False
+
+    async def look(self) -> None:
+        """Learn who has it: no event tells that another client has begun to move the program."""
+        self.took(await self._backend.request("agdbg/control"))
+
+    async def take(self) -> str:
+        """Take it; what to say of that. Who had it is told by the hub."""
+        before = await self._backend.request("agdbg/control")
+        self.took(before)
+        if before["has"]:
+            return "this screen has control already"
+        self.took(await self._backend.request("agdbg/control", take=True))
+        former = before["holder"]
+        return f"in control now; {former} was told" if former else "in control now: no other client had it"
+
+    def took(self, body: Body) -> None:
+        """The hub has said who has it: the body of ``agdbg/control``."""
+        if body["holder"] and not body["has"]:
+            self._is_shared = True
+            self._show("watching")
+        else:
+            self._show("in control" if body["has"] and self._is_shared else "")
+
+    def lose(self, holder: str) -> str:
+        """Another client has taken it; what to say of that."""
+        self.took({"has": False, "holder": holder})
+        return f"{holder} has taken control: C takes it back"
+
+
+def words_of(error: BaseException) -> str:
+    """A refusal for want of control, with the key that helps in place of the request; "" for other errors."""
+    is_refused = isinstance(error, RequestFailed) and error.code == "control"
+    return f"{str(error).rpartition('; ')[0]}; C takes it over" if is_refused else ""
