@@ -14,7 +14,7 @@ import numpy as np
 
 from ..autograd import grad
 from ..random import generator
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from .case import Case, Function, GradcheckError, as_tuple, differentiable_outputs
 from .compare import fast, slow
 from .more import (
@@ -24,6 +24,7 @@ from .more import (
     check_undefined,
     check_undefined_tangents,
 )
+from .places import put
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -169,7 +170,8 @@ def _weight(output: Tensor, spread: bool) -> Tensor:
     if dtype.kind == "c":
         numbers = numbers + 1j * generator().uniform(-1, 1, shape)
     buffer = np.asarray(numbers, dtype)
-    return wrap(buffer[..., ::2] if shape != output.shape else buffer).requires_grad_()
+    there = put(buffer, output)
+    return (there[..., ::2].detach() if shape != output.shape else there).requires_grad_()
 
 
 def _demand(condition: bool, message: str) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import errors
 from ..autograd import grad
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor
 from .case import Array, Case, GradcheckError, as_tuple
+from .places import fetched, kept, put
 
 
 def backward_jacobians(case: Case, output: Tensor) -> list[Array]:
@@ -56,10 +57,10 @@ def _columns(case: Case, output: Tensor, vectors: list[Array]) -> list[Array]:
     inputs, clone = case.wanted_inputs, output.clone()
     found = [np.zeros((x.numel(), len(vectors)), x.dtype) for x in inputs]
     for k, v in enumerate(vectors):
-        gradients = grad(clone, inputs, wrap(v), retain_graph=True, allow_unused=True)
+        gradients = grad(clone, inputs, put(v, output), retain_graph=True, allow_unused=True)
         for matrix, g in zip(found, gradients, strict=True):
             if g is not None:
-                matrix[:, k] = g._a.reshape(-1)
+                matrix[:, k] = fetched(g).reshape(-1)
     return found
 
 
@@ -84,7 +85,7 @@ def forward_products(case: Case, i: int, u: Array) -> list[Array]:
         for n, position in enumerate(case.wanted):
             x = case.inputs[position].detach()
             tangent = u.reshape(x.shape).astype(x.dtype) if n == i else np.zeros(x.shape, x.dtype)
-            arguments[position] = forward_ad.make_dual(x, wrap(tangent))
+            arguments[position] = forward_ad.make_dual(x, put(tangent, x))
         outs = as_tuple(case.func(*arguments))
         return [_tangent(case, outs[n]) for n in case.real_outputs]
 
@@ -97,4 +98,4 @@ def _tangent(case: Case, dual: Tensor) -> Array:
         return np.zeros(primal.numel(), primal.dtype)
     if case.check_grad_dtypes and (primal.dtype.kind == "c") != (tangent.dtype.kind == "c"):
         raise GradcheckError("Forward AD gradient has dtype mismatch.")
-    return tangent._a.reshape(-1).copy()
+    return kept(tangent).reshape(-1)

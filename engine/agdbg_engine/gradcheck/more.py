@@ -16,6 +16,7 @@ from ..random import generator
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .case import Case, Function, GradcheckError, as_tuple, close, differentiable_outputs
+from .places import fetched, kept, put, zeros_for
 
 # ----- multiplied by the incoming gradient -----
 
@@ -24,11 +25,11 @@ def check_multiplied(outputs: tuple[Tensor, ...], inputs: list[Tensor], masked: 
     """Incoming gradients of zero must give zero, in the dtype and shape of the inputs."""
     if not outputs:
         return
-    found = grad(outputs, inputs, [wrap(np.zeros(o.shape, o.dtype)) for o in outputs], allow_unused=True)
+    found = grad(outputs, inputs, [zeros_for(o) for o in outputs], allow_unused=True)
     for g, x in zip(found, inputs, strict=True):
         if g is None:
             continue
-        if not close(g._a, 0, 1e-5, 1e-8 if masked else 0.0):
+        if not close(fetched(g), 0, 1e-5, 1e-8 if masked else 0.0):
             raise _failed(
                 "backward not multiplied by grad_output",
                 "an incoming gradient of zeros gives a gradient that is not zero: every term of a backward has the incoming "
@@ -88,7 +89,7 @@ def check_undefined(func: Function, inputs: tuple[Any, ...], wanted: list[Tensor
 def _check_undefined(outs: list[Tensor], wanted: list[Tensor]) -> None:
     if not outs:
         return
-    zeros = [wrap(np.zeros(o.shape, o.dtype)) for o in outs]
+    zeros = [zeros_for(o) for o in outs]
     try:
         found = grad(outs, wanted, zeros, allow_unused=True)
     except RuntimeError as error:
@@ -97,7 +98,7 @@ def _check_undefined(outs: list[Tensor], wanted: list[Tensor]) -> None:
             'gradients" in "tools/autograd/derivatives.yaml"',
             error,
         )
-    if any(g is not None and g._a.any() for g in found):
+    if any(g is not None and fetched(g).any() for g in found):
         _refuse(
             "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please look at "
             '"Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"',
@@ -127,7 +128,7 @@ def check_undefined_tangents(case: Case) -> None:
         with forward_ad.dual_level():
             with_zeros, without = (_pushed(case, i, zeros) for zeros in (True, False))
             for o, (a, b) in enumerate(zip(with_zeros, without, strict=True)):
-                if a is not None and b is not None and not close(a._a, b._a, 1e-5, 1e-8):
+                if a is not None and b is not None and not close(fetched(a), fetched(b), 1e-5, 1e-8):
                     raise _failed(
                         f"Mismatch in tangent values for output with index: {o} when input: {i} has an undefined tangent value.  "
                         f"Got: {a!r} but expected: {b!r}"
@@ -141,7 +142,7 @@ def _pushed(case: Case, without: int, zeros: bool) -> list[Tensor | None]:
     arguments = list(case.inputs)
     for i in case.wanted:
         x = case.inputs[i].detach()
-        tangent = wrap(np.zeros(x.shape, x.dtype) if i == without else np.ones(x.shape, x.dtype))
+        tangent = put(np.full(x.shape, i != without, x.dtype), x)
         arguments[i] = x if i == without and not zeros else forward_ad.make_dual(x, tangent)
     outs = as_tuple(case.func(*arguments))
     return [forward_ad.unpack_dual(outs[n]).tangent for n in case.real_outputs]
@@ -159,7 +160,7 @@ def check_batched(output: Tensor, o: int, inputs: list[Tensor]) -> None:
     except RuntimeError as error:
         raise _failed(f"While computing batched gradients, got: {error}") from error
     for i, (found, parts) in enumerate(zip(batched, zip(*one_by_one, strict=True), strict=True)):
-        if found is not None and not close(found._a, np.stack([p._a for p in parts]), 1e-5, 1e-8):
+        if found is not None and not close(fetched(found), np.stack([fetched(p) for p in parts]), 1e-5, 1e-8):
             raise _failed(
                 f"For output {o} and input {i}:", "the gradients of a batch are not those computed one by one"
             )
@@ -192,8 +193,8 @@ def _alone(func: Function, inputs: tuple[Any, ...], i: int, tangent: Tensor) -> 
             for k, x in enumerate(inputs)
         ]
         duals = [forward_ad.unpack_dual(o) for o in as_tuple(func(*arguments))]
-        return [np.zeros(d.primal.shape) if d.tangent is None else d.tangent._a.copy() for d in duals]
+        return [np.zeros(d.primal.shape) if d.tangent is None else kept(d.tangent) for d in duals]
 
 
 def _random_like(t: Tensor) -> Tensor:
-    return wrap(np.asarray(generator().standard_normal(t.shape), t.dtype))
+    return put(np.asarray(generator().standard_normal(t.shape), t.dtype), t)

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import several
 from ..tensor import Tensor
 from .case import Array, Case, as_tuple
+from .places import kept, put, write
 
 
 def jacobians(case: Case) -> list[list[Array]]:
@@ -56,14 +58,17 @@ def _difference(case: Case, x: Tensor, direction: Array, where: str) -> list[Arr
     """Every output's difference quotient, flat, for steps of ``eps`` along ``direction``; bools have none."""
     if not isinstance(case.eps, int | float | np.number):
         raise TypeError(f"unsupported operand type(s) for -: 'Tensor' and '{type(case.eps).__name__}'")
-    before = x._a.copy()
+    there = put(direction, x)._a
+    with several.home((x._a,)):
+        before = x._a.copy()
+        below, above = before - case.eps * there, before + case.eps * there
     try:
-        x._a[...] = before - case.eps * direction
+        write(x, below)
         low = values(case)
-        x._a[...] = before + case.eps * direction
+        write(x, above)
         high = values(case)
     finally:
-        x._a[...] = before
+        write(x, before)
     for a, b in zip(low, high, strict=True):
         for what, one, other in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
             if one != other:
@@ -80,8 +85,8 @@ def _difference(case: Case, x: Tensor, direction: Array, where: str) -> list[Arr
 
 
 def values(case: Case) -> list[Array]:
-    """The outputs for the inputs as they are now, as buffers of their own."""
-    return [o._a.copy() for o in as_tuple(case.func(*case.inputs))]
+    """The outputs for the inputs as they are now, as buffers of their own on the host."""
+    return [kept(o) for o in as_tuple(case.func(*case.inputs))]
 
 
 def _shown(shape_or_dtype: Any) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from .case import Array, Case
 from .guess import guess
 from .numerical import values
+from .places import kept, put, write
 
 
 def report(case: Case, o: int, i: int, a: Array, n: Array) -> list[str]:
@@ -66,14 +67,14 @@ def _kink(case: Case, o: int, i: int, k: int, m: int, slope: Any) -> bool:
         return False
     column = case.real_outputs.index(case.differentiable[o])
     index = np.unravel_index(k, x.shape) if x.shape else ()
-    before = x._a.copy()
+    before = kept(x)
     found = []
     try:
         for step in (-1, 0, 1):
-            x._a[index] = before[index] + step * case.eps
+            write(x, float(before[index] + step * case.eps), index)
             found.append(values(case)[case.real_outputs[column]].reshape(-1)[m])
     finally:
-        x._a[...] = before
+        write(x, put(before, x)._a)
     low, high = sorted(((found[1] - found[0]) / case.eps, (found[2] - found[1]) / case.eps))
     apart = 0.1 * max(abs(low), abs(high), case.atol)
     return bool(high - low > apart and low - case.atol <= slope <= high + case.atol)
