@@ -242,7 +242,7 @@ class Agent:
         return channel
 
     def _resuming(self, channel: Channel, requests: Requests, request: dict[str, Any]) -> Command | None:
-        """Answer one request; the command when it was to go on."""
+        """Answer one request; the command when it was to go on, which may want no answer unless it is refused."""
         number = request.get("id")
         if request.get("do") != "resume":
             channel.send({"id": number, **requests.answer(request)})
@@ -253,7 +253,8 @@ class Agent:
         except Impossible as error:
             channel.send({"id": number, "ok": False, "error": str(error), "code": error.code})
             return None
-        channel.send({"id": number, "ok": True, "body": {}})
+        if not request.get("quiet"):
+            channel.send({"id": number, "ok": True, "body": {}})
         return command
 
     def _channel(self, thread: int) -> Channel:

@@ -18,7 +18,6 @@ class Value(TypedDict):
     """An array as a client shows it."""
 
     summary: str
-    preview: str
     shape: list[int]
     dtype: str
     size: int
@@ -27,12 +26,11 @@ class Value(TypedDict):
 
 
 def value_of(array: Any) -> Value:
-    """Describe an array: type, shape, range, mean and norm, and its first and last elements."""
+    """Describe an array: type, shape, range, mean and norm; of one element that."""
     array = np.asarray(array)
     summary, norm = _measured(array)
     return {
         "summary": summary,
-        "preview": preview(array),
         "shape": list(array.shape),
         "dtype": str(array.dtype),
         "size": int(array.size),

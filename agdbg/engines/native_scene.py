@@ -87,11 +87,12 @@ class NativeScene:
         found, walk = self._find(node)
         if found is None:
             return {"known": False, "in": [], "out": [], "saved": {}, "grad": None, "hooks": [], "editable": False}
+        kept = self._kept(found, walk)
         return {
             "known": True,
             "in": [_value(g) for g in self._gradients_in(found, walk)],
             "out": [_value(g) for g in self._gradients_out(found, walk)],
-            "saved": {s.slot: _saved(s, self._kept(found, walk)) for s in saved_slots(found)},
+            "saved": {s.slot: _saved(s, kept) for s in saved_slots(found)},
             "grad": _value(found.variable._grad) if isinstance(found, AccumulateGrad) else None,
             "hooks": list(_hooks(found)),
             "editable": self._is_next(found, walk),
@@ -266,7 +267,7 @@ def _unseen(packed: Packed) -> Any:
     shape, dtype = packed.array.shape, packed.array.dtype
     summary = f"{dtype} {list(shape)}  kept by hooks of the program"
     size = int(np.prod(shape))
-    told = {"summary": summary, "preview": "", "shape": list(shape), "dtype": str(dtype), "size": size}
+    told = {"summary": summary, "shape": list(shape), "dtype": str(dtype), "size": size}
     return {**told, "finite": True, "norm": None}
 
 

@@ -28,7 +28,6 @@ def described(array: Any) -> Value:
     low, high, mean, norm = _statistics(found, array.size, array.dtype)
     return {
         "summary": summary_text(array, low, high, mean, norm, bad),
-        "preview": shown(array),
         "shape": list(array.shape),
         "dtype": str(array.dtype),
         "size": int(array.size),

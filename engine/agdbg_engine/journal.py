@@ -36,7 +36,8 @@ class Journal:
         self._entries: deque[_Entry | Note] = deque()
         self._counted = 0
         """How many of the entries, from the first on, are among the bytes: they are counted when they are many, or much came in."""
-        self._bytes = 0
+        self._bytes = self._others = 0
+        """The bytes of those that are counted, and of entries that were taken since."""
         self._replaced: list[tuple[Node, str, Any]] = []
         """What stood in the slots of the next node that a person has put something else into."""
 
@@ -73,8 +74,11 @@ class Journal:
                 self._count()
 
     def _take_other(self, node: Node) -> None:
-        self._entries.append(_Entry(self.bp, node))
-        self._count()
+        entry = _Entry(self.bp, node)
+        self._entries.append(entry)
+        self._others += entry.bytes
+        if self._others > MOST_BYTES // 16:
+            self._count()
 
     def _count(self) -> None:
         """Count the bytes of the last entries, and let go of the oldest if there are too many."""
@@ -82,7 +86,7 @@ class Journal:
         self._bytes += sum(map(_bytes_of, islice(reversed(entries), len(entries) - self._counted)))
         while len(entries) > MOST_NODES or (self._bytes > MOST_BYTES and len(entries) > 1):
             self._bytes -= _bytes_of(entries.popleft())
-        self._counted = len(entries)
+        self._counted, self._others = len(entries), 0
 
     def skip(self) -> None:
         """Go past the next node without running it, noted: see :func:`agdbg_engine.interventions.skip`."""
@@ -173,6 +177,14 @@ class Journal:
         return {name[2:]: seen(value) for n, name, value in entry.slots if n is node and name.startswith("s_")}
 
     def _find(self, node: Node) -> _Entry | None:
+        """The entry of a node; what runs next, which is asked about at each stop, has none unless it has begun."""
+        bp = self.bp
+        if (
+            self._entries
+            and _node_of(self._entries[-1]) is not node
+            and node in bp.order[bp.position : bp.position + 1]
+        ):
+            return None
         found = next((e for e in reversed(self._entries) if _node_of(e) is node), None)
         return None if found is None else self._in_full(found)
 

@@ -14,7 +14,6 @@ y.backward()
 """
 VALUE = {
     "summary": "float64 [2, 3]  min 0  max 5",
-    "preview": "[[0., ...]]",
     "shape": [2, 3],
     "dtype": "float64",
     "size": 6,

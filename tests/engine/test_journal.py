@@ -297,6 +297,22 @@ def test_the_horizon_of_nodes_that_run_in_a_row(monkeypatch, limit, value, hooke
     assert len(journal) == 3
 
 
+def test_what_runs_next_is_not_looked_for_in_the_whole_journal(monkeypatch):
+    from agdbg_engine import journal as module
+
+    x = ag.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(50):
+        y = y * x
+    journal, looks = Journal(started(y)), []
+    monkeypatch.setattr(module, "_node_of", lambda entry, found=module._node_of: looks.append(entry) or found(entry))
+    saved = []
+    journal.advance(40, lambda node: saved.append(journal.saved(node)))
+    assert saved == [{}] * 40
+    assert len(looks) <= 40
+    assert set(journal.saved(journal.bp.order[0])) == {"self", "other"}
+
+
 def test_parts_of_a_node():
     x = ag.tensor([1.0], requires_grad=True)
     h = x * 3
