@@ -18,7 +18,7 @@ _BY_KNOWLEDGE: dict[Known, Certainty] = {"ran": "certain", "reached": "likely", 
 
 def findings(case: Case) -> list[Found]:
     """One finding for each error of this kind."""
-    return [Found(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
+    return case.found(KIND, _finding)
 
 
 def _finding(case: Case, failure: Failure) -> Finding:

@@ -1,9 +1,10 @@
 """What the diagnoses of one trace share: its facts, the walk over its graph, its errors without echoes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from agdbg.diagnose.finding import Finding, Found
 from agdbg.diagnose.measured import Measured
 from agdbg.diagnose.walk import Walk
 from agdbg.record import Facts
@@ -46,6 +47,16 @@ class Case:
             if error.kind in kinds:
                 groups.setdefault(self._sameness(error), []).append(error)
         return [Failure(group[0], group[-1], len(group)) for group in groups.values()]
+
+    def found(self, kind: str, finding: "Callable[[Case, Failure], Finding | None]") -> list[Found]:
+        """What ``finding`` makes of each error of a kind; one of which it can say nothing has none."""
+        told = [(failure.first.row, finding(self, failure)) for failure in self.failures(kind)]
+        return [Found(row, each) for row, each in told if each is not None]
+
+    def passes_at(self, places: Iterable[int]) -> list[PassFact]:
+        """The passes that ran one of the nodes at these places of the walk, in their order."""
+        numbers = {number for place in places for number in self.facts.passes_of(int(self.walk.ids[place]))}
+        return [each for each in map(self.facts.pass_of, sorted(numbers)) if each is not None]
 
     def _sameness(self, error: ErrorFact) -> tuple[object, ...]:
         node = self.facts.node(error.node)

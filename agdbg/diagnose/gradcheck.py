@@ -59,7 +59,7 @@ class _Function(NamedTuple):
 
 def findings(case: Case) -> list[Found]:
     """One finding for each check that failed."""
-    return [Found(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
+    return case.found(KIND, _finding)
 
 
 def _finding(case: Case, failure: Failure) -> Finding:

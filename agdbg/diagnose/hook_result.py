@@ -27,8 +27,7 @@ _AS_IT_IS = "or nothing, which leaves the gradient as it is"
 
 def findings(case: Case) -> list[Found]:
     """One finding for each error of this kind whose text says what was wrong, and whose hook is known."""
-    told = [(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
-    return [Found(row, finding) for row, finding in told if finding is not None]
+    return case.found(KIND, _finding)
 
 
 def _finding(case: Case, failure: Failure) -> Finding | None:

@@ -55,10 +55,10 @@ def _is_written(case: Case, leaf: Leaf) -> bool:
 
 
 def _found(case: Case, leaves: Leaves, leaf: Leaf, user: NodeFact, name: str) -> Found | None:
-    runs = sorted({number for each in leaf.places for number in case.facts.passes_of(int(case.walk.ids[each]))})
-    call = case.facts.pass_of(runs[0]) if len(runs) >= PASSES else None
-    if call is None:
+    runs = case.passes_at(leaf.places)
+    if len(runs) < PASSES:
         return None
+    call = runs[0]
     module, holder = enclosing_modules(case, user)[0], next(iter(leaves.built.values()))
     attribute = name.removeprefix("self.")
     return Found(

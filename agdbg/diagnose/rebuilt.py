@@ -21,8 +21,7 @@ _FIX = (
 
 def findings(case: Case) -> list[Found]:
     """One finding for each error of this kind that tells the op of one of the runs."""
-    told = [(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
-    return [Found(row, finding) for row, finding in told if finding is not None]
+    return case.found(KIND, _finding)
 
 
 def _finding(case: Case, failure: Failure) -> Finding | None:

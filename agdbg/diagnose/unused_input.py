@@ -19,8 +19,7 @@ _INDEX = re.compile(r"Tensor at index (\d+)")
 
 def findings(case: Case) -> list[Found]:
     """One finding for each error of this kind whose line names the tensor: else the error says it all."""
-    told = [(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
-    return [Found(row, finding) for row, finding in told if finding is not None]
+    return case.found(KIND, _finding)
 
 
 def _finding(case: Case, failure: Failure) -> Finding | None:

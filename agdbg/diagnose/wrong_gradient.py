@@ -23,8 +23,7 @@ _DEVICE = re.compile(r"gradient at index (\d+) - expected device (\S+) but got (
 
 def findings(case: Case) -> list[Found]:
     """One finding for each error of this kind whose node is known and whose text says what was wrong."""
-    told = [(failure.first.row, _finding(case, failure)) for failure in case.failures(KIND)]
-    return [Found(row, finding) for row, finding in told if finding is not None]
+    return case.found(KIND, _finding)
 
 
 def _finding(case: Case, failure: Failure) -> Finding | None:

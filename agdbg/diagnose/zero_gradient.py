@@ -105,12 +105,11 @@ def _above(case: Case, fate: LeafFate, killers: Mask) -> NodeFact | None:
 
 
 def _finding(case: Case, node: NodeFact, group: list[LeafFate]) -> Found | None:
-    places = {place for each in group for place in each.leaf.places}
-    runs = sorted({number for each in places for number in case.facts.passes_of(int(case.walk.ids[each]))})
-    call = case.facts.pass_of(runs[0]) if runs else None
+    runs = case.passes_at(place for each in group for place in each.leaf.places)
     flat, hook = stem(node.op.name) in _FLAT, _hook_of(case, node)
-    if call is None or (not flat and hook is None and len(runs) < PASSES):
+    if not runs or (not flat and hook is None and len(runs) < PASSES):
         return None
+    call = runs[0]
     lines = Lines(call.site)
     names = list(dict.fromkeys(f"`{each.leaf.name}`" for each in group))
     several = len(names) > 1
