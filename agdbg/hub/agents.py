@@ -49,24 +49,27 @@ class AgentLink:
         self._line = bytearray()
         self._unsent = bytearray()
         self._asked: dict[int, Answer] = {}
-        self._number = self._quiet = 0
+        self._number = self._resumed = 0
         self._open = True
         connection.setblocking(False)
         loop.watch(connection.fileno(), self._readable)
 
-    def ask(self, do: str, then: Answer, *, quiet: bool = False, **arguments: Any) -> None:
-        """Ask the thread, which must be stopped; ``then`` is called when it answers, or is gone.
+    def ask(self, do: str, then: Answer, **arguments: Any) -> None:
+        """Ask the thread, which must be stopped; ``then`` is called when it answers, or is gone."""
+        self._ask(do, then, arguments)
 
-        ``quiet``: it answers only to refuse, which saves a message at each step. Its next stop says that it did not.
-        """
+    def resume(self, refused: Answer, **arguments: Any) -> None:
+        """Let the thread go on, which it answers only if it cannot, or is gone: that saves a message at each step."""
+        self._asked.pop(self._resumed, None)
+        self._ask("resume", refused, {**arguments, "quiet": True})
+        self._resumed = self._number
+
+    def _ask(self, do: str, then: Answer, arguments: Body) -> None:
         if not self._open:
             then({}, _gone())
             return
         self._number += 1
         self._asked[self._number] = then
-        if quiet:
-            self._asked.pop(self._quiet, None)
-            self._quiet, arguments = self._number, {**arguments, "quiet": True}
         self._send((_encode({"id": self._number, "do": do, **arguments}) + "\n").encode())
 
     def close(self) -> None:

@@ -139,7 +139,7 @@ class Stops:
                 thread.stop = stop
                 self._tell("stopped", {**self.body(thread), "text": f"it cannot go on: {error}"})
 
-        link.ask("resume", answered, quiet=True, how=how, force=False, **place)
+        link.resume(answered, how=how, force=False, **place)
         self._goes(thread, requester)
 
     def try_to(self, thread: ProgramThread, how: str, force: bool, requester: Connection, then: Answer) -> None:
