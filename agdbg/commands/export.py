@@ -149,12 +149,13 @@ def _run(options: Namespace, directory: Path) -> int:
 
 
 def _graph(directory: Path, options: Namespace) -> "Graph":
+    from agdbg.commands.opening import opened
     from agdbg.graph.by_module import fold_modules
     from agdbg.graph.collapse import collapse
     from agdbg.graph.from_trace import graph_of
-    from agdbg.record import Facts, Trace
+    from agdbg.record import Facts
 
-    facts = Facts(Trace.open(directory))
+    facts = Facts(opened(str(directory)))
     if not len(facts.node_ids):
         raise InputError(f"{options.target}: no graph was recorded, so there is nothing to export")
     try:

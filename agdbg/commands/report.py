@@ -39,9 +39,10 @@ def configure(actions: "_SubParsersAction[ArgumentParser]", common: dict[str, An
 
 def execute(options: Namespace) -> int:
     """Print the report."""
-    from agdbg.record import Facts, Trace
+    from agdbg.commands.opening import opened
+    from agdbg.record import Facts
 
-    facts = Facts(Trace.open(options.trace))
+    facts = Facts(opened(options.trace))
     made, text = _views(facts, options.of) if options.what == "views" else _report(facts, options.what)
     if options.json:
         print_json({"format": _FORMAT, "version": _VERSION, "report": options.what, options.what: made})

@@ -46,7 +46,8 @@ def configure(actions: "_SubParsersAction[ArgumentParser]", common: dict[str, An
 
 def execute(options: Namespace) -> int:
     """Write the tables."""
-    from agdbg.record import Facts, Trace
+    from agdbg.commands.opening import opened
+    from agdbg.record import Facts
     from agdbg.tables import place
 
     tables = _chosen(options.table)
@@ -56,7 +57,7 @@ def execute(options: Namespace) -> int:
     if kind == "parquet":
         _check_parquet(path, tables, is_file)
     place.check(path, f"--{kind}", force=options.force, is_folder=not is_file)
-    facts = Facts(Trace.open(options.trace))
+    facts = Facts(opened(options.trace))
     try:
         _write(facts, tables, kind, path, is_file)
     except OSError as error:

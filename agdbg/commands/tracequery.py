@@ -48,9 +48,10 @@ def _limit(word: str) -> int:
 
 def execute(options: Namespace) -> int:
     """Ask and print."""
+    from agdbg.commands.opening import opened
     from agdbg.queries import QUERIES
     from agdbg.queries.model import Answer, storage_of
-    from agdbg.record import Facts, Trace
+    from agdbg.record import Facts
 
     if options.list:
         if options.name is not None:
@@ -65,7 +66,7 @@ def execute(options: Namespace) -> int:
     query = QUERIES[options.name]
     if options.storage is not None and not query.about_storage:
         raise InputError(f"query {options.name} is not about one storage; drop --storage")
-    facts = Facts(Trace.open(options.trace))
+    facts = Facts(opened(options.trace))
     answer = query.ask(facts, storage_of(facts, options.storage) if options.storage is not None else 0)
     _print(options, query.name, answer)
     return status.OK

@@ -1,4 +1,4 @@
-"""Telling clients that the trace grows: ten times a second at most, and never when nothing can have changed."""
+"""Telling clients that the trace grows, or no more: ten times a second at most, and never when nothing can have changed."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,9 @@ from agdbg.hub.loop import Timer
 
 if TYPE_CHECKING:
     from agdbg.hub.history import History
+    from agdbg.hub.reading import Reading
     from agdbg.hub.session import Session
+    from agdbg.protocol.vendor import Trouble
 
 #: Seconds between two looks.
 INTERVAL_S = 0.1
@@ -37,15 +39,33 @@ class Growth:
         self._peek()
 
     def _peek(self) -> None:
-        if self._session.reading is not None and any(self._session.joined):
-            self._session.reading.peek(_size, self._looked)
+        reading = self._session.reading
+        if reading is None or not any(self._session.joined):
+            return
 
-    def _looked(self, size: _Size | None, error: BaseException | None) -> None:
-        if size is not None and size != self._told:
-            self._told = size
-            self._session.tell("agdbg/grew", {"nodes": size[0], "records": size[1]})
+        def looked(found: "tuple[_Size, list[Trouble]] | None", error: BaseException | None) -> None:
+            self._looked(reading, found, error)
+
+        reading.peek(lambda history: (_size(history), reading.stopped.look()), looked)
+        if not self._session.is_live and not reading.is_examined:
+            reading.examine(lambda troubles, error: self._found(reading, troubles))
+
+    def _looked(
+        self, reading: "Reading", found: "tuple[_Size, list[Trouble]] | None", error: BaseException | None
+    ) -> None:
+        if found is not None and found[0] != self._told:
+            self._told = found[0]
+            self._session.tell("agdbg/grew", {"nodes": self._told[0], "records": self._told[1]})
+        if found is not None and self._session.is_live:
+            self._found(reading, found[1])
         if self._session.state == "running" and error is None:
             self.begin()
+
+    def _found(self, reading: "Reading", troubles: "list[Trouble] | None") -> None:
+        """What is wrong with a recording; None: nobody can tell, and whoever asks for something of it is told why."""
+        if troubles is not None and reading is self._session.reading and troubles != self._session.troubles:
+            self._session.troubles = troubles
+            self._session.tell("agdbg/troubled", {"troubles": troubles})
 
 
 def _size(history: "History | None") -> _Size:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from agdbg.hub.call import Body, Call, Refused
 from agdbg.hub.loop import Loop
+from agdbg.hub.troubles import StoppedWatch, troubles_of
 from agdbg.hub.worker import Worker
 from agdbg.launch.place import TRACE_FILES
 from agdbg.progress import report
 
 if TYPE_CHECKING:
     from agdbg.hub.history import History
+    from agdbg.protocol.vendor import Trouble
 
 T = TypeVar("T")
 
@@ -53,6 +55,8 @@ class Reading:
 
     Attributes:
         why_nothing: what is said while there is no trace.
+        stopped: whether recording has stopped before the program, for the reader to look at.
+        is_examined: it was looked at whole, for what is damaged.
     """
 
     def __init__(self, directory: Path, loop: Loop) -> None:
@@ -60,6 +64,7 @@ class Reading:
         self.why_nothing = (
             f"nothing was recorded so far in {directory}: the program has not used an autograd engine yet"
         )
+        self.stopped, self.is_examined = StoppedWatch(directory), False
         self.reader, self.heavy = Worker(loop, "reader"), Worker(loop, "heavy")
         self._near, self._far = View(directory), View(directory)
 
@@ -87,6 +92,15 @@ class Reading:
     def peek(self, job: "Callable[[History | None], T]", done: Callable[[T, BaseException | None], object]) -> None:
         """Let the reader look, for the hub itself."""
         self.reader.do(lambda: job(self._near.history()), done)
+
+    def examine(self, done: "Callable[[list[Trouble] | None, BaseException | None], object]") -> None:
+        """Let the heavy one find out what is wrong with a recording that grows no more, for the hub itself."""
+        self.is_examined = True
+        self.heavy.do(lambda: troubles_of(self.directory) if self._is_there else [], done)
+
+    @property
+    def _is_there(self) -> bool:
+        return (self.directory / TRACE_FILES[0]).is_file()
 
     def close(self) -> None:
         """End the threads when they have done what they were given."""

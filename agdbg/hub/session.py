@@ -37,6 +37,7 @@ from agdbg.record.metafile import read_meta
 
 if TYPE_CHECKING:
     from agdbg.hub.replay import Position
+    from agdbg.protocol.vendor import Trouble
 
 MakeProgram = Callable[[LaunchSpec, Runtime, Path], Program]
 
@@ -52,6 +53,7 @@ class Session:
         running: the program; None before it was launched, and for a trace.
         trace: the directory of the trace; None before there is one.
         reading, outlet: of that trace.
+        troubles: what is known to be wrong with the recording.
         worker: reads other files.
         has_starter: whoever started the hub did so to be its first client, and needs it for nothing else.
         launcher: the client that has launched the program.
@@ -90,6 +92,7 @@ class Session:
         self._on_restart: Callable[[Exception | None], object] | None = None
         self._waits_for_client = self._is_over = False
         self._make, self._on_end = make, on_end
+        self.troubles: list[Trouble] = []
         self._growth = Growth(self)
         self.stops.on_stop = self.stops.on_resume = self._growth.soon
 
@@ -278,7 +281,7 @@ class Session:
         self._describe(cwd)
 
     def _open(self, trace: TraceDirectory) -> None:
-        self.trace = trace
+        self.trace, self.troubles = trace, []
         self.reading = Reading(trace.path, self.loop)
         self.outlet = Outlet(OutputLog(trace.output), self.loop, lambda: self.joined)
 

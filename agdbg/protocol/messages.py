@@ -129,6 +129,7 @@ STANDARD_EVENTS: dict[str, type] = {
 
 VENDOR_EVENTS: dict[str, type] = {
     "agdbg/grew": vendor.GrewBody,
+    "agdbg/troubled": vendor.TroubledBody,
     "agdbg/controlTaken": vendor.ControlTakenBody,
     "agdbg/ended": vendor.EndedBody,
     "agdbg/orphaned": Nothing,

@@ -478,6 +478,13 @@ class StatusThread(TypedDict):
     stopped: bool
 
 
+class Trouble(TypedDict):
+    """What is wrong with the recording itself, in a sentence: it has ``stopped`` before its program, or is ``damaged``."""
+
+    kind: Literal["stopped", "damaged"]
+    text: str
+
+
 class StatusBody(TypedDict):
     """How the program is; ``idle`` are the seconds since its last record. A trace has no program: its pid is null.
 
@@ -495,6 +502,7 @@ class StatusBody(TypedDict):
     threads: list[StatusThread]
     awaitsInput: bool
     runs: str
+    troubles: list[Trouble]
 
 
 class ControlArguments(TypedDict, total=False):
@@ -531,6 +539,12 @@ class GrewBody(TypedDict):
 
     nodes: int
     records: int
+
+
+class TroubledBody(TypedDict):
+    """What is wrong with the recording has changed; this is all that is known."""
+
+    troubles: list[Trouble]
 
 
 class EndedBody(TypedDict):

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter_ns
+from zlib import crc32
 
 from agdbg.events import Kind, head
 from agdbg.record import lifetime
@@ -81,6 +82,7 @@ class Recorder:
         self.completing: list[Callable[[], None]] = []
         """What is called before a batch is written: it fills what :meth:`reserve` gave, or makes it empty. It must not raise."""
         self._batches = self._written = self._strings_written = 0
+        self._checksum = self._strings_checksum = 0
         self._lock = threading.RLock()
         self._draining = self._stopped = False
         self._meta: dict[str, object] = {"program": {**describe_program(), **program}}
@@ -177,10 +179,13 @@ class Recorder:
             if self._stopped or self._draining:
                 return
             counts = {"records": self._written, "strings": self._strings_written}
+            sums = {RECORDS_FILE: self._checksum, STRINGS_FILE: self._strings_checksum}
             try:
                 self._strings.settle()
                 self._records.settle()
-                write_meta(self.path, {**self._meta, "closed": True, "counts": counts, "exit": exit or {}})
+                write_meta(
+                    self.path, {**self._meta, "closed": True, "counts": counts, "crc32": sums, "exit": exit or {}}
+                )
             except OSError as error:
                 self._fail(error)
             else:
@@ -211,16 +216,16 @@ class Recorder:
         self._last_ns = perf_counter_ns()
         fresh, lines = self._table.lines()
         if fresh:
-            end = self._strings.write(lines)
+            end, checksum = self._strings.write(lines), crc32(lines, self._strings_checksum)
             del self._table.waiting[:fresh]
-            self._strings.offset = end
+            self._strings.offset, self._strings_checksum = end, checksum
             self._strings_written += fresh
         if batch:
             clock = _pack(_CLOCK, self._batches + 1, self._last_ns - self.start_ns, 0, 0, 0, 0, 0)
             count, data = len(batch), clock + b"".join(batch)
-            end = self._records.write(data)
+            end, checksum = self._records.write(data), crc32(data, self._checksum)
             del self._pending[:count]
-            self._records.offset = end
+            self._records.offset, self._checksum = end, checksum
             self._batches += 1
             self._in_blocks = 0
             self._written += len(data) // RECORD_SIZE

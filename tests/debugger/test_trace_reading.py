@@ -231,3 +231,24 @@ def test_reading_changes_nothing(small):
     with pytest.raises(ValueError, match="read-only"):
         trace.records[0, 0] = 1
     assert {file.name: file.read_bytes() for file in small.iterdir()} == before
+
+
+# ----- other bytes than those that were written -----
+
+
+@pytest.mark.parametrize("file", ["records.bin", "strings.jsonl"])
+def test_a_byte_that_was_changed_anywhere_is_a_problem(small, file):
+    path = small / file
+    whole = path.read_bytes()
+    for at in range(64 if file == "records.bin" else 0, len(whole), 37):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x01]) + whole[at + 1 :])
+        assert any(problem.startswith(f"{file}") for problem in Trace.open(small).problems), at
+    path.write_bytes(whole)
+    assert Trace.open(small).problems == []
+
+
+def test_a_trace_without_checksums_is_read_as_it_is(small):
+    meta = json.loads((small / "meta.json").read_text())
+    for sums in ({}, None, {"records.bin": "x"}, {"other": 1}):
+        (small / "meta.json").write_text(json.dumps({**meta, "crc32": sums}))
+        assert Trace.open(small).problems == []

@@ -67,6 +67,7 @@ class FakeHub:
         self.is_small = nodes is None
         self.state, self.exit, self.signal = state, None, None
         self.runs = ""
+        self.troubles = []
         self.counter = None
         self.recorded = ""
         self.lines, self.names = {}, []
@@ -181,7 +182,7 @@ class FakeHub:
         pid = 4242 if self.state != "trace" else None
         facts = {"state": self.state, "pid": pid, "trace": self.trace, "idle": 0.0, "argv": [SCRIPT]}
         facts |= {"exit": self.exit, "signal": self.signal, "threads": threads}
-        return facts | {"awaitsInput": self.awaits_input, "runs": self.runs}
+        return facts | {"awaitsInput": self.awaits_input, "runs": self.runs, "troubles": self.troubles}
 
     def op(self, row):
         return _SMALL[row][0] if self.is_small else f"Op{row}Backward0"

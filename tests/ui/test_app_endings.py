@@ -316,3 +316,37 @@ def test_the_result_tells_what_became_of_the_program(shown):
 
     killed = drive(shown, kill)
     assert (killed.ending, killed.killed, killed.status) == ("ended by SIGTERM", True, 143)
+
+
+# ----- a recording that is not whole -----
+
+
+def test_that_recording_has_stopped_is_told_while_the_program_goes_on(shown):
+    text = "recording stopped: No space left on device; what came later is not in /tmp/t"
+
+    async def script(screen):
+        screen.hub.send("agdbg/troubled", troubles=[{"kind": "stopped", "text": text}])
+        await screen.until(lambda: "! recording stopped" in screen.title)
+        assert "» running" in screen.title or "stopped" in screen.title
+        assert toasts(screen) == [text]
+        screen.hub.send("agdbg/grew", nodes=7, records=20)
+        await screen.settle()
+        assert toasts(screen) == [text]
+        await screen.press("x")
+        assert "No space left on device" in screen.text
+
+    drive(shown, script)
+
+
+def test_what_is_damaged_of_a_recording_is_told_when_it_is_opened(shown):
+    async def script(screen):
+        troubles = [
+            {"kind": "damaged", "text": f"the trace is damaged: {what}"} for what in ("records.bin", "strings.jsonl")
+        ]
+        screen.hub.send("agdbg/troubled", troubles=troubles)
+        await screen.until(lambda: "! damaged recording" in screen.title)
+        assert toasts(screen) == ["the trace is damaged: records.bin (and 1 more; x tells all)"]
+        await screen.press("x")
+        assert "the trace is damaged: strings.jsonl" in screen.text
+
+    drive(shown, script)

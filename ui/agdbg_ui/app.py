@@ -107,6 +107,7 @@ class AgdbgApp(PaneApp):
         self._ticking: Timer | None = None
         self._is_leaving = False
         self._ended_by: int | None = None
+        self._told_troubles: tuple[tuple[str, str], ...] = ()
         self.prompts = Prompts(self)
 
     # ----- the screen -----
@@ -194,6 +195,7 @@ class AgdbgApp(PaneApp):
             return
         view, now = session.view, session.clock()
         self._title_line.show(view, now)
+        self._tell_troubles(view)
         self._show_empty()
         if self._ticking is not None:
             self._ticking.resume() if view.life == "running" else self._ticking.pause()
@@ -207,6 +209,14 @@ class AgdbgApp(PaneApp):
         if self._explain is not None and self._findings is not None and view.life != "starting":
             self._explain.ask()
             self._findings.follow()
+
+    def _tell_troubles(self, view: View) -> None:
+        """What is wrong with the recording, once; the title goes on saying that something is."""
+        new = [text for kind, text in view.troubles if (kind, text) not in self._told_troubles]
+        self._told_troubles = view.troubles
+        if new:
+            more = f" (and {len(new) - 1} more; x tells all)" if len(new) > 1 else ""
+            self.say(f"{new[0]}{more}", "error")
 
     def _tick(self) -> None:
         """The program runs: say for how long nothing has come, and look whether it waits for input."""

@@ -80,6 +80,7 @@ class Explaining:
             parts.append(f"the program {view.ending()}")
         if view.life != "lost":
             parts.append(await self._known())
+        parts.append("\n".join(text for _, text in view.troubles if text not in parts[-1]))
         if view.ended_badly and view.stop is None and (lines := end_of(self._printed())):
             parts.append("\n".join(["the end of its output:", *lines]))
         text = f"\n\n{_RULE}\n\n".join(spaced(part) for part in parts if part)

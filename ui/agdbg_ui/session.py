@@ -38,7 +38,7 @@ from agdbg_ui.printed import OutputGate
 from agdbg_ui.queries import Queries
 from agdbg_ui.steps import Steps
 from agdbg_ui.text import reason_of
-from agdbg_ui.view import Life, Stop, View, frame_of
+from agdbg_ui.view import Life, Stop, View, frame_of, troubles_of
 from agdbg_ui.work import Works
 
 #: Frames asked for at a stop: enough to see the node, its origin and who called backward.
@@ -120,6 +120,7 @@ class Session:
             "agdbg/restarted": self._on_restarted,
             "agdbg/controlTaken": self._on_control_taken,
             "invalidated": self._on_invalidated,
+            "agdbg/troubled": lambda body: self._set(troubles=troubles_of(body)),
             "progressStart": lambda body: self._progressed(self.works.start, body),
             "progressUpdate": lambda body: self._progressed(self.works.update, body),
             "progressEnd": lambda body: self._progressed(self.works.end, body),
@@ -166,6 +167,7 @@ class Session:
             signal=status.get("signal"),
             idle_from=self.clock() - (status.get("idle") or 0.0),
             awaits_input=bool(status.get("awaitsInput")),
+            troubles=troubles_of(status),
         )
 
     async def _look_at_terminal(self) -> None:
@@ -476,7 +478,9 @@ class Session:
         """The program was started anew, with another recording."""
         self._over("the program was started anew")
         self._ended.clear()
-        self._set(life="running", stop=None, stopped=(), exit=None, signal=None, trace=body["trace"], nodes=0)
+        self._set(
+            life="running", stop=None, stopped=(), exit=None, signal=None, trace=body["trace"], nodes=0, troubles=()
+        )
         self._post(Moved())
         self.keep(asyncio.get_running_loop().create_task(self.fetch_status()))
 

@@ -14,6 +14,7 @@ IN_THE_RECORDING = "in the recording"
 JUST_BUILT = "just built"
 #: Signals by which a person, or the system for one, ends a program.
 KILLED_BY = frozenset({"SIGHUP", "SIGINT", "SIGTERM", "SIGKILL"})
+_TROUBLES = {"stopped": "recording stopped", "damaged": "damaged recording"}
 _PASS = re.compile(r"\bpass \d+")
 
 
@@ -114,6 +115,7 @@ class View:
     `idle_from` is when, on the session's clock, the last record was made. `awaits_input`: the program reads its terminal.
     `stepping` is the stop that a step has left, while the step goes on for longer than most.
     `pausing`: it was asked to stop at its next node, and has come to none. `output_kept`: what it prints is recorded.
+    `troubles`: what is wrong with the recording itself, as its kind and a sentence.
     `runs`: the node that runs while it calls functions of the program, as the hub knows when it is asked.
     `hands`: whether another client moves the program. `evaluating`: an expression is evaluated for longer than most.
     """
@@ -136,6 +138,13 @@ class View:
     runs: str = ""
     hands: Hands = ""
     evaluating: bool = False
+    troubles: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def trouble(self) -> str:
+        """The same in two words for the title, or ""."""
+        kinds = {kind for kind, _ in self.troubles}
+        return next((word for kind, word in _TROUBLES.items() if kind in kinds), "")
 
     @property
     def ended_badly(self) -> bool:
@@ -176,6 +185,11 @@ class View:
         if self.signal:
             return 128 + getattr(Signals, self.signal, 0)
         return self.exit
+
+
+def troubles_of(body: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What is wrong with the recording, out of a protocol message."""
+    return tuple((str(each["kind"]), str(each["text"])) for each in body.get("troubles") or ())
 
 
 def frame_of(frame: dict[str, Any]) -> Frame:

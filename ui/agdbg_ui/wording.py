@@ -20,6 +20,8 @@ def title(view: View, now: float, width: int) -> Pieces:
     pieces: Pieces = [(_GAP, ""), *state(view, now)]
     if view.stop is not None and view.stop.node and (position := _position(view.stop)):
         pieces += [(_GAP, ""), (position, TITLE)]
+    if view.trouble:
+        pieces += [(_GAP, ""), (f"! {view.trouble}", ALERT)]
     if len(view.stopped) > 1 and view.stop is not None:
         pieces += [(_GAP, ""), (f"thread {view.stop.thread} of {len(view.stopped)} stopped (t)", ASIDE)]
     if view.evaluating:

@@ -33,6 +33,7 @@ def status(call: Call) -> Body:
         "threads": [{"id": number, "name": name, "stopped": stopped} for number, name, stopped in _threads(session)],
         "awaitsInput": session.awaits_input,
         "runs": session.runs if session.state == "running" else "",
+        "troubles": session.troubles,
     }
 
 
