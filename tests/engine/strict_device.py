@@ -274,7 +274,7 @@ _KEYWORDS = {
     **dict.fromkeys(("sum", "prod", "mean", "argmax", "argmin"), _REDUCES), **dict.fromkeys(("cumsum", "cumprod"), "axis dtype out"),
 }  # fmt: skip
 SIZED_BY_VALUES = {
-    "nonzero", "flatnonzero", "argwhere", "unique", "extract", "compress", "bincount", "histogram", "intersect1d", "setdiff1d",
+    "nonzero", "flatnonzero", "argwhere", "unique", "extract", "compress", "histogram", "intersect1d", "setdiff1d",
     "union1d", "setxor1d",
 }  # fmt: skip
 """Functions that must read from the device to know how large their result is."""
@@ -350,8 +350,9 @@ def _run(space, name, function, args, kwargs):
     if why is not None:
         _refuse(Missing, why)
     Stream.work[name] = get_current_stream()
-    sized = name != "bincount" or kwargs.get("minlength") is None
-    if (name in SIZED_BY_VALUES and sized) or (name == "where" and len(args) == 1):
+    if name in MANNERS:
+        MANNERS[name](*args, **kwargs)
+    if name in SIZED_BY_VALUES or (name == "where" and len(args) == 1):
         _read(name)
     if name == "repeat" and any(isinstance(x, ndarray) for x in (*args[1:2], kwargs.get("repeats"))):
         _read("repeat by an array of counts")
@@ -362,11 +363,87 @@ def _run(space, name, function, args, kwargs):
         with args[0].device:
             return _device(function(*_host_all(args), **_host_all(kwargs)))
     result = function(*_host_all(args), **_host_all(kwargs))
+    if isinstance(function, np.ufunc) and function.signature is None:
+        result = _as_cupys(space, name, args[: function.nin], result, kwargs)
     if out is not None:
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if name == "diagonal":
         result.flags.writeable = True  # nothing on the device is read-only
     return _device(np.asarray(result) if name in _ON_DEVICE else result)
+
+
+def _as_cupys(space, name, operands, result, kwargs):
+    """The result of a ufunc in the dtype of CuPy's, which does not take all dtypes that NumPy's takes."""
+    if kwargs.get("dtype") is not None:
+        return result
+    common = np.result_type(*_host_all(operands))  # which a number of Python goes along with
+    kinds = [x.dtype if hasattr(x, "dtype") else common for x in operands]
+    gives = cupy_api.loop(space, name, kinds)
+    if gives is None:
+        _refuse(Missing, f"{space}.{name} of {', '.join(map(str, kinds))}")
+    if kwargs.get("out") is not None:
+        return result
+    if isinstance(result, tuple):
+        return tuple(x.astype(code, copy=False) for x, code in zip(result, gives, strict=True))
+    return result.astype(gives, copy=False)
+
+
+# ----- functions of CuPy's that are not quite NumPy's -----
+
+
+def _reads(name):
+    return lambda *args, **kwargs: _read(name)
+
+
+def _linspace(start, stop, *args, **kwargs):
+    if isinstance(start, ndarray) or isinstance(stop, ndarray):
+        _read("linspace between arrays")
+
+
+def _shaped_like(*args, **kwargs):
+    if kwargs.get("shape") is not None and not kwargs["shape"]:
+        _refuse(Missing, "an array like another one of the shape (): CuPy gives it the shape of the other one")
+
+
+def _partition(a, *args, **kwargs):
+    if np.isnan(a._host).any():
+        _refuse(Missing, "partition of NaN, which CuPy does not tell from others")
+
+
+def _sort(a, axis=-1, kind=None):
+    if kind not in (None, "stable"):
+        _refuse(Missing, f"sort of the kind {kind}")
+
+
+def _unique(a, *args, axis=None, **kwargs):
+    if axis is not None:
+        _refuse(Missing, "unique along an axis: CuPy compares slices on the host, one by one, and no bools")
+
+
+def _lexsort(keys, *args, **kwargs):
+    if not isinstance(keys, ndarray) or keys.ndim > 2:
+        _refuse(Missing, "lexsort of anything but an array of one or two dimensions")
+
+
+def _solve(a, b):
+    if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
+        _refuse(Missing, f"solve of batches that are to be broadcast, {a.shape} and {b.shape}")
+
+
+def _arrays(*args, **kwargs):
+    for x in args:
+        if not isinstance(x, ndarray):
+            _refuse(Missing, f"{type(x).__name__} where CuPy takes arrays only")
+
+
+MANNERS = {
+    "bincount": _reads("bincount, which looks for the largest and for negative numbers"), "unravel_index": _reads("unravel_index"),
+    "linspace": _linspace, "partition": _partition, "sort": _sort, "argsort": _sort, "unique": _unique, "lexsort": _lexsort,
+    "solve": _solve, "isin": _arrays,
+    "where": lambda condition, *args: None if isinstance(condition, np.generic) else _arrays(condition), "searchsorted": lambda a, *args, **kwargs: _arrays(a),
+    **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like"), _shaped_like),
+}  # fmt: skip
+"""By name, what looks at the arguments of functions before they are called."""
 
 
 _CREATE = {"asarray", "array", "ascontiguousarray", "asfortranarray", "asanyarray"}

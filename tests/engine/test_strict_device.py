@@ -15,6 +15,7 @@ READS = {
     "float": lambda: float(ONE), "int": lambda: int(ONE), "bool": lambda: bool(ONE), "item": lambda: ONE.item(), "get": lambda: X.get(),
     "tolist": lambda: X.tolist(), "asarray": lambda: np.asarray(X), "array": lambda: np.array([X, X]), "a mask": lambda: X[X > 1],
     "nonzero": lambda: X.nonzero(), "unique": lambda: np.unique(X), "where": lambda: np.where(X > 1), "in": lambda: 1.0 in X,
+    "bincount": lambda: np.bincount(X.astype(int), minlength=5), "linspace": lambda: np.linspace(X, X + 1, 3), "unravel_index": lambda: np.unravel_index(X.astype(int), (2, 2)),
 }  # fmt: skip
 MIXES = {
     "add": lambda: X + np.ones(3), "left": lambda: np.ones(3) + X, "0-d": lambda: X * np.array(2.0), "where": lambda: np.where(X > 1, X, np.ones(3)),
@@ -24,6 +25,10 @@ MIXES = {
 LACKS = {
     "ufunc.reduce": lambda: np.add.reduce(X),
     "ufunc.at": lambda: np.add.at(X, 0, 1), "parameter": lambda: X.max(initial=0), "dtype": lambda: X.astype(np.longdouble),
+    "a ufunc of other dtypes": lambda: np.logical_not(X.astype(complex)), "a special function of others": lambda: strict.scipy("special").erf(X.astype(complex)),
+    "the shape ()": lambda: np.zeros_like(X, shape=()), "partition of NaN": lambda: np.partition(X * np.nan, 1), "the kind of a sort": lambda: np.sort(X, kind="heapsort"),
+    "unique slices": lambda: np.unique(X.reshape(3, 1), axis=0), "lexsort of several arrays": lambda: np.lexsort((X, X)), "solve that broadcasts": lambda: np.linalg.solve(X.reshape(3, 1, 1), X.reshape(1, 3, 1, 1)),
+    "isin of a number": lambda: np.isin(1.0, X), "where of a bool": lambda: np.where(True, X, X),
     "linalg": lambda: np.linalg.vector_norm(X), "ufunc": lambda: np.spacing(X),
     "multiply.at": lambda: strict.multiply.at(X, strict.put(np.array([0])), 2.0), "special": lambda: strict.scipy("special").eval_legendre(1, X),
 }  # fmt: skip
@@ -80,6 +85,15 @@ def test_results_are_arrays_on_the_device():
     x = X
     x += np.float64(0)
     assert x is X
+
+
+def test_ufuncs_give_the_dtypes_of_cupy():
+    half = X.astype(np.float16)
+    assert strict.scipy("special").expit(half).dtype == np.float64  # SciPy gives float16
+    assert (X.astype(np.int8) + 1).dtype == np.int8
+    assert (X.astype(np.int8) * 1.5).dtype == np.float64
+    assert np.sqrt(X.astype(np.int32)).dtype == np.float64
+    assert [each.dtype for each in np.frexp(half)] == [np.float16, np.int32]
 
 
 def test_views_share_memory_and_have_one_base():

@@ -27,6 +27,7 @@ SUITES = {
     "tests/engine/test_reductions_device.py": "",
     "tests/engine/test_sampling_device.py": "",
     "tests/engine/test_examples_device.py": "",
+    "tests/engine/test_device_dtypes.py": "",
     "tests/engine/test_repeated_index.py": "not cupy_does_not_join",  # of doubles CuPy joins what it should not
     "tests/ops/test_op_db_on_device.py": "not reads_only_where_it_must",  # CuPy does not note its reads
 }

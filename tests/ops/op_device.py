@@ -19,6 +19,9 @@ PLACE = engine.device(strict.PLACE)
 FIRST = ((torch.float64, 3), (torch.float32, 2))
 """So many samples of an entry by dtype; where it takes no floating numbers, of int64 or bool."""
 
+OTHERS = torch.complex64, torch.float16, torch.int64, torch.bool
+"""Dtypes of which the first sample is taken too: CuPy's functions take fewer than NumPy's."""
+
 
 _ASKED = "a number of Python is asked for"
 _SIZE = "the size of the result depends on values"
@@ -33,6 +36,7 @@ HOST_READS = {
         ("cholesky", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "linalg.solve", "linalg.tensorinv",
          "linalg.tensorsolve"), _ERRORS),
     **dict.fromkeys(("prod", "cumprod", "masked.cumprod", "linalg.vander"), _ZEROS),
+    **dict.fromkeys(("svd", "linalg.svd"), "a gradient that depends on the phase of complex vectors is an error, as in torch"),
     "cov": "negative weights are an error, as in torch", "to": "the copy to the CPU is what is asked for",
     "nn.functional.ctc_loss": "lengths decide about loops; torch copies them to the CPU too",
 }  # fmt: skip
@@ -84,7 +88,9 @@ def cases(name):
     """The first samples of an entry."""
     op = OPS[name]
     floating = [(d, n) for d, n in FIRST if d in op.dtypes]
-    for dtype, most in floating or [(d, 3) for d in (torch.int64, torch.bool, torch.complex128) if d in op.dtypes][:1]:
+    first = floating or [(d, 3) for d in (torch.int64, torch.bool, torch.complex128) if d in op.dtypes][:1]
+    others = [(d, 1) for d in OTHERS if d in op.dtypes and d not in dict(first)]
+    for dtype, most in first + others:
         with seeded(name):
             grad = op.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
             found = list(itertools.islice(op.sample_inputs_func(op, "cpu", dtype, grad), most))

@@ -134,12 +134,21 @@ def _in_common_dtype(ufunc: Any) -> Callable[[Any, Any], Any]:
     return promoting
 
 
+def logical(ufunc: Any) -> Callable[..., Any]:
+    """``ufunc`` of truth values; CuPy's do not take complex numbers."""
+
+    def of_truths(*operands: Any) -> Any:
+        return ufunc(*(x != 0 if hasattr(x, "dtype") and x.dtype.kind == "c" else x for x in operands))
+
+    return of_truths
+
+
 OPERATORS: dict[str, Operator] = {
     name: _operator(name, ufunc)
     for name, ufunc in (
         ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
-        ("ge", np.greater_equal), ("logical_and", np.logical_and), ("logical_or", np.logical_or),
-        ("logical_xor", np.logical_xor),
+        ("ge", np.greater_equal), ("logical_and", logical(np.logical_and)), ("logical_or", logical(np.logical_or)),
+        ("logical_xor", logical(np.logical_xor)),
     )
 }  # fmt: skip
 for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
@@ -165,7 +174,7 @@ def _test(name: str, ufunc: Any) -> Callable[[Tensor], Tensor]:
 isnan = _test("isnan", np.isnan)
 isinf = _test("isinf", np.isinf)
 isfinite = _test("isfinite", np.isfinite)
-logical_not = _test("logical_not", np.logical_not)
+logical_not = _test("logical_not", logical(np.logical_not))
 
 
 @at_home

@@ -25,7 +25,7 @@ def _selected(x: Any, dim: int, index: Any) -> Any:
 def _spread(g: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
     if not dim and len(shape) > 1:
         return kernels.index_backward(g, shape, (index.reshape(-1),))
-    return _added(np.zeros_like(g, shape=shape), dim, index, g)
+    return _added(kernels.zeros_of(shape, g), dim, index, g)
 
 
 def _added(x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:

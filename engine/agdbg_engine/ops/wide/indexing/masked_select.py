@@ -31,7 +31,7 @@ def _picked(x: Any, mask: Any) -> Any:
 def _put_back(g: Any, mask: Any, shape: Shape) -> Any:
     """The transpose of :func:`_picked`: summed where ``x`` of ``shape`` was broadcast."""
     whole = np.broadcast_shapes(shape, mask.shape)
-    out = np.zeros_like(g, shape=whole)
+    out = kernels.zeros_of(whole, g)
     out[_whole(mask, whole)] = g
     return kernels.sum_to(out, shape)
 
@@ -47,14 +47,14 @@ def _filled(x: Any, mask: Any, source: Any) -> Any:
 def _first(g: Any, mask: Any, shape: Shape) -> Any:
     """Zeros of ``shape`` that begin with the elements of ``g`` where ``mask``."""
     picked = _picked(g, mask)
-    out = np.zeros_like(picked, shape=(math.prod(shape),))
+    out = kernels.zeros_of((math.prod(shape),), picked)
     out[: picked.size] = picked
     return out.reshape(shape)
 
 
 def _last(g: Any, mask: Any, shape: Shape) -> Any:
     """The transpose of :func:`_first`."""
-    out = np.zeros_like(g, shape=shape)
+    out = kernels.zeros_of(shape, g)
     whole = _whole(mask, shape)
     out[whole] = g.reshape(-1)[: int(whole.sum())]
     return out

@@ -11,6 +11,7 @@ from ....dtype import scalar_type
 from ....errors import raise_if
 from ....several import at_home
 from ....tensor import Tensor, wrap
+from ... import kernels
 from ...explain import broadcast_error, shape_error
 from ...indexing import gather
 from ...prepare import as_array
@@ -24,7 +25,7 @@ def _taken(x: Any, index: Any) -> Any:
 
 
 def _spread(g: Any, shape: tuple[int, ...], index: Any) -> Any:
-    return _put(np.zeros_like(g, shape=shape), index, g, True)
+    return _put(kernels.zeros_of(shape, g), index, g, True)
 
 
 def _put(x: Any, index: Any, source: Any, accumulate: bool) -> Any:

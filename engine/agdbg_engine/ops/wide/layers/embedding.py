@@ -9,6 +9,7 @@ import numpy as np
 from ....backends import on_host
 from ....dtype import scalar_type
 from ....grad_mode import no_grad
+from ....repeated_index import times_named
 from ....tensor import Tensor, wrap
 from ... import kernels
 from ...explain import shape_error
@@ -26,7 +27,7 @@ def embedding_dense_backward(g: Any, indices: Any, rows: int, padding_idx: int, 
     """The transpose of :func:`embedding_raw`; nothing for the row ``padding_idx``."""
     indices = indices.astype(np.int64, copy=False)
     if scale_grad_by_freq:
-        counts = np.bincount(indices.reshape(-1), minlength=rows)
+        counts = times_named(indices, rows)
         g = g / counts[indices][..., None].astype(g.dtype)
     out = kernels.index_backward(g, (rows, g.shape[-1]), (indices,))
     if padding_idx >= 0:

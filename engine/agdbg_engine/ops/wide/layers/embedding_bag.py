@@ -8,7 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....device import array_module
-from ....repeated_index import join_at
+from ....repeated_index import add_at, join_at
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import kernels
@@ -125,7 +125,8 @@ def _factor(bags: Any, n: int, counted: Any, mode: str, dtype: Any) -> Any:
     """By how much to multiply the rows; ``None`` for not at all."""
     if mode == "sum":
         return None if on_host(counted) and counted.all() else counted.astype(dtype)
-    sizes = np.bincount(bags, weights=counted, minlength=n)
+    sizes = array_module(bags).zeros(n, np.int64)
+    add_at(sizes, bags, counted.astype(np.int64))
     return counted.astype(dtype) / np.maximum(sizes, 1)[bags].astype(dtype)
 
 

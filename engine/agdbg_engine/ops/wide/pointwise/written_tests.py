@@ -55,11 +55,11 @@ for _name in ("logical_and", "logical_or", "logical_xor"):
     _none = f"not_implemented('derivative for aten::{_name}_ is not implemented')"
     _row = op(
         f"{_name}_written(self, other)", "NotImplemented", self=_none, other=_none, elementwise=True,
-        value=_in_dtype(getattr(np, _name)),
+        value=_in_dtype(compare.logical(getattr(np, _name))),
     )  # fmt: skip
     _form(_name, _row, compare.PAIRWISE[_name])
 _row = op(
-    "logical_not_written(self)", "NotImplemented", value=_in_dtype(np.logical_not),
+    "logical_not_written(self)", "NotImplemented", value=_in_dtype(compare.logical(np.logical_not)),
     self="not_implemented('derivative for aten::logical_not_ is not implemented')",
 )  # fmt: skip
 _form("logical_not", _row, compare.logical_not)

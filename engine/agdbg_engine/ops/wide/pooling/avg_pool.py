@@ -85,6 +85,7 @@ def _mean(x: Any, axes: list[Axis], divisor: Any) -> Any:
     for axis, windows in enumerate(axes, x.ndim - len(axes)):
         x = _sums(x, axis, windows)
     if dtype.kind in "iu":
+        divisor = divisor if isinstance(divisor, int) else array_module(x).asarray(divisor)
         return (np.abs(x) // np.abs(divisor) * np.sign(x) * np.sign(divisor)).astype(dtype)
     return (x / _like(divisor, x)).astype(dtype, copy=False)
 

@@ -11,7 +11,7 @@ from ....dtype import scalar_type
 from ....tensor import Tensor
 from ..declare import formula, kernel, op, public
 from ..scans.rows import running
-from ..sorting.rows import SELECTING, first_place, nothing, selectable
+from ..sorting.rows import SELECTING, element_in_order, first_place, nothing, selectable
 
 # ----- values -----
 
@@ -22,7 +22,7 @@ def median_raw(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if not x.ndim or not x.size:
         return nothing(x, dim, keepdim)
     k = (x.shape[dim] - 1) // 2
-    middle, largest = np.partition(x, k, dim).take([k], dim), x.max(dim, keepdims=True)
+    middle, largest = element_in_order(x, k, dim), x.max(dim, keepdims=True)
     return _found(x, np.where(largest != largest, largest, middle), dim, keepdim)
 
 
@@ -44,7 +44,7 @@ def _of_all(middle: Any) -> Any:
     def value(x: Any) -> Any:
         if not x.size:  # PyTorch has the smallest integer for want of a NaN
             none = np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind == "i" else 0
-            return np.full_like(x, none, shape=())
+            return array_module(x).full((), none, x.dtype)
         return middle(x.reshape(-1), 0, False)[0]
 
     return value

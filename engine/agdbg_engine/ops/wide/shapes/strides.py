@@ -10,6 +10,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....device import address, array_module, owner
+from ....repeated_index import times_named
 from ....tensor import Tensor
 from ...explain import not_a_tensor, shape_error
 from ..declare import formula, op, public
@@ -98,7 +99,7 @@ def as_strided_grad(
     whole, part, n = _places(shape, steps, itemsize, size, stride, shift, g)
     flat = F.index_backward(g, (n,), (part,))
     out = F.index(flat, (whole,))
-    times = np.bincount(whole.reshape(-1), minlength=n)[whole]
+    times = times_named(whole, n)[whole]
     return out if on_host(times) and (not times.size or int(times.max()) == 1) else out / _number(times, g)
 
 

@@ -54,9 +54,15 @@ def _ranked(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The ``k``-th smallest element, and where it is met first."""
     if not x.ndim or not x.size:
         return _nothing(x, dim, keepdim)
-    values = np.partition(x, k - 1, dim).take([k - 1], dim)
+    values = element_in_order(x, k - 1, dim)
     indices = first_place(x, values, dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def element_in_order(x: Any, k: int, dim: int) -> Any:
+    """What is at ``k`` along ``dim`` once that is in order, NaN last. CuPy's ``partition`` does not tell NaN from others."""
+    ordered = np.partition(x, k, dim) if isinstance(x, np.ndarray) or x.dtype.kind != "f" else np.sort(x, dim)
+    return ordered.take([k], dim)
 
 
 def first_place(x: Any, values: Any, dim: int) -> Any:
@@ -78,7 +84,7 @@ def _put_along(x: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
     """Zeros of ``shape`` with ``x`` at the places ``index``, of which none is there twice."""
     if not shape:
         return x.copy()
-    out = np.zeros_like(x, shape=shape)
+    out = array_module(x).zeros(shape, x.dtype)
     write_along(out, index, x, dim)
     return out
 

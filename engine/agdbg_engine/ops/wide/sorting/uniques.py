@@ -24,8 +24,24 @@ def unique2_raw(x: Any) -> tuple[Any, Any, Any]:
 @kernel
 def unique_dim_raw(x: Any, dim: int) -> tuple[Any, Any, Any]:
     """Different slices in order."""
+    if not isinstance(x, np.ndarray):
+        return _unique_slices(x, dim)
     values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
     return values, inverse.reshape(-1), counts
+
+
+def _unique_slices(x: Any, dim: int) -> tuple[Any, Any, Any]:
+    """The same on a device, where CuPy's ``unique`` compares slices on the host, one by one."""
+    xp, n = array_module(x), x.shape[dim]
+    rows = np.moveaxis(x, dim, 0).reshape(n, x.size // max(n, 1))
+    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else xp.arange(n)
+    rows = rows[order]
+    begins = xp.ones(n, bool)
+    begins[1:] = (rows[1:] != rows[:-1]).any(1)
+    starts = np.flatnonzero(begins)
+    inverse = xp.empty(n, np.int64)
+    inverse[order] = np.cumsum(begins) - 1
+    return np.take(x, order[starts], dim), inverse, np.diff(starts, append=xp.full(1, n))
 
 
 @kernel
