@@ -83,7 +83,7 @@ def from_numpy(array: Any) -> Tensor:
     """A tensor on the memory of ``array``: writes to one show in the other, without a version bump."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {class_name(array)})")
-    return leaf(from_array(numbers(array))._a, CPU, False)
+    return leaf(from_array(np.asarray(numbers(array)))._a, CPU, False)  # of a memmap its memory
 
 
 def leaf(array: Any, device: Any, requires_grad: bool) -> Tensor:

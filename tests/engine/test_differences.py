@@ -352,6 +352,34 @@ def dirty_view(T):
     return [None if v is None else v.tolist() for v in given]
 
 
+def _viewing(T, tangents):
+    """Tangents of a view of ``a``, which has none, and of ``b * 2``; the message if there is an error."""
+
+    class Viewed(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a.view_as(a), b * 2
+
+        jvp = staticmethod(tangents)
+
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        try:
+            made = Viewed.apply(T.ones(1), fw.make_dual(T.ones(1), T.ones(1)))
+        except RuntimeError as error:
+            return str(error)
+        return [None if fw.unpack_dual(x).tangent is None else fw.unpack_dual(x).tangent.tolist() for x in made]
+
+
+def after_a_view(T):
+    return _viewing(T, lambda ctx, a, b: (a.view_as(a), b * 2))
+
+
+def no_jvp_of_a_view(T):
+    said = _viewing(T, lambda ctx, a, b: (None, b * 2))
+    return "INTERNAL ASSERT" in said
+
+
 def aliased_gradients(T):
     a, b = (T.ones(2, requires_grad=True) for _ in range(2))
     first, second = T.autograd.grad(a + b, [a, b], T.ones(2))
@@ -490,6 +518,8 @@ ROWS = {
         [[[5.0] * 3, [1.0] * 3], None, None],
         [[[3.0] * 3, [1.0] * 3], [2.0] * 3, [[0.0] * 3, [1.0] * 3]],
     ),
+    "after-a-view": (after_a_view, [[0.0], None], [[0.0], [2.0]]),
+    "no-jvp-of-a-view": (no_jvp_of_a_view, True, False),
     "aliased-gradients": (aliased_gradients, [2.0, 2.0], [1.0, 1.0]),
     "version-kept": (version_kept, 0, AttributeError),
     "resized-views": (resized_views, [0.0, 1.0, 9.0, 9.0], [0.0, 1.0, 2.0, 3.0]),

@@ -287,3 +287,74 @@ def test_as_a_decorator_and_after_an_error():
     with pytest.raises(RuntimeError) as caught:
         program(leaf(ag, 1.0))
     assert raised(caught.value).first_line.startswith("add_ would write")
+
+
+def test_windows_lie_in_the_memory_of_their_base():
+    y = leaf(ag, 1.0, 2.0, 3.0) * 1
+    with strict():
+        z = y.unfold(0, 2, 1) ** 2
+    refused(lambda: y.add_(1))
+    del z
+    gc.collect()  # the error knows the node
+    y.add_(1)
+
+
+def test_arrays_of_as_strided_are_no_worse_afterwards():
+    """NumPy does not know whose memory they show, so one that was made read-only would stay so."""
+    a = np.ones(4, np.float32)
+    b = np.lib.stride_tricks.as_strided(a, (2, 2), (4, 4))
+    whole, x = ag.from_numpy(a), ag.from_numpy(b).requires_grad_()
+    with strict():
+        z = x * x
+    refused(lambda: whole.add_(1))
+    with pytest.raises(ValueError, match="read-only"):
+        a[0] = 2
+    del z
+    gc.collect()
+    a[0] = b[1, 0] = 2
+    whole.add_(1)
+    assert a.tolist() == [3.0, 3.0, 2.0, 2.0] and not events.special & events.STRICT
+
+
+def test_memory_that_is_mapped(tmp_path):
+    a = np.memmap(tmp_path / "values", np.float32, "w+", shape=(2,))
+    x = ag.from_numpy(a).requires_grad_()
+    with strict():
+        z = x * x
+    with pytest.raises(ValueError, match="read-only"):
+        a[0] = 1
+    refused(lambda: x.detach().add_(1))
+    del z
+    gc.collect()
+    x.detach().add_(1)
+    assert a.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+def test_running_statistics(hooked):
+    """A training mixes its own: it does not read those that it keeps, but an evaluation does."""
+    norm, x = ag.nn.BatchNorm1d(2), ag.arange(6.0).reshape(3, 2).requires_grad_()
+    hooks = ag.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    with strict(), hooks if hooked else contextlib.nullcontext():
+        first, second = norm(x), norm(x)
+    norm(x)
+    assert norm.num_batches_tracked.item() == 3
+    (first + second).sum().backward()
+    norm.eval()
+    with strict():
+        y = norm(x)
+    norm.train()
+    before = norm.running_mean.tolist()
+    refused(lambda: norm(x))
+    assert norm.running_mean.tolist() == before
+    y.sum().backward()
+    norm(x)
+
+
+def test_gradcheck_changes_its_inputs():
+    x = leaf(ag, 1.0, 2.0)
+    with strict():
+        assert ag.autograd.gradcheck(lambda t: (t * t).exp(), (x,)) and ag.autograd.gradgradcheck(lambda t: t * t, (x,))
+        z = x * x
+        assert str(refused(lambda: ag.autograd.gradcheck(lambda t: t * t, (x,)))).startswith("gradcheck would write")
+        del z

@@ -159,3 +159,32 @@ def test_dtypes_of_which_no_numbers_are_drawn(name, dtype):
         return getattr(t.nn.init, name)(t.ones(2, 2, dtype=getattr(t, dtype))).shape
 
     same(both)
+
+
+NUMBERS = {
+    "a number": lambda t: 3,
+    "a tensor": lambda t: t.tensor(3.0),
+    "of one element": lambda t: t.tensor([3.0]),
+    "with a gradient": lambda t: t.tensor(3.0, requires_grad=True),
+    "a name": lambda t: "3",
+}
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+def test_a_diagonal_is_filled_with_a_number(value):
+    def both(t):
+        y = t.ones(2, 2, requires_grad=True) * 1
+        return [y.fill_diagonal_(NUMBERS[value](t)), y.grad_fn]
+
+    same(both)
+
+
+def test_a_dual_on_a_diagonal_is_a_number():
+    def both(t):
+        fw = t.autograd.forward_ad
+        with fw.dual_level():
+            x = fw.make_dual(t.ones(2, 2), t.ones(2, 2))
+            x.fill_diagonal_(fw.make_dual(t.tensor(3.0), t.tensor(5.0)))
+            return [x, fw.unpack_dual(x).tangent]
+
+    same(both)

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import events
 from ..autograd import grad
 from ..random import generator
+from ..saved.strict import refuse, suspended
 from ..tensor import Tensor
 from .case import Case, Function, GradcheckError, as_tuple, differentiable_outputs
 from .compare import fast, slow
@@ -29,6 +31,7 @@ from .places import put
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
+@suspended()
 def gradcheck(
     func: Function,
     inputs: Any,
@@ -69,6 +72,9 @@ def gradcheck(
     )
     arguments = as_tuple(inputs)
     _check_inputs(arguments)
+    for x in arguments if events.special & events.STRICT else ():
+        if isinstance(x, Tensor):
+            refuse(x, "gradcheck")  # which tries other values in there
     try:
         func_out = func(*arguments)
         case = Case(func, arguments, as_tuple(func_out), eps, rtol, atol, nondet_tol, check_grad_dtypes)

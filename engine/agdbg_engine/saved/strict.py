@@ -38,9 +38,20 @@ _guard = threading.RLock()
 def owner(array: Any) -> Any:
     """The array that owns the memory of ``array``, as far down as there are arrays."""
     kind: type[Any] = np.ndarray if isinstance(array, np.ndarray) else type(array)
-    while isinstance(getattr(array, "base", None), kind):
-        array = array.base
-    return array
+    while True:
+        base = getattr(array, "base", None)
+        if not isinstance(base, kind):
+            base = getattr(base, "base", None)  # NumPy's as_strided() puts an object between
+        if not isinstance(base, kind):
+            return array
+        array = base
+
+
+def _hidden(array: Any) -> bool:
+    """Whether NumPy does not see whose memory ``array`` lies in, as after ``as_strided()``: it could not be made writable again."""
+    return (
+        array.base is not None and not isinstance(array.base, np.ndarray) and hasattr(array.base, "__array_interface__")
+    )
 
 
 class Lock:
@@ -63,7 +74,7 @@ class Lock:
 
     def protect(self, array: Any) -> None:
         """Make ``array``, which lies in this memory, read-only until the end of the lock."""
-        if isinstance(array, np.ndarray) and array.flags.writeable:
+        if isinstance(array, np.ndarray) and array.flags.writeable and not _hidden(array):
             array.flags.writeable = False
             self.lift_at_end(array)
 
@@ -78,7 +89,7 @@ class Lock:
             del _locks[id(self._owner)]
             for ref in self._lifted:
                 array = ref()
-                if array is not None:
+                if array is not None and not _hidden(array):
                     array.flags.writeable = True
             events.use(events.STRICT, -1)
 
@@ -171,6 +182,16 @@ def follow(view: Tensor) -> None:
                 lock.lift_at_end(view._a)
 
 
+def let_go(node: Node | None, *slots: str) -> None:
+    """Unlock what ``node`` has saved in ``slots`` but does not read: as running statistics of a training, which it mixes itself."""
+    for slot in slots:
+        value = None if node is None else getattr(node, "s_" + slot, None)
+        if isinstance(value, Locked):
+            setattr(node, "s_" + slot, value.seen())
+        elif isinstance(value, Packed) and hasattr(value, "hold"):
+            value.hold = None  # of hooks that gave the tensor itself back
+
+
 def refuse(t: Tensor, op: str) -> None:
     """Raise if ``op`` is about to write to locked memory; the error names who saved it."""
     if id(owner(t._a)) in _locks:
@@ -210,3 +231,13 @@ def strict_saved_tensors() -> Iterator[None]:
     finally:
         mode.strict -= 1
         events.use(events.STRICT, -1)
+
+
+@contextlib.contextmanager
+def suspended() -> Iterator[None]:
+    """What ops of this thread save in here is not locked: for functions that change their own inputs, as gradcheck does."""
+    before, mode.strict = mode.strict, 0
+    try:
+        yield
+    finally:
+        mode.strict = before

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .... import events
 from ....backends import on_host
+from ....saved.strict import let_go, refuse
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -161,7 +163,13 @@ def native_batch_norm(
         if p is not None and p.numel() != channels:
             raise shape_error(f"{name} should contain {channels} elements not {p.numel()}")
     _same_floats(input, weight, bias, running_mean, running_var)
+    strict = training and events.special & events.STRICT
+    for p in (running_mean, running_var) if strict else ():
+        if p is not None:
+            refuse(p, "batch_norm")
     out, mean, rstd, var = OPS["native_batch_norm"](input, weight, bias, running_mean, running_var, training, eps)
+    if strict:
+        let_go(out._fn, "running_mean", "running_var")
     if training:
         n = input.numel() // channels if channels else 0
         _update(running_mean, mean._a, momentum)

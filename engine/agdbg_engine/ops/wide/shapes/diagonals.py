@@ -145,8 +145,13 @@ def diagonal_scatter(self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, 
 
 
 @public("Tensor")
-def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Write ``fill_value`` on the main diagonal, of a tall matrix with ``wrap`` again below each square."""
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write the number ``fill_value`` on the main diagonal, of a tall matrix with ``wrap`` again below each square."""
+    if isinstance(fill_value, Tensor) and not fill_value.ndim and not fill_value.requires_grad:
+        fill_value = fill_value.item()
+    if not isinstance(fill_value, int | float | complex | np.number):
+        kind = type(fill_value).__name__
+        raise TypeError(f"fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not {kind}")
     if self.ndim < 2:
         raise shape_error("dimensions must larger than 1")
     if self.ndim > 2 and len(set(self.shape)) > 1:
