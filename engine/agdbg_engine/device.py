@@ -29,10 +29,13 @@ class device:
     type: str
     index: int | None
 
-    def __init__(self, type: str | int | device, index: int | None = None) -> None:
-        """Errors are PyTorch's."""
+    def __init__(self, type: Any = None, index: int | None = None, **named: Any) -> None:
+        """``device`` is another name for ``type`` where there is no ``index``. Errors are PyTorch's."""
+        if named or (type is None and index is not None):
+            type = _named(type, index, named)
         if isinstance(type, device) and index is None:
-            self.type, self.index = type.type, type.index
+            _set_type(self, type.type)
+            _set_index(self, type.index)
             return
         if index is not None:
             _check_index(type, index)
@@ -43,7 +46,13 @@ class device:
         kind, number = _parts(type)
         if number is not None and index is not None:
             raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {type}")
-        self.type, self.index = kind, index if number is None else number
+        _set_type(self, kind)
+        _set_index(self, index if number is None else number)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ("type", "index"):  # else it could not be a key
+            raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
+        raise AttributeError(f"'torch.device' object has no attribute '{name}'")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
@@ -67,6 +76,21 @@ class device:
 
     def __exit__(self, *_: object) -> None:
         _defaults.stack = _defaults.stack[:-1]
+
+
+_set_type, _set_index = vars(device)["type"].__set__, vars(device)["index"].__set__
+
+
+def _named(type: Any, index: Any, named: dict[str, Any]) -> Any:
+    """What ``device=`` names; an error where there is anything beside it."""
+    if set(named) == {"device"} and type is None and index is None:
+        return named["device"]
+    given = {"type": type, "index": index, **named}
+    kinds = ", ".join(f"{n}={v.__class__.__name__}" for n, v in given.items() if v is not None)
+    tail = ", " if "=" in kinds and "," not in kinds else ""
+    raise TypeError(
+        f"device() received an invalid combination of arguments - got ({kinds}{tail}), but expected one of:"
+    )
 
 
 def _parts(name: str) -> tuple[str, int | None]:

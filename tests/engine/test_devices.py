@@ -1,5 +1,6 @@
 """Devices: names, factories, moves, mixes, and what is said where there is no GPU. The second device is the strict one."""
 
+import copy
 import importlib.util
 import pickle
 import subprocess
@@ -139,6 +140,46 @@ def test_a_tensor_goes_where_another_is():
         ag.ones(2).to(ag.float64, ag.float32)
     with pytest.raises(TypeError, match=r"got \(str, torch.device\)"):
         ag.ones(2).to("cpu", ag.device("strict"))
+
+
+CALLS = {
+    "a list": lambda t: t.ones(2).to([1]), "dtype first": lambda t: t.ones(2).to(t.float64, "cpu"),
+    "a device twice": lambda t: t.ones(2).to("cpu", device="cpu"), "a dtype twice": lambda t: t.ones(2).to(t.float64, dtype=t.float64), "both": lambda t: t.ones(2).to("cpu", t.float64, dtype=t.float64),
+    "a dtype and a device": lambda t: t.ones(2).to(t.float64, device="cpu"), "beside a tensor": lambda t: t.ones(2).to(t.ones(2), dtype=t.float64), "a flag for a dtype": lambda t: t.ones(2).to("cpu", True),
+    "three flags": lambda t: t.ones(2).to(t.float64, True, False, True), "a number for a flag": lambda t: t.ones(2).to(t.float64, 1), "non_blocking": lambda t: t.ones(2).to("cpu", non_blocking=1),
+    "copy": lambda t: t.ones(2).to("cpu", copy="a"), "module to two devices": lambda t: t.nn.Linear(1, 1).to("cpu", "cpu"), "module, copied": lambda t: t.nn.Linear(1, 1).to("cpu", copy=True),
+    "module, copied by a flag": lambda t: t.nn.Linear(1, 1).to("cpu", t.float64, True, True), "module and a word": lambda t: t.nn.Linear(1, 1).to(foo=1), "module, dtype first": lambda t: t.nn.Linear(1, 1).to(t.float64, "cpu"),
+    "module and a list": lambda t: t.nn.Linear(1, 1).to([1]), "module, a device twice": lambda t: t.nn.Linear(1, 1).to("cpu", device="cpu"), "cuda of the CPU": lambda t: t.ones(2).cuda("cpu"),
+    "no type": lambda t: t.device(index=1), "type changed": lambda t: setattr(t.device("cpu"), "type", "cuda"), "index changed": lambda t: setattr(t.device("cpu"), "index", 1), "another name": lambda t: setattr(t.device("cpu"), "name", 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_calls_are_told_as_by_pytorch(name):
+    torch = pytest.importorskip("torch", reason="errors are compared with PyTorch's")
+    found = []
+    for t in (torch, ag):
+        with pytest.raises((TypeError, RuntimeError, AttributeError)) as error:
+            CALLS[name](t)
+        found.append((error.type, str(error.value).splitlines()[0]))
+    assert found[0] == found[1]
+
+
+def test_right_calls_of_to():
+    x = ag.ones(2)
+    for y in (
+        x.to(None, ag.float64),
+        x.to("cpu", ag.float64, True, True),
+        x.to("cpu", dtype=ag.float64),
+        x.to(ag.float64, True),
+        x.to(float),
+    ):
+        assert y.dtype == ag.float64
+    assert x.to("cpu", None, True) is x
+    assert x.to(x, False, True) is not x
+    assert ag.nn.Linear(1, 1).to("cpu", ag.float64, True).weight.dtype == ag.float64
+    assert ag.nn.Linear(1, 1).to(tensor=ag.ones(1, dtype=ag.float64)).weight.dtype == ag.float64
+    assert ag.device(device="cuda:1") == ag.device("cuda", 1) == copy.deepcopy(ag.device("cuda:1"))
 
 
 def test_modules_go_to_a_gpu(monkeypatch):

@@ -14,6 +14,7 @@ from ..dtype import is_differentiable
 from ..grad_mode import no_grad
 from ..memory_format import memory_format as MemoryFormat
 from ..missing import refusing
+from ..ops.cast import check_target, misused
 from ..tensor import Parameter, Tensor
 
 if TYPE_CHECKING:
@@ -114,20 +115,28 @@ class Movable:
         return self._apply(converted)
 
 
+_OPTIONS = ("device", "dtype", "tensor", "non_blocking", "copy", "memory_format")
+
+
 def _target(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Device, dtype and memory format that the arguments of ``to`` ask for."""
     device, dtype, tensor = (kwargs.get(name) for name in ("device", "dtype", "tensor"))
-    for given in args if tensor is None else (*args, tensor):
+    unknown = {n: v for n, v in kwargs.items() if n not in _OPTIONS}
+    if unknown:
+        raise misused(args, unknown)
+    if tensor is not None:
+        args = (tensor, *args)
+    if args:
+        check_target(args, {"dtype": dtype, "device": device})
+    if "copy" in kwargs or len(args) == (3 if args and isinstance(args[0], Tensor | np.dtype | type) else 4):
+        raise RuntimeError(".to() does not accept copy argument")
+    for given in args:
         if isinstance(given, Tensor):
             device, dtype = given.device, given.dtype
         elif isinstance(given, Device | str | int) and not isinstance(given, bool):
             device = Device(given)
         elif isinstance(given, np.dtype | type):
             dtype = given
-        elif given is not None and not isinstance(given, bool):
-            raise TypeError(
-                f"to() received an invalid combination of arguments - got ({type(given).__name__}), but expected one of:"
-            )
     layout = kwargs.get("memory_format")
     assert layout is None or isinstance(layout, MemoryFormat)
     return device, None if dtype is None else np.dtype(dtype), layout

@@ -27,26 +27,27 @@ def to(
     *args: Any,
     dtype: Any = None,
     device: Any = None,
-    non_blocking: bool = False,
-    copy: bool = False,
+    non_blocking: Any = False,
+    copy: Any = False,
     memory_format: Any = None,
 ) -> Tensor:
     """This tensor in another dtype (or on another device); itself when nothing changes and ``copy`` is false."""
-    if len(args) > 1 and _twice(args):
-        kinds = ", ".join(_kind(a) for a in args)
-        raise TypeError(f"to() received an invalid combination of arguments - got ({kinds}), but expected one of:")
-    flags = []
-    for a in args:
-        if isinstance(a, bool):
-            flags.append(a)
-        elif isinstance(a, Tensor):
-            dtype, device = a.dtype, a.device
-        elif isinstance(a, Device | str | int):
-            device = Device(a)
+    if args:
+        check_target(args, {"dtype": dtype, "device": device})
+        first = args[0]
+        rest = args[1:]
+        if isinstance(first, Tensor):
+            dtype, device = first.dtype, first.device
+        elif isinstance(first, np.dtype | type):
+            dtype = first
         else:
-            dtype = a
-    non_blocking = flags[0] if flags else non_blocking
-    copy = flags[1] if len(flags) > 1 else copy
+            device = device if first is None else Device(first)
+            dtype = rest[0] if rest and rest[0] is not None else dtype
+            rest = rest[1:]
+        non_blocking, copy = (*rest, *(non_blocking, copy)[len(rest) :])
+    for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
+        if not isinstance(flag, bool | np.bool_):
+            raise misused(args, {name: flag})
     target = self.dtype if dtype is None else np.dtype(dtype)
     if device is not None:
         source, place = device_of(self._a), resolved(device)
@@ -69,10 +70,29 @@ def to(
     return _copied(self, target, memory_format)
 
 
-def _twice(args: tuple[Any, ...]) -> bool:
-    """Whether a dtype, or a device, is named twice."""
-    devices = sum(isinstance(a, Device | str | int | Tensor) and not isinstance(a, bool) for a in args)
-    return devices > 1 or sum(isinstance(a, np.dtype | type | Tensor) for a in args) > 1
+def check_target(args: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse what is neither ``(device, dtype)`` nor a dtype nor a tensor, with at most two truth values behind it.
+
+    ``named`` are a dtype and a device given by name: what is there by place must not be named as well.
+    """
+    first, rest = args[0], args[1:]
+    clash = ("dtype", "device")
+    if not isinstance(first, Tensor | np.dtype | type):
+        fits = first is None or (isinstance(first, Device | str | int) and not isinstance(first, bool))
+        fits = fits and (not rest or rest[0] is None or isinstance(rest[0], np.dtype | type))
+        if not fits:
+            raise misused(args, {})
+        clash, rest = clash if rest else ("device",), rest[1:]  # type: ignore[assignment]  # one name or two
+    twice = {n: v for n, v in named.items() if n in clash and v is not None}
+    if twice or len(rest) > 2 or not all(isinstance(flag, bool | np.bool_) for flag in rest):
+        raise misused(args, twice)
+
+
+def misused(args: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
+    """PyTorch's error for arguments of ``to`` that fit no way of calling it."""
+    kinds = ", ".join([*map(_kind, args), *(f"{name}={_kind(value)}" for name, value in named.items())])
+    tail = "" if args or len(named) != 1 else ", "
+    return TypeError(f"to() received an invalid combination of arguments - got ({kinds}{tail}), but expected one of:")
 
 
 def _kind(x: Any) -> str:

@@ -45,4 +45,7 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
 @public("Tensor")
 def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
     """This tensor on a GPU: the current one unless told; itself where it is there."""
-    return self.to(resolved("cuda" if device is None else device), non_blocking=non_blocking)
+    given = Device("cuda" if device is None else device)
+    if given.type == "cpu":
+        raise RuntimeError("Invalid device, must be cuda device")
+    return self.to(resolved(given), non_blocking=non_blocking)
