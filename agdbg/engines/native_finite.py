@@ -76,7 +76,7 @@ class Finite:
         """``node`` runs next."""
         self._leaf_was = None
         if isinstance(node, AccumulateGrad):
-            grad = node.variable._grad
+            grad = node.variable._gradient
             self._leaf_was = weakref.ref(node), grad is None or all_finite(grad._a)
 
     def ran(self, walk: "Walk", node: Node) -> dict[str, Any] | None:
@@ -93,7 +93,7 @@ class Finite:
         return None
 
     def _accumulated(self, walk: "Walk", node: AccumulateGrad) -> dict[str, Any] | None:
-        grad, was = node.variable._grad, self._leaf_was
+        grad, was = node.variable._gradient, self._leaf_was
         bad = None if grad is None else first_bad(grad._a, self._wanted)
         if bad is None or was is None or was[0]() is not node or not was[1]:
             return None

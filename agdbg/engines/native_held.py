@@ -99,7 +99,7 @@ class HeldGraphs:
         self._gradients = [each for each in self._gradients if place not in (None, each.place)]
         for each in due:
             leaf = each.leaf()
-            grad = None if leaf is None else leaf._grad
+            grad = None if leaf is None else leaf._gradient
             if grad is not None and grad._fn is not None:
                 words = 1, pack_edge(each.node), each.storage, 0, 0, 0
                 self._emit(head(Kind.HELD, thread, a=Held.GRADIENT), each.running, *words)

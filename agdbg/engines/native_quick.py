@@ -110,7 +110,7 @@ def looking(finite: Finite, bp: BackwardPass) -> Callable[[Node], None]:
 def _is_harmless(node: Node, came: Any, bp: BackwardPass) -> bool:
     """Whether what a node that has run sent, or added to a leaf, is finite, or is what came in, seen in another way."""
     if isinstance(node, AccumulateGrad):
-        grad = node.variable._grad
+        grad = node.variable._gradient
         return grad is None or all_finite(grad._a)
     waiting = bp.buffers.get
     checked = None if node.hooks is not None or node.user_code else came

@@ -93,7 +93,7 @@ class NativeScene:
             "in": [_value(g) for g in self._gradients_in(found, walk)],
             "out": [_value(g) for g in self._gradients_out(found, walk)],
             "saved": {s.slot: _saved(s, kept) for s in saved_slots(found)},
-            "grad": _value(found.variable._grad) if isinstance(found, AccumulateGrad) else None,
+            "grad": _value(found.variable._gradient) if isinstance(found, AccumulateGrad) else None,
             "hooks": list(_hooks(found)),
             "editable": self._is_next(found, walk),
         }
@@ -107,7 +107,7 @@ class NativeScene:
             value = None if of is None else _content(of, self._kept(found, walk))
             value = None if isinstance(value, Packed) else value
         elif what == "grad":
-            value = found.variable._grad if isinstance(found, AccumulateGrad) else None
+            value = found.variable._gradient if isinstance(found, AccumulateGrad) else None
         else:
             values = self._gradients_in(found, walk) if what == "in" else self._gradients_out(found, walk)
             value = values[int(which)] if 0 <= int(which) < len(values) else None
@@ -211,7 +211,7 @@ class NativeScene:
     def watch_slot(self, node: int, what: str, which: int | str) -> dict[str, Any] | None:
         found, _ = self._find(node)
         if what == "grad" and isinstance(found, AccumulateGrad):
-            return self.watch(found.variable._grad, f"the grad of {self._driver.names.of_tensor(found.variable)}")
+            return self.watch(found.variable._gradient, f"the grad of {self._driver.names.of_tensor(found.variable)}")
         return self._driver.stops.watches.of_slot(found, str(which)) if found is not None and what == "saved" else None
 
     def retain(self) -> list[dict[str, Any]]:

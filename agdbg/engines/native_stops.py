@@ -292,7 +292,7 @@ class Stops:
         new: list[str] = []
         for model in models():
             named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-            missing = {name for name, p in named if p._grad is None}
+            missing = {name for name, p in named if p._gradient is None}
             if missing and any(id(p) in got for _, p in named):
                 known = self._without_grad.setdefault(model, set())
                 new += sorted(missing - known)

@@ -43,7 +43,7 @@ class Copying:
             memo[id(self)] = made = rebuild(type(self), copied(self._a), self.requires_grad, {})
             return made
         memo[id(self)] = made = rebuild(type(self), _copied(self._a, memo), self.requires_grad, {})
-        made._grad = deepcopy(self._grad, memo)
+        made._gradient = deepcopy(self._gradient, memo)
         for name, value in _attributes(self).items():
             setattr(made, name, deepcopy(value, memo))
         return made

@@ -27,15 +27,15 @@ class GradSlot:
     __slots__ = ()
     _a: Any
     _fn: Node | None
-    _grad: Tensor | None
+    _gradient: Tensor | None
     _meta: AutogradMeta | None
     _rg: Any
 
     @property
     def grad(self) -> Tensor | None:
         """The accumulated gradient of a leaf (or of a tensor that retains it)."""
-        if self._grad is not None:
-            return self._grad
+        if self._gradient is not None:
+            return self._gradient
         if self._fn is None:
             if events.sink is not None and current.bp is not None and self._rg is True:
                 events.sink.grad_missed(self, *caller())  # type: ignore[arg-type]  # a Tensor
@@ -50,17 +50,30 @@ class GradSlot:
                 UserWarning,
                 stacklevel=2,
             )
-        return self._grad
+        return self._gradient
 
     @grad.setter
     def grad(self: Any, value: Tensor | None) -> None:
         if value is not None:
             _check(self, value)
-        self._grad = value
+        self._gradient = value
 
     @grad.deleter
     def grad(self: Any) -> None:
-        self._grad = None
+        self._gradient = None
+
+    @property
+    def _grad(self) -> Tensor | None:
+        """As ``grad``, without the warning of non-leaves."""
+        return self._gradient
+
+    @_grad.setter
+    def _grad(self, value: Tensor | None) -> None:
+        self.grad = value
+
+    @_grad.deleter
+    def _grad(self) -> None:
+        self._gradient = None
 
     @property
     def grad_dtype(self) -> np.dtype[Any] | None:
@@ -73,7 +86,7 @@ class GradSlot:
         self._check_leaf("set")
         if value is not None and not isinstance(value, np.dtype):
             raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {class_name(value)}")
-        grad = self._grad
+        grad = self._gradient
         if value is not None and grad is not None and grad._a.dtype != value:
             raise RuntimeError(
                 f"Cannot set grad_dtype to '{scalar_type(value)}' because there is already a gradient with dtype "

@@ -269,9 +269,9 @@ class _Entry:
             self.bytes += _size(value)
 
     def _noted_grad(self, t: Tensor) -> Restore:
-        grad = t._grad
+        grad = t._gradient
         if grad is None or self.bp.create_graph:  # a new tensor takes its place
-            return lambda: setattr(t, "_grad", grad)
+            return lambda: setattr(t, "_gradient", grad)
         kept, version = several.copied(grad._a), grad._version
         self.bytes += _size(kept)
 
@@ -282,7 +282,7 @@ class _Entry:
                 grad._storage.version = version
                 if grad._storage.writers:
                     grad._storage.writers[:] = [w for w in grad._storage.writers if w[0] <= version]
-            t._grad = grad
+            t._gradient = grad
 
         return restore
 

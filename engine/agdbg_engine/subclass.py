@@ -28,7 +28,7 @@ _PRIVATE = frozenset(("_base", "_is_view", "_version", "_backward_hooks"))
 _UNWRAPPED_RESULTS = ("_base", "grad")
 """Properties whose tensors the default leaves as they are."""
 
-_SLOTS = ("_a", "_fn", "_grad", "_meta", "_nr", "_rg", "_storage")
+_SLOTS = ("_a", "_fn", "_gradient", "_meta", "_nr", "_rg", "_storage")
 
 
 class Subclassing:

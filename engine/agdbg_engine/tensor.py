@@ -59,18 +59,18 @@ class Tensor(
     """An n-dimensional array that can require gradients.
 
     Slots: ``_a`` buffer (NumPy or CuPy array), ``_fn`` grad_fn, ``_nr`` output number, ``_rg`` requires grad
-    (``MAYBE`` for some views), ``_storage`` (``None`` until something could share it), ``_grad``, ``_meta`` (``None``
+    (``MAYBE`` for some views), ``_storage`` (``None`` until something could share it), ``_gradient``, ``_meta`` (``None``
     unless the tensor is special: leaf in use, view, retains grad).
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_a", "_fn", "_grad", "_meta", "_nr", "_rg", "_storage")
+    __slots__ = ("__dict__", "__weakref__", "_a", "_fn", "_gradient", "_meta", "_nr", "_rg", "_storage")
 
     _a: Any
     _fn: Node | None
     _nr: int
     _rg: bool | int
     _storage: Storage | None
-    _grad: Tensor | None
+    _gradient: Tensor | None
     _meta: AutogradMeta | None
 
     # ----- autograd state -----
@@ -211,11 +211,11 @@ class Tensor(
         if not self._rg:
             return
         with _accumulating:
-            grad = self._grad
+            grad = self._gradient
             if grad is None:
                 a = self._a
                 kept = owned and (g.strides == a.strides or layout.may_stay(g, a))
-                self._grad = wrap(g if kept else layout.copied(g, a))
+                self._gradient = wrap(g if kept else layout.copied(g, a))
                 return
             _check_counted(grad)
             check_memory(grad._a)
@@ -241,13 +241,13 @@ class Tensor(
     def _accumulate_recorded(self, g: Tensor) -> None:
         """Add ``g`` to ``grad`` as a recorded op; never ``g`` itself, which others may hold."""
         while self._rg or (self._meta is not None and self._meta.retains_grad):
-            additions, old = self._additions(), self._grad
+            additions, old = self._additions(), self._gradient
             new = (
                 self._as_grad(g) if old is None else old + g
             )  # an op: user code may run in it, which may wait for threads
             with _accumulating:
-                if self._grad is old and self._additions() == additions:  # else another thread was faster
-                    self._grad = new
+                if self._gradient is old and self._additions() == additions:  # else another thread was faster
+                    self._gradient = new
                     return
 
     def _additions(self) -> int:
@@ -257,10 +257,10 @@ class Tensor(
     def _accumulate_dual(self, g: Tensor) -> None:
         """Add ``g`` to ``grad`` with its tangents; a first gradient is kept without them, as in PyTorch."""
         with _accumulating:
-            if self._grad is None:
+            if self._gradient is None:
                 self._accumulate(g._a, owned=False)
             elif self._rg:
-                self._grad.add_(g)
+                self._gradient.add_(g)
                 self._meta.additions += 1  # type: ignore[union-attr]  # as above
 
     def _as_grad(self, g: Tensor) -> Tensor:
@@ -415,7 +415,7 @@ class Parameter(Tensor, metaclass=_ParameterKind):
 def set_up(t: Tensor, array: Any) -> None:
     """Fill the slots of a new tensor on ``array``: no history, nothing shared."""
     t._a = array
-    t._fn = t._grad = t._meta = None
+    t._fn = t._gradient = t._meta = None
     t._storage = None
     t._nr, t._rg = 0, False
     if events.special & events.MARKED:
@@ -431,7 +431,7 @@ def wrap(array: Any) -> Tensor:
     """A plain tensor on ``array`` itself: no history, nothing shared."""
     t: Tensor = object.__new__(Tensor)
     t._a = array if not isinstance(array, np.generic) else np.asarray(array)
-    t._fn = t._storage = t._grad = t._meta = None
+    t._fn = t._storage = t._gradient = t._meta = None
     t._nr, t._rg = 0, False
     if events.special & events.MARKED:
         _mark(t)

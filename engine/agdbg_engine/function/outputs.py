@@ -178,7 +178,7 @@ class _Outputs:
                     RuntimeError, errors.Details("view-inplace", node, storage=t._storage), _DIRTY_NO_INPUT
                 )
             warnings.warn(_DIRTY_NO_INPUT, UserWarning, stacklevel=5)
-        t._grad = None  # it was that of what the tensor held before
+        t._gradient = None  # it was that of what the tensor held before
         if view is None:
             self.rewritten.append((t, t._fn))
             move_to(node, t, i)

@@ -269,9 +269,9 @@ def _unfit(value: Any, what: str, name: str, expected: str) -> TypeError:
 
 def clear_grad(p: Tensor, set_to_none: bool) -> None:
     """Drop the gradient of ``p``, or fill it with zeros: in place, so that whoever holds it sees them."""
-    grad = p._grad
+    grad = p._gradient
     if set_to_none or grad is None:
-        p._grad = None
+        p._gradient = None
     else:
         if grad.grad_fn is not None:
             grad.detach_()

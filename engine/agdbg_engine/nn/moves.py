@@ -46,7 +46,7 @@ class Movable:
             if parameter is not None:
                 with no_grad():
                     parameter.data = fn(parameter)
-                    grad = parameter._grad
+                    grad = parameter._gradient
                     if grad is not None:
                         grad.data = fn(grad)
         for name, buffer in self._buffers.items():

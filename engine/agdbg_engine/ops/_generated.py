@@ -234,7 +234,7 @@ def add(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -285,7 +285,7 @@ def add(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -438,7 +438,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -489,7 +489,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -639,7 +639,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -690,7 +690,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -890,7 +890,7 @@ def mul(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -955,7 +955,7 @@ def mul(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -1176,7 +1176,7 @@ def div(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -1241,7 +1241,7 @@ def div(self: Tensor, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -1602,7 +1602,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or exponent._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -1662,7 +1662,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -1718,7 +1718,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (exponent._rg) and mode.grad:
                 n0 = exponent._fn if exponent._meta is None else edge(exponent)
@@ -1930,7 +1930,7 @@ def maximum(self: Tensor, other: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or other._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -2139,7 +2139,7 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or other._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -2232,7 +2232,7 @@ def neg(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -2348,7 +2348,7 @@ def exp(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -2467,7 +2467,7 @@ def expm1(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -2581,7 +2581,7 @@ def log(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -2695,7 +2695,7 @@ def log1p(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -2814,7 +2814,7 @@ def sqrt(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -2933,7 +2933,7 @@ def rsqrt(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3052,7 +3052,7 @@ def reciprocal(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3160,7 +3160,7 @@ def abs(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3289,7 +3289,7 @@ def sgn(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3402,7 +3402,7 @@ def angle(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3489,7 +3489,7 @@ def sign(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3575,7 +3575,7 @@ def floor(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3661,7 +3661,7 @@ def ceil(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3747,7 +3747,7 @@ def round(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3833,7 +3833,7 @@ def trunc(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -3946,7 +3946,7 @@ def sin(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -4060,7 +4060,7 @@ def cos(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -4179,7 +4179,7 @@ def tanh(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -4298,7 +4298,7 @@ def sigmoid(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -4415,7 +4415,7 @@ def relu(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -4529,7 +4529,7 @@ def leaky_relu(self: Tensor, negative_slope: Any = 0.01) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -4659,7 +4659,7 @@ def threshold_backward(grad_output: Tensor, self: Tensor) -> Tensor:
             r = p_.as_array(r, a_grad_output, a_self)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (grad_output._rg or self._rg) and mode.grad:
             n0 = (grad_output._fn if grad_output._meta is None else edge(grad_output)) if grad_output._rg else None
@@ -4795,7 +4795,7 @@ def leaky_relu_backward(grad_output: Tensor, self: Tensor, negative_slope: Any) 
             r = p_.as_array(r, a_grad_output, a_self)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (grad_output._rg or self._rg) and mode.grad:
             n0 = (grad_output._fn if grad_output._meta is None else edge(grad_output)) if grad_output._rg else None
@@ -4917,7 +4917,7 @@ def softplus(self: Tensor, beta: Any = 1.0, threshold: Any = 20.0) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -5033,7 +5033,7 @@ def silu(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -5147,7 +5147,7 @@ def gelu_tanh(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -5259,7 +5259,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -5373,7 +5373,7 @@ def clamp_min(self: Tensor, min: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -5486,7 +5486,7 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -5690,7 +5690,7 @@ def clamp_min_tensor(self: Tensor, min: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or min._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -5899,7 +5899,7 @@ def clamp_max_tensor(self: Tensor, max: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or max._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -6180,7 +6180,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or other._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -6235,7 +6235,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (other._rg) and mode.grad:
                 n0 = other._fn if other._meta is None else edge(other)
@@ -6292,7 +6292,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -6515,7 +6515,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or value._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -6570,7 +6570,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -6680,7 +6680,7 @@ def copy(self: Tensor, src: Tensor) -> Tensor:
             r = p_.as_array(r, a_self, a_src)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or src._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -6816,7 +6816,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
                 r = p_.as_array(r, a_self, a_value)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or value._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -6867,7 +6867,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -6957,7 +6957,7 @@ def zero(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7045,7 +7045,7 @@ def clone(self: Tensor, order: Any = 'K') -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7129,7 +7129,7 @@ def to_copy(self: Tensor, dtype: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7216,7 +7216,7 @@ def sum_all(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7303,7 +7303,7 @@ def sum_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7392,7 +7392,7 @@ def mean_all(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7479,7 +7479,7 @@ def mean_dim(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7616,7 +7616,7 @@ def amax(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7758,7 +7758,7 @@ def amin(self: Tensor, dim: Any = (), keepdim: Any = False) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -7900,7 +7900,7 @@ def max_all(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -8040,7 +8040,7 @@ def min_all(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -8154,7 +8154,7 @@ def max_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
             r = p_.as_array(r, a_self, a_indices)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -8268,7 +8268,7 @@ def min_dim(self: Tensor, indices: Tensor, dim: Any, keepdim: Any) -> Tensor:
             r = p_.as_array(r, a_self, a_indices)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -8379,7 +8379,7 @@ def var_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -8511,7 +8511,7 @@ def std_dim(self: Tensor, dim: Any, correction: Any, keepdim: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -8646,7 +8646,7 @@ def norm_dim(self: Tensor, dim: Any, keepdim: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -8788,7 +8788,7 @@ def logsumexp(self: Tensor, dim: Any, keepdim: Any = False) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -8912,7 +8912,7 @@ def softmax_dim(self: Tensor, dim: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -9030,7 +9030,7 @@ def log_softmax_dim(self: Tensor, dim: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -9142,7 +9142,7 @@ def nll_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
             r = p_.as_array(r, a_self, a_target)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -9255,7 +9255,7 @@ def nll_loss_raw_backward(grad_output: Tensor, target: Tensor, shape: Any, reduc
             r = p_.as_array(r, a_grad_output, a_target)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (grad_output._rg) and mode.grad:
             n0 = grad_output._fn if grad_output._meta is None else edge(grad_output)
@@ -9445,7 +9445,7 @@ def mse_loss_raw(self: Tensor, target: Tensor, reduction: Any) -> Tensor:
             r = p_.as_array(r, a_self, a_target)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or target._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -9602,7 +9602,7 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
             r = p_.as_array(r, a_self, a_mat2)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or mat2._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -9765,7 +9765,7 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
             r = p_.as_array(r, a_self, a_vec)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or vec._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -9927,7 +9927,7 @@ def dot(self: Tensor, tensor: Tensor) -> Tensor:
             r = p_.as_array(r, a_self, a_tensor)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or tensor._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -10089,7 +10089,7 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
             r = p_.as_array(r, a_self, a_mat2)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or mat2._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -10265,7 +10265,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
             r = p_.as_array(r, a_self, a_mat1, a_mat2)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg or mat1._rg or mat2._rg) and mode.grad:
             n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -10371,7 +10371,7 @@ def alias(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -10455,7 +10455,7 @@ def fw_primal(self: Tensor, level: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -10539,7 +10539,7 @@ def view(self: Tensor, shape: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -10624,7 +10624,7 @@ def reshape_alias(self: Tensor, shape: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -10708,7 +10708,7 @@ def unsafe_view(self: Tensor, shape: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -10796,7 +10796,7 @@ def expand(self: Tensor, shape: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -10881,7 +10881,7 @@ def t(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -10965,7 +10965,7 @@ def transpose(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11051,7 +11051,7 @@ def permute_to(self: Tensor, dims: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11136,7 +11136,7 @@ def unsqueeze(self: Tensor, dim: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11221,7 +11221,7 @@ def squeeze_all(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11306,7 +11306,7 @@ def squeeze_dim(self: Tensor, dim: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11389,7 +11389,7 @@ def select(self: Tensor, dim: Any, index: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11474,7 +11474,7 @@ def slice(self: Tensor, dim: Any = 0, start: Any = None, end: Any = None, step: 
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11560,7 +11560,7 @@ def conj_raw(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11644,7 +11644,7 @@ def conj_copy(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -11763,7 +11763,7 @@ def complex_raw(real: Tensor, imag: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (real._rg or imag._rg) and mode.grad:
             n0 = (real._fn if real._meta is None else edge(real)) if real._rg else None
@@ -11922,7 +11922,7 @@ def polar_raw(abs: Tensor, angle: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (abs._rg or angle._rg) and mode.grad:
             n0 = (abs._fn if abs._meta is None else edge(abs)) if abs._rg else None
@@ -12015,7 +12015,7 @@ def view_as_real(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -12099,7 +12099,7 @@ def view_as_complex(self: Tensor) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -12182,7 +12182,7 @@ def select_backward(self: Tensor, shape: Any, dim: Any, index: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -12270,7 +12270,7 @@ def slice_backward(self: Tensor, shape: Any, dim: Any, start: Any, end: Any, ste
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -12364,7 +12364,7 @@ def index(self: Tensor, indices: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -12456,7 +12456,7 @@ def index_backward(self: Tensor, shape: Any, indices: Any) -> Tensor:
             r = p_.as_array(r)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -12603,7 +12603,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
                 r = p_.as_array(r, a_self, a_values)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg or values._rg) and mode.grad:
                 n0 = (self._fn if self._meta is None else edge(self)) if self._rg else None
@@ -12656,7 +12656,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
                 r = p_.as_array(r)
             out = new(Tensor)
             out._a = r
-            out._storage = out._grad = out._meta = None
+            out._storage = out._gradient = out._meta = None
             out._nr = 0
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
@@ -12771,7 +12771,7 @@ def gather(self: Tensor, dim: Any, index: Tensor) -> Tensor:
             r = p_.as_array(r, a_self, a_index)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)
@@ -12884,7 +12884,7 @@ def gather_backward(self: Tensor, shape: Any, dim: Any, index: Tensor) -> Tensor
             r = p_.as_array(r, a_self, a_index)
         out = new(Tensor)
         out._a = r
-        out._storage = out._grad = out._meta = None
+        out._storage = out._gradient = out._meta = None
         out._nr = 0
         if (self._rg) and mode.grad:
             n0 = self._fn if self._meta is None else edge(self)

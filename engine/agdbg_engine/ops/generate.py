@@ -343,7 +343,7 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     yield f"{pad}    r = p_.as_array(r{others})"
     yield f"{pad}out = new(Tensor)"
     yield f"{pad}out._a = r"
-    yield f"{pad}out._storage = out._grad = out._meta = None"
+    yield f"{pad}out._storage = out._gradient = out._meta = None"
     yield f"{pad}out._nr = 0"
     rg = " or ".join(f"{e}._rg" for e in v.edges)
     yield f"{pad}if ({rg}) and mode.grad:"

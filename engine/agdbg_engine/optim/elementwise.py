@@ -63,7 +63,7 @@ class Elementwise(Optimizer):
                             self._update_recorded(p, group)
                 continue
             for p in group["params"]:
-                if p._grad is not None:
+                if p._gradient is not None:
                     if events.special:
                         before_write(p, op)
                     for t in self._update(p, group):
@@ -74,11 +74,11 @@ class Elementwise(Optimizer):
     @at_home
     def _update(self, p: Tensor, group: Group) -> list[Tensor]:
         """Update the buffer of ``p``; gives the tensors of its state that have been written."""
-        assert p._grad is not None
+        assert p._gradient is not None
         state = self.state[p]
         if not state:
             self.start(p, state, group)
-        g = p._grad._a
+        g = p._gradient._a
         decay = self._decay(Buffers, group)
         written = [state[name] for name in self.kept(group)]
         c = self.prepare(Buffers, state, group)

@@ -36,8 +36,8 @@ class SGD(Elementwise):
 
     @at_home
     def _update(self, p: Tensor, group: Group) -> list[Tensor]:
-        assert p._grad is not None
-        a, g = p._a, p._grad._a
+        assert p._gradient is not None
+        a, g = p._a, p._gradient._a
         if type(a) is not np.ndarray and (done := self._in_one_kernel(p, group)) is not None:
             return done
         if group["maximize"]:
@@ -62,16 +62,16 @@ class SGD(Elementwise):
 
     def _in_one_kernel(self, p: Tensor, group: Group) -> list[Tensor] | None:
         """As :meth:`_update`, from the second step on where there is momentum; ``None`` where no kernel can."""
-        assert p._grad is not None
+        assert p._gradient is not None
         numbers = [signed(group), *(Buffers.number(group[name]) for name in ("weight_decay", "lr"))]
         momentum = group["momentum"]
         kept = self.state[p].get("momentum_buffer") if momentum else None
         if not momentum:
-            return [] if updated(SGD_STEP, tuple(numbers), p._grad._a, p._a) else None
+            return [] if updated(SGD_STEP, tuple(numbers), p._gradient._a, p._a) else None
         if kept is None:
             return None
         numbers += [float(momentum), 1.0 - group["dampening"], bool(group["nesterov"])]
-        return [kept] if updated(MOMENTUM_STEP, tuple(numbers), p._grad._a, p._a, kept._a) else None
+        return [kept] if updated(MOMENTUM_STEP, tuple(numbers), p._gradient._a, p._a, kept._a) else None
 
     def _update_recorded(self, p: Any, group: Group) -> None:
         g = -p.grad if group["maximize"] else p.grad

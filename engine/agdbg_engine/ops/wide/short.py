@@ -65,7 +65,7 @@ def short(op: Op, args: tuple[Any, ...]) -> Any:
         return LONG
     out = new(Tensor)
     out._a = r
-    out._fn = out._storage = out._grad = out._meta = None
+    out._fn = out._storage = out._gradient = out._meta = None
     out._nr = 0
     out._rg = False
     if wanted:
