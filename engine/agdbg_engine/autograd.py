@@ -29,7 +29,7 @@ from .gradient_edge import GradientEdge
 from .node import Node, edge, nowhere
 from .overrides import overridable
 from .saved.raw import SavedTensor
-from .seeds import Root, as_tuple, gradients_for, seeds
+from .seeds import Root, as_tuple, gradients_for, no_grad_fn, seeds
 from .sites import caller, user_stacklevel
 from .tensor import Tensor, wrap
 from .variable import Variable
@@ -176,12 +176,32 @@ def _grad(
 ) -> Gradients:
     bp = BackwardPass("grad", keep, create_graph, *caller())
     starts = seeds(roots, gradients, bp.tensors)
+    constants = _constants(roots, wanted)
     captures = [Capture(*_edge(t)) for t in wanted]
     bp.start(starts, captures)
     bp.run()
+    for i in constants:
+        captures[i].value = None
     if not unused:
         _check_used(captures)
     return tuple(c.value if c.value is None or isinstance(c.value, Tensor) else wrap(_own(c.value)) for c in captures)
+
+
+_NO_GRAD = "One of the differentiated Tensors does not require grad"
+
+
+def _constants(roots: tuple[Root, ...], wanted: tuple[Root, ...]) -> list[int]:
+    """Which of ``wanted`` the function transform that runs has captured, so that nothing in it depends on them."""
+    transform = grad_mode.mode.transform
+    if transform is None:
+        return []
+    for i, t in enumerate(roots):
+        if isinstance(t, Tensor) and not transform.reached_from(edge(t)):
+            raise no_grad_fn(i, t)
+    found = [i for i, t in enumerate(wanted) if isinstance(t, Tensor) and not transform.reached_from(_edge(t)[0])]
+    if any(wanted[i] in transform for i in found):  # made inside of constants
+        raise RuntimeError(_NO_GRAD)
+    return found
 
 
 def _batched(
@@ -284,5 +304,5 @@ def _edge(t: Any) -> tuple[Node, int]:
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.class_name(t)}")
     node = edge(t) or nowhere(t)
     if node is None:
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
+        raise RuntimeError(_NO_GRAD)
     return node, t._nr

@@ -19,6 +19,8 @@ class Inside:
     def __init__(self) -> None:
         self._made: dict[int, weakref.ref[Any]] = {}
         """The tensors made inside by their id, as long as they live (comparing them would be an op)."""
+        self._inputs: weakref.WeakSet[Any] = weakref.WeakSet()
+        """The nodes of inputs that have a history."""
 
     def __enter__(self) -> Inside:
         self._outer = mode.transform
@@ -35,6 +37,27 @@ class Inside:
         key = id(t)
         made = self._made
         made[key] = weakref.ref(t, lambda _: made.pop(key, None))
+
+    def add_input(self, t: Any) -> None:
+        """``t`` is what the transform differentiates for."""
+        self.add(t)
+        if t._fn is not None:
+            self._inputs.add(t._fn)
+
+    def reached_from(self, node: Any) -> bool:
+        """Whether an input or a leaf made inside is behind ``node``: only that has a history for PyTorch, whose transforms take all
+        that is captured for constants.
+        """
+        stack, seen = [node], {node}
+        while stack:
+            n = stack.pop()
+            if n in self._inputs or (n.leaf and n.variable in self):
+                return True
+            for producer in () if n.leaf else n.next_nodes():
+                if producer is not None and producer not in seen:
+                    seen.add(producer)
+                    stack.append(producer)
+        return False
 
     def discard(self, t: Any) -> None:
         """``t`` shares the memory of a tensor that was not made inside."""

@@ -53,7 +53,7 @@ def seeds(roots: Sequence[Root], gradients: Sequence[Tensor | None], as_tensors:
         else:
             start = edge(root)
             if start is None:
-                raise _no_grad_fn(i, root)
+                raise no_grad_fn(i, root)
             node, nr = start, root._nr
         assert g is not None  # only what requires no gradient has none
         found.append((node, nr, g if as_tensors else g._a))
@@ -165,7 +165,8 @@ def _refused(kind: str, root: Root, text: str) -> Exception:
     return errors.make(RuntimeError, errors.Details(kind, node), text)
 
 
-def _no_grad_fn(i: int, t: Tensor) -> Exception:
+def no_grad_fn(i: int, t: Tensor) -> Exception:
+    """The error for output ``i``, which has no history."""
     return errors.make(
         RuntimeError,
         errors.Details("no-grad-fn", storage=t._storage),

@@ -128,6 +128,17 @@ def copies_do_not_have_it(t):
 
 
 @programs
+def by_its_inner_name(t):
+    x, y = leaf(t, 1.0, 2.0), leaf(t, 1.0, 2.0) * 1
+    wrong = [3, "a", [1.0], t.ones(3, dtype=t.float64), t.ones(2), t.ones(2, dtype=t.complex64), (x,)]
+    seen = [error_of(setattr, to, "_grad", v) for to in (x, y) for v in wrong] + [error_of(setattr, x, "_grad", x)]
+    x._grad = t.ones(2, dtype=t.float64)
+    seen += [x.grad.tolist(), x._grad is x.grad]
+    del x._grad
+    return [seen, x.grad, x._grad, y._grad]
+
+
+@programs
 def several_leaves_in_one_pass(t):
     x, y = wanting(t, t.float64), leaf(t, 1.0, 2.0, dtype=t.float32)
     (x * y).sum().backward()
