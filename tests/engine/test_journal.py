@@ -48,7 +48,9 @@ def walk(bp, moves):
 def state(leaves):
     """Gradients bit by bit, with their layout and version."""
     return [
-        None if x._gradient is None else (x._gradient._a.tobytes(), x._gradient._a.strides, x._gradient._version, x._gradient.requires_grad)
+        None
+        if x._gradient is None
+        else (x._gradient._a.tobytes(), x._gradient._a.strides, x._gradient._version, x._gradient.requires_grad)
         for x in leaves
     ]
 
@@ -162,7 +164,9 @@ def every_way_back(build):
 def snapshot(bp, leaves):
     """All that a pass changes, bit by bit."""
     buffers = {id(k): bytes_of(v) for k, v in bp.buffers.items()}
-    writers = [list(x._gradient._storage.writers) if x._gradient is not None and x._gradient._storage else [] for x in leaves]
+    writers = [
+        list(x._gradient._storage.writers) if x._gradient is not None and x._gradient._storage else [] for x in leaves
+    ]
     captured = [bytes_of(c.value) for c in bp.captures]
     return buffers, state(leaves), writers, captured, [slots(n) for n in bp.order]
 
