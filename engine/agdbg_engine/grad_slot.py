@@ -68,11 +68,11 @@ class GradSlot:
         return self._gradient
 
     @_grad.setter
-    def _grad(self, value: Tensor | None) -> None:
+    def _grad(self: Any, value: Tensor | None) -> None:
         self.grad = value
 
     @_grad.deleter
-    def _grad(self) -> None:
+    def _grad(self: Any) -> None:
         self._gradient = None
 
     @property
