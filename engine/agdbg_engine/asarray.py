@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .creation import as_tensor, tensor
-from .device import resolved
+from .device import asked, resolved
 from .dtype import scalar_type
 from .tensor import Tensor
 
@@ -38,7 +38,7 @@ def asarray(
             f"can't alias tensor with dtype '{scalar_type(obj.dtype)}' into dtype '{scalar_type(np.dtype(dtype))}'."
         )
     found = as_tensor(obj, dtype=dtype, device=device)
-    if copy is False and device is not None and isinstance(obj, Tensor) and obj.device != resolved(device):
+    if copy is False and asked(device) is not None and isinstance(obj, Tensor) and obj.device != resolved(device):
         raise ValueError(f"can't alias tensor on {obj.device} as a tensor on {resolved(device)}.")
     if copy and (found is obj or isinstance(obj, np.ndarray)):
         found = found.clone()

@@ -12,7 +12,7 @@ from . import events
 from .arguments import checked
 from .backends import on_host
 from .backward import QUIET
-from .device import CPU, module_of, moved, on, resolved
+from .device import CPU, asked, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
 from .errors import class_name, raise_if
 from .memory_format import order
@@ -38,7 +38,7 @@ def tensor(
     if isinstance(data, Tensor):
         _tell_rewrapped((data,))
         array = copied(data._a)
-        device = data.device if device is None else device
+        device = asked(device) or data.device
     elif isinstance(data, np.ndarray | np.generic):
         array = np.array(numbers(data))
     else:
@@ -72,7 +72,7 @@ def _tell_rewrapped(data: Any) -> None:
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, sharing the memory of arrays where possible."""
     if isinstance(data, Tensor):
-        return data.to(dtype=dtype, device=device)
+        return data.to(dtype=dtype, device=asked(device))
     if not isinstance(data, np.ndarray):
         return tensor(data, dtype=dtype, device=device)
     made = from_array(numbers(data) if dtype is None else np.asarray(numbers(data), dtype))

@@ -174,6 +174,11 @@ def same_place(a: Any, b: Any) -> bool:
     return type(a) is type(b) and (not several.active or on_host(a) or device_of(a) == device_of(b))
 
 
+def asked(given: Any) -> Any:
+    """The device that is given, or that of the ``with`` block; ``None`` for none, where what has one stays there."""
+    return _defaults.stack[-1] if given is None and _defaults.stack else given
+
+
 def resolved(given: Any) -> device:
     """The device that a factory's ``device=`` means, with its number; without one that of the ``with`` block, else the CPU.
 

@@ -40,7 +40,7 @@ class Subclassing:
         """As in PyTorch a habit of old: ``Tensor(2, 3)`` has that size, ``Tensor([2, 3])`` these elements as floats."""
         if len(data) == 1 and isinstance(data[0], Subclassing):
             return data[0].as_subclass(cls)
-        made = _from_data(data)
+        made = _from_data(data, device)
         return made if cls in overrides._plain else _as(made, cls)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -106,15 +106,19 @@ def _converted(result: Any, cls: type) -> Any:
     return result
 
 
-def _from_data(data: tuple[Any, ...]) -> Tensor:
+def _from_data(data: tuple[Any, ...], device: Any) -> Tensor:
     from .creation import empty, tensor
+    from .device import CPU
+    from .device import device as Device
     from .dtype import get_default_dtype
 
+    if device is not None and (kind := Device(device).type) != "cpu":
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
     if all(hasattr(d, "__index__") for d in data):
-        return empty(*data) if data else empty(0)
+        return empty(*data or (0,), device=CPU)  # a `with device(...)` says nothing here, as in PyTorch
     if len(data) > 1 or isinstance(data[0], int | float | complex):
         raise TypeError(f"new(): data must be a sequence (got {type(data[0]).__name__})")
-    return tensor(data[0], dtype=get_default_dtype())
+    return tensor(data[0], dtype=get_default_dtype(), device=CPU)
 
 
 @functools.cache

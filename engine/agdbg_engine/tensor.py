@@ -403,13 +403,20 @@ class Parameter(Tensor, metaclass=_ParameterKind):
         if requires_grad and data is not None and not is_differentiable(data._a.dtype):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         made = object.__new__(cls)
-        set_up(made, np.empty(0, np.float32) if data is None else data._a)
+        set_up(made, _nothing() if data is None else data._a)
         if data is not None:
             if events.sink is not None and data._fn is not None:
                 events.sink.graph_cut(data, "rewrap", *caller())
             made._storage = data._shared_storage()
         made._set_requires_grad(requires_grad)
         return made
+
+
+def _nothing() -> Any:
+    """No elements, where factories make tensors."""
+    from .creation import empty
+
+    return empty(0)._a
 
 
 def set_up(t: Tensor, array: Any) -> None:

@@ -90,6 +90,39 @@ def test_factories(name):
     assert MADE[name]().device == ag.device("cpu")
 
 
+IN_A_BLOCK = {
+    "Tensor": lambda t: t.Tensor([1.0]), "Tensor of sizes": lambda t: t.Tensor(2, 3), "Tensor of nothing": lambda t: t.Tensor(),
+    "FloatTensor": lambda t: t.FloatTensor([1.0]), "from_numpy": lambda t: t.from_numpy(np.ones(2)), "normal": lambda t: t.normal(0.0, 1.0, (2,)),
+    "Parameter": lambda t: t.nn.Parameter(), "Linear": lambda t: t.nn.Linear(2, 2).weight, "buffers": lambda t: t.nn.BatchNorm1d(2).running_mean,
+    "scalar_tensor": lambda t: t.scalar_tensor(1.0), "fftfreq": lambda t: t.fft.fftfreq(4), "window": lambda t: t.hann_window(4), "indices": lambda t: t.tril_indices(3, 3),
+    "as_tensor": lambda t: t.as_tensor([1.0]), "as_tensor of an array": lambda t: t.as_tensor(np.ones(2)), "asarray": lambda t: t.asarray([1.0]),
+    **{f"{name} of a tensor": lambda t, name=name: getattr(t, name)(t.ones(2, device="cpu")) for name in ("tensor", "as_tensor", "asarray", "Tensor")},
+    "new_tensor": lambda t: t.ones(2, device="cpu").new_tensor([1.0]), "new": lambda t: t.ones(2, device="cpu").new(2), "like": lambda t: t.rand_like(t.ones(2, device="cpu")),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct from a tensor")  # PyTorch's
+@pytest.mark.parametrize("name", IN_A_BLOCK)
+def test_what_a_block_says_to_and_what_not(name):
+    """Which functions make a tensor on the device of the block, as in PyTorch; the others make it on the CPU."""
+    torch = pytest.importorskip("torch")
+    with torch.device("meta"):
+        expected = IN_A_BLOCK[name](torch).device.type
+    with ag.device("strict"):
+        found = IN_A_BLOCK[name](ag).device.type
+    assert found == {"meta": "strict", "cpu": "cpu"}[expected]
+
+
+def test_the_old_constructor_makes_tensors_of_the_cpu_only():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(RuntimeError) as expected:
+        torch.Tensor([1.0], device="meta")
+    with pytest.raises(RuntimeError) as found:
+        ag.Tensor([1.0], device="strict")
+    assert str(found.value) == str(expected.value).replace("meta", "strict")
+    assert ag.Tensor([1.0], device="cpu").tolist() == [1.0]
+
+
 LIKE = {
     **{n: getattr(ag, f"{n}_like") for n in ("zeros", "ones", "empty", "rand", "randn")}, "full": lambda x, **k: ag.full_like(x, 2.0, **k),
     "new_zeros": lambda x, **k: x.new_zeros(2, **k), "new_full": lambda x, **k: x.new_full((2,), 1.0, **k),

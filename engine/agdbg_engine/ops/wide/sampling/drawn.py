@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import random
-from ....device import array_module, on, resolved
+from ....device import CPU, array_module, on, resolved
 from ....device_numbers import DeviceNumbers
 from ....dtype import get_default_dtype, scalar_type
 from ....errors import raise_if
@@ -129,6 +129,7 @@ def normal(
         kind = np.dtype(dtype or get_default_dtype())
         from ....creation import leaf, shape_of
 
+        device = CPU if device is None else device  # a `with device(...)` says nothing here, as in PyTorch
         source = random.generator_on(resolved(device), generator)
         with on(resolved(device)):
             numbers = random.normal(source, shape_of("normal", (size,)), kind) * kind.type(std) + kind.type(mean)
