@@ -6,6 +6,7 @@ import types
 import numpy as np
 import pytest
 
+import agdbg_engine as ag
 from agdbg_engine import cuda
 from agdbg_engine.cuda import backend
 from agdbg_engine.fused import FUSED
@@ -174,3 +175,33 @@ def test_without_a_gpu_no_memory_of_it_is_used_and_who_asks_for_more_is_told_wha
     cuda.empty_cache()
     cuda.manual_seed_all(1)
     assert not cuda.is_initialized()
+
+
+def test_random_numbers_of_all_gpus(monkeypatch):
+    numbers = [ag.Generator(), ag.Generator()]
+    monkeypatch.setattr(cuda, "is_available", lambda: True)
+    monkeypatch.setattr(cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(cuda, "_generator", lambda device: numbers[device or 0])
+    cuda.manual_seed_all(3)
+    assert [each.initial_seed() for each in numbers] == [3, 3]
+    states = cuda.get_rng_state_all()
+    drawn = [ag.rand(3, generator=each).tolist() for each in numbers]
+    cuda.set_rng_state_all(states)
+    assert [ag.rand(3, generator=each).tolist() for each in numbers] == drawn
+    cuda.seed()
+    assert cuda.initial_seed() == numbers[0].initial_seed() != 3
+    assert numbers[1].initial_seed() == 3
+    cuda.seed_all()
+    assert numbers[0].initial_seed() == numbers[1].initial_seed() != 3
+
+
+def test_without_a_gpu_there_is_nothing_to_seed_and_no_figure():
+    torch = pytest.importorskip("torch", reason="results are compared with PyTorch's")
+    if torch.cuda.is_available() or ag.cuda.is_available():
+        pytest.skip("there is a GPU")
+    for t in (torch, ag):
+        assert t.cuda.get_rng_state_all() == []
+        assert t.cuda.set_rng_state_all([]) is None
+        assert t.cuda.seed() is None
+        assert t.cuda.seed_all() is None
+        assert dict(t.cuda.memory_stats()) == {}

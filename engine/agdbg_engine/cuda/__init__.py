@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import amp as amp
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream", "device", "device_count",
-    "device_of", "empty_cache", "get_device_name", "get_rng_state", "is_available", "is_bf16_supported", "is_initialized",
+    "device_of", "empty_cache", "get_device_name", "get_rng_state", "get_rng_state_all",
+    "init", "initial_seed", "is_available", "is_bf16_supported", "is_initialized",
     "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
-    "memory_reserved", "memory_stats", "memory_summary", "reset_peak_memory_stats", "set_device", "set_rng_state", "stream",
+    "memory_reserved", "memory_stats", "memory_summary", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
+    "set_rng_state", "set_rng_state_all", "stream",
     "synchronize",
 ]  # fmt: skip
 
@@ -32,6 +35,11 @@ def is_available() -> bool:
 def is_initialized() -> bool:
     """Whether a GPU has been used."""
     return BACKEND.is_loaded()
+
+
+def init() -> None:
+    """Make ready for use what the first use of a GPU would; :class:`RuntimeError` without one."""
+    _ = BACKEND.module
 
 
 def device_count() -> int:
@@ -75,6 +83,34 @@ def get_rng_state(device: Any = "cuda") -> Tensor:
 def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
     """Go on drawing from where a GPU's generator was when ``new_state`` was taken."""
     _generator(device).set_state(new_state)
+
+
+def get_rng_state_all() -> list[Tensor]:
+    """The states of all GPUs, for :func:`set_rng_state_all`; none without one."""
+    return [get_rng_state(index) for index in range(device_count())]
+
+
+def set_rng_state_all(new_states: Iterable[Tensor]) -> None:
+    """:func:`set_rng_state` for every GPU in turn."""
+    for index, state in enumerate(new_states):
+        set_rng_state(state, index)
+
+
+def seed() -> None:
+    """Seed the generator of the current GPU with a number that nobody has chosen; nothing without one."""
+    if is_available():
+        _generator(None).seed()
+
+
+def seed_all() -> None:
+    """Seed the generators of all GPUs with one number that nobody has chosen; nothing without one."""
+    if is_available():
+        manual_seed_all(_generator(None).seed())
+
+
+def initial_seed() -> int:
+    """What the generator of the current GPU was seeded with."""
+    return _generator(None).initial_seed()
 
 
 def _generator(device: Any) -> Generator:

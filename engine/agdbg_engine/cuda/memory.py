@@ -101,9 +101,14 @@ class Memory:
         return use.free, use.total
 
     def memory_stats(self, device: Any = None) -> dict[str, int]:
-        """The figures of the other functions by PyTorch's keys, and what saved tensors hold (``saved_bytes.all.current``)."""
+        """The figures of the other functions by PyTorch's keys, and what saved tensors hold (``saved_bytes.all.current``).
+
+        Empty where no device was ever used.
+        """
         from ..held import saved_bytes
 
+        if not self._backend.is_loaded():
+            return {}
         now, peak = self._use(device), self._peaks.look(self._index(device))
         return {
             "allocated_bytes.all.current": now.allocated, "allocated_bytes.all.peak": peak[0],
