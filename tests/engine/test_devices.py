@@ -53,7 +53,7 @@ WRONG = [
 
 @pytest.mark.parametrize("given", WRONG)
 def test_wrong_names_in_the_words_of_torch(given):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="PyTorch is the yardstick, and may be missing")
     with pytest.raises((RuntimeError, TypeError)) as expected:
         torch.device(*given)
     with pytest.raises(expected.type) as found:

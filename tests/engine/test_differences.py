@@ -1,4 +1,4 @@
-"""docs/differences.md is true: every row of it that has an anchor is run on both sides."""
+"""docs/differences.md is true: every row of it has an anchor and is run on both sides."""
 
 import copy
 import math
@@ -261,6 +261,57 @@ def keyword_only(T):
             return g
 
     return Times.apply(T.ones(1, requires_grad=True), k=2).tolist()
+
+
+def _named(build):
+    with pytest.raises(RuntimeError, match="modified by an inplace operation") as refused:
+        build()
+    return re.findall(r"is output 0 of (\w+)", str(refused.value))
+
+
+def which_written(T):
+    F, found = T.nn.functional, []
+    for op in (lambda a, b: F.kl_div(a, b, reduction="sum"), lambda a, b: F.cosine_similarity(a, b, 0)):
+        a, b = T.ones(3, requires_grad=True) * 2, T.ones(3, requires_grad=True).exp()
+        made = op(a, b)
+        with T.no_grad():
+            a.add_(1), b.add_(1)
+        found += _named(made.backward)
+    return found
+
+
+def inner_nodes(T):
+    x = T.ones(2, requires_grad=True)
+    return T.autograd.grad(T.sigmoid(x).sum(), x, create_graph=True)[0].grad_fn.name()
+
+
+def first_reason(T):
+    with pytest.raises(RuntimeError) as refused:
+        T.ones(1).expand(3).clamp_()
+    return "more than one element" in str(refused.value)
+
+
+def strict_mode(T):
+    x = T.ones(2, requires_grad=True)
+    kept = x.detach().numpy()[:]
+    with T.autograd.graph.strict_saved_tensors():
+        y = (x * x).sum()
+        kept[0] = 5.0
+        with pytest.raises(RuntimeError, match="saved"), T.no_grad():
+            x.add_(1)
+    y.backward()
+    return x.tolist()
+
+
+def jvp_constants(T):
+    w, seen = T.ones(2, requires_grad=True), []
+
+    def f(x):
+        y = w * x
+        y.register_hook(seen.append)
+        return y
+
+    return T.func.jvp(f, (T.ones(2),), (T.ones(2),))[1].tolist()
 
 
 def number_out(T):
@@ -540,6 +591,11 @@ ROWS = {
     "bfloat16": (bfloat16, "torch.bfloat16", AttributeError),
     "fill-integers": (fill_integers, True, False),
     "deepcopy": (deepcopy, 1, 0),
+    "strict-mode": (strict_mode, AttributeError, [5.0, 1.0]),
+    "which-written": (which_written, ["Exp", "Mul"], ["Mul", "Exp"]),
+    "inner-nodes": (inner_nodes, "SigmoidBackwardBackward0", "MulBackward0"),
+    "first-reason": (first_reason, False, True),
+    "jvp-constants": (jvp_constants, RuntimeError, [1.0, 1.0]),
     "number-out": (number_out, 2.0, TypeError),
     "keyword-only": (keyword_only, TypeError, [2.0]),
     "inference-twice": (inference_twice, True, False),
@@ -560,6 +616,12 @@ def given(program, lib):
 
 def test_every_row_of_the_page_is_here():
     assert set(re.findall(r'<a id="([^"]+)">', PAGE)) == set(ROWS)
+
+
+def test_every_row_of_a_table_has_an_anchor():
+    rows = [line for line in PAGE.splitlines() if line.startswith("|") and not line.startswith(("| |", "|---"))]
+    assert len(rows) == len(ROWS)
+    assert not [row for row in rows if '<a id="' not in row]
 
 
 # torch compiles some formulas with it at the first dual
