@@ -251,6 +251,7 @@ class CopySlices(NodeN):
         self.seq = next_seq()  # when all producers are known: some may be made only now
         numbers = (base._nr, *_without(inner.nrs or (0,) * (1 + len(rest)), at))
         self.nrs = numbers if any(numbers) else None
+        _lead(inner, at, self.next[0])
 
     @property
     def blanks(self) -> tuple[int, ...]:  # type: ignore[override]  # of each node, not of the class
@@ -314,6 +315,14 @@ class CopySlices(NodeN):
             from .saved import FreedAccess
 
             raise FreedAccess(self.freed)
+
+
+def _lead(inner: Node, at: int, base: Node | None) -> None:
+    """Let input ``at`` of ``inner`` come from the history of the base: that of the view as it was is not kept any longer."""
+    if getattr(inner, f"n{at}", None) is not None:
+        setattr(inner, f"n{at}", base)
+    elif isinstance(inner, NodeN) and not inner.user_code and inner.next[at] is not None:
+        inner.next = (*inner.next[:at], base, *inner.next[at + 1 :])
 
 
 def _without(items: tuple[Any, ...], at: int) -> tuple[Any, ...]:

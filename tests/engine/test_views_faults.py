@@ -418,3 +418,36 @@ def test_whose_saved_result_was_written_after_a_write_through_a_view(name, held)
         y.sum().backward()
 
     same(both)
+
+
+AGAIN = {
+    "written": lambda t, v: v.mul_(2),
+    "a row": lambda t, v: v.__setitem__(0, 3.0),
+    "a mask": lambda t, v: v.masked_fill_(v > 0, 1.0),
+    "added to": lambda t, v: v.add_(v.detach() * 2),
+}
+
+
+@pytest.mark.parametrize("used", [True, False])
+@pytest.mark.parametrize("write", AGAIN)
+def test_whose_saved_result_was_written_through_the_same_view(write, used):
+    """The history that the view had goes with the write, unless something else was made of it."""
+
+    def both(t):
+        y = t.full((2, 2), 0.25, requires_grad=True) * 1
+        v = y.t()
+        v.exp_()
+        z = v * 2 if used else 0
+        AGAIN[write](t, v)
+        (y.sum() + z).sum().backward()
+
+    same(both)
+
+
+@pytest.mark.parametrize("base", ["plain", "leaf"])
+def test_what_does_not_fit_is_refused_last(base):
+    def both(t):
+        x = t.ones(2, 3, requires_grad=base == "leaf")
+        x[t.tensor([0])] = x if base == "plain" else t.ones(2, 3)
+
+    same(both)

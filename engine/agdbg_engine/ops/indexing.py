@@ -25,6 +25,7 @@ from .elementwise import copy, fill
 from .explain import expand_error, index_error, shape_error
 from .inplace import inplace
 from .kernels_shape import one_mask
+from .overlapping import check_operands
 from .shape import one_dim
 
 
@@ -95,7 +96,15 @@ def _expanded(value: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
     try:
-        inplace(x, "index_put_", g.index_put, (key, _fitting(x, key, value)))
+        fitted = _fitting(x, key, value)
+    except RuntimeError:  # PyTorch looks later whether the value fits
+        check_inplace(x, (value,), repeating=True)
+        check_operands(x, "index_put_", (key, value))
+        raise
+    except IndexError as error:
+        raise _by_index_tensor(error, key) from None
+    try:
+        inplace(x, "index_put_", g.index_put, (key, fitted))
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
 
