@@ -78,14 +78,17 @@ class Hits:
         self._plain = frozenset(number for number, rule in rules.items() if rule_is_plain(rule))
         self._rules = rules
 
-    def judge(self, numbers: Iterable[int], spot: Spot, tell: Tell) -> Verdict:
+    def judge(self, numbers: list[int], spot: Spot, tell: Tell) -> Verdict:
         """Somebody has come by the breakpoints ``numbers``."""
-        numbers = list(numbers)
         if self._plain.issuperset(numbers):
-            return Verdict(numbers)
-        found = [(number, self._judged(self._rules[number], spot, tell)) for number in numbers if number in self._rules]
-        notes = [note for _, note in found if note]
-        return Verdict([number for number, note in found if note is not None], "; ".join(notes))
+            return Verdict(list(numbers))
+        stops, notes = [], []
+        for number in numbers:
+            note = self._judged(self._rules[number], spot, tell) if number in self._rules else None
+            if note is not None:
+                stops.append(number)
+                notes += [note] if note else []
+        return Verdict(stops, "; ".join(notes)) if stops else NOTHING
 
     def would_stop(self, numbers: Iterable[int], spot: Spot) -> bool:
         """Whether one of them may stop the thread here, by its condition alone: nothing is counted or told."""

@@ -140,8 +140,7 @@ class Stops:
 
     # ----- judging -----
 
-    def _judge(self, numbers: Iterable[int], spot: NativeSpot) -> Verdict:
-        numbers = list(numbers)
+    def _judge(self, numbers: list[int], spot: NativeSpot) -> Verdict:
         return self._hits.judge(numbers, spot, self._tell) if numbers else NOTHING
 
     def _tell(self, message: dict[str, Any]) -> None:
@@ -237,7 +236,7 @@ class Stops:
 
         return before
 
-    def look(self, walk: "Walk", numbers: Iterable[int]) -> Reason | None:
+    def look(self, walk: "Walk", numbers: list[int]) -> Reason | None:
         """Why to stop before the next node of a pass, or at its end; ``numbers`` are the breakpoints on that node.
 
         Asked again at the same place it says nothing: a hit is counted once.

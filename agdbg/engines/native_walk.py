@@ -72,10 +72,10 @@ class Walk:
     def _is_over(self) -> bool:
         return self.bp.position >= len(self.bp.order)
 
-    def _guarded(self, function: Any) -> Reason | None:
+    def _guarded(self, function: Callable[..., Reason | None], *args: Any) -> Reason | None:
         """Our own mistakes are not the program's: the stepper is given up."""
         try:
-            found: Reason | None = function()
+            found = function(*args)
         except Exception as error:
             self.driver.agent.fail(error)
             return None
@@ -250,8 +250,7 @@ class Walk:
         numbers = self._stops.get(position)
         if numbers is None or self.judged == position:
             return
-        judge = self.driver.stops.judge
-        self._found = self.bp.outside(lambda: self._guarded(lambda: judge(self, numbers)))
+        self._found = self.bp.outside(self._guarded, self.driver.stops.judge, self, numbers)
         if self._found is not None or self.driver.agent.gone:
             raise Abandoned
 

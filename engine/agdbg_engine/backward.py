@@ -197,7 +197,7 @@ class BackwardPass:
         """
         self._advance(self.order[self.position : self.position + count], run_node or self.run_node, whole)
 
-    def outside(self, function: Callable[[], Any]) -> Any:
+    def outside(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call ``function`` between two nodes that run in a row, in the modes of the code that runs them; NumPy gives no warnings,
         as in a pass.
         """
@@ -205,7 +205,7 @@ class BackwardPass:
         assert modes is not None
         mode.grad, mode.overriding, current.bp, current.node = modes
         try:
-            return function()
+            return function(*args)
         finally:
             mode.grad, mode.overriding, current.bp, current.node = inside
             self._modes = modes
