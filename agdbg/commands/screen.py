@@ -1,6 +1,7 @@
 """The terminal UI, for the commands that can show it. It lies above the debugger, so it is looked up by its name."""
 
 import os
+import signal
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -81,6 +82,8 @@ def _concluded(result: Any, *, mention: bool = True, keep: bool = True) -> int:
         return int(status.BY_SIGNAL + result.signal)
     if result.status is not None:
         return int(result.status)
+    if result.killed:  # the hub sees to it
+        return int(status.BY_SIGNAL + signal.SIGKILL)
     return status.BAD_INPUT if result.error else status.OK
 
 

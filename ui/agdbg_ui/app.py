@@ -41,7 +41,7 @@ from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.page import Page
 from agdbg_ui.screens.palette import Palette
 from agdbg_ui.screens.question import Question, barrier_question, quit_question
-from agdbg_ui.session import Session
+from agdbg_ui.session import GRACE_S, Session
 from agdbg_ui.stopping import Stopping
 from agdbg_ui.text import reason_of
 from agdbg_ui.view import View
@@ -558,6 +558,8 @@ class AgdbgApp(PaneApp):
     async def _finish(self, answer: str | None) -> None:
         if answer in ("kill", "leave") and not self._is_leaving:
             self._is_leaving = True  # another answer comes too late
+            if answer == "kill":
+                self.say(f"it was asked to end; if it does not in {GRACE_S:g} s it is killed")
             self.exit(await self._leave(answer == "kill"))
 
     async def _leave(self, kill: bool) -> TuiResult:

@@ -45,6 +45,8 @@ from agdbg_ui.work import Works
 FRAMES = 50
 #: How long a step or an expression may take before the screen says so, in seconds: most end before that.
 HUSH_S = 0.1
+#: How long a program that is to end may take until it is killed, in seconds.
+GRACE_S = 5.0
 #: How long a pause may take until the screen says what it waits for, in seconds.
 PAUSE_S = 0.5
 #: Requests after which a thread goes on.
@@ -315,17 +317,29 @@ class Session:
         self._post(Changed())
         return body
 
-    async def part(self, kill: bool, patience: float) -> None:
-        """Say good-bye to the hub; `kill` ends the program first, else it goes on. Errors do not matter any more."""
+    async def part(self, kill: bool, patience: float, grace: float = GRACE_S) -> None:
+        """Say good-bye to the hub; `kill` ends the program first, else it goes on. Errors do not matter any more.
+
+        Args:
+            patience: how long to wait for what the hub does, in seconds.
+            grace: how long the program may take to end by itself, in seconds.
+        """
         self._parting = True
         with suppress(*FAILURES):
             if kill:
-                async with asyncio.timeout(patience):
-                    await self._backend.request("terminate")
-                    await self._ended.wait()
+                await self._end_program(patience, grace)
         with suppress(*FAILURES):
             async with asyncio.timeout(patience):
                 await self._backend.request("disconnect", terminateDebuggee=kill)
+
+    async def _end_program(self, patience: float, grace: float) -> None:
+        """Have it asked to end, and killed when it does not: the second time the hub does not ask it."""
+        for wait in (grace, patience):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._backend.request("terminate")
+                    await self._ended.wait()
+                    return
 
     def close(self) -> None:
         """Close the connection."""
