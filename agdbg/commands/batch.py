@@ -228,8 +228,8 @@ class Batch:
         """Let the program run to its end; its exit status, unless a command was refused."""
         state = self._console.state
         if not state.is_over:
-            tell("the commands are done; breakpoints are dropped, and the program goes on to its end")
             self._let_go()
+            tell("the commands are done; breakpoints are dropped, and the program goes on to its end")
         self._pump.finish()
         ended = state.ended or {}
         if ended.get("trace") and not self._is_temporary:

@@ -121,8 +121,10 @@ class Table:
         for each in self.stops:
             if each.number == number:
                 return each
-        there = ", ".join(str(each.number) for each in self.stops) or "none"
-        raise CommandError(f"there is no breakpoint {number}; there are: {there}")
+        there = ", ".join(str(each.number) for each in self.stops if each.kind != "filter")
+        if not there:
+            raise CommandError(f"there is no breakpoint {number}, nor any other; break sets one")
+        raise CommandError(f"there is no breakpoint {number}; there {'are' if ',' in there else 'is'} {there}")
 
     def commands_at(self, value: Any) -> list[str]:
         """The commands of the breakpoints that the program has stopped at, when ``value`` is that of such a reply."""

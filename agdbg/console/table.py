@@ -115,6 +115,10 @@ def nearest(word: str, names: list[str]) -> str:
     return f", did you mean {near[0]}?" if near else ""
 
 
+#: Digits of the largest number that is taken, and of one that is told.
+_DIGITS, _SHOWN = 15, 40
+
+
 def number(text: str, what: str) -> int:
     """A count or an id, from 0 on.
 
@@ -122,6 +126,11 @@ def number(text: str, what: str) -> int:
         CommandError: it is none.
     """
     word = text.strip().removeprefix("#")
-    if not word.isascii() or not word.isdecimal() or len(word) > 15:
+    if not word.isascii() or not word.isdecimal():
         raise CommandError(f"{text.strip()!r} is no {what}; write a whole number")
+    if len(word) > _DIGITS:
+        shown = word if len(word) <= _SHOWN else f"{word[:_SHOWN]}..."
+        raise CommandError(
+            f"{shown} is too large a {what.partition(',')[0]}: {10**_DIGITS - 1:,} is the largest that there is"
+        )
     return int(word)

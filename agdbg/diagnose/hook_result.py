@@ -8,7 +8,7 @@ import re
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Evidence, Finding, Found
 from agdbg.diagnose.hook_list import function_name, hook_words
-from agdbg.diagnose.words import Lines, capital, op_words
+from agdbg.diagnose.words import Lines, capital, count, op_words
 from agdbg.events import Kind
 from agdbg.record.hooked import HookFact, hook_at
 
@@ -95,7 +95,7 @@ def _wrong(text: str) -> tuple[str, str] | None:
         )
     if number is not None:
         return (
-            f"{number[1]} of the {number[2]} gradients",
+            f"{count(int(number[1]), 'gradient')} where {number[2]} {'is' if int(number[2]) == 1 else 'are'} expected",
             f"Return a tuple of {number[2]} from {{hook}}: one for each that it was given, None where none was, or nothing.",
         )
     if _NO_GRADIENT in text:

@@ -8,7 +8,7 @@ import re
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Evidence, Finding, Found
 from agdbg.diagnose.functions import defined
-from agdbg.diagnose.words import Lines, op_words
+from agdbg.diagnose.words import Lines, count, op_words
 from agdbg.events import FunctionCall
 
 KIND = "invalid-gradient"
@@ -65,9 +65,9 @@ def _wrong(text: str) -> tuple[str, str] | None:
         )
     if number is not None:
         return (
-            f"{number[2]} of the {number[1]} gradients",
-            f"Return {number[1]} values, one for each argument of forward() after ctx, in their order; None for what takes no "
-            "gradient.",
+            f"{count(int(number[2]), 'gradient')} where {number[1]} {'is' if int(number[1]) == 1 else 'are'} expected",
+            f"Return {count(int(number[1]), 'value')}, one for each argument of forward() after ctx, in their order; None for what "
+            "takes no gradient.",
         )
     return _other(text, f"its argument `{named[1]}`" if named is not None else "one of its arguments")
 

@@ -9,6 +9,7 @@ import builtins
 import os
 import runpy
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.machinery import BuiltinImporter
 from types import ModuleType
@@ -45,6 +46,9 @@ class Companion(Protocol):
     def start(self, isolation: Isolation) -> None:
         """Nothing but the program's own code is left to run."""
 
+    def never_began(self) -> None:
+        """There is no such program, as Python has said: nothing else is to be said of it."""
+
     def abandon(self) -> None:
         """The program will not run: clean up, the process is about to be replaced."""
 
@@ -70,7 +74,7 @@ def run(program: Program, companion: Companion) -> int:
     isolation = Isolation(sys.path[0] if has_first else None, own_path)
     companion.start(isolation)
     isolation.hide()
-    error = _error_of(start, main, companion.outcome)
+    error = _error_of(start, main, companion.outcome, companion.never_began)
     if error is None:
         return 0
     uncaught.report(error)
@@ -119,11 +123,23 @@ def _fresh_main() -> ModuleType:
     return main
 
 
-def _error_of(start: Start, main: ModuleType, outcome: Outcome) -> BaseException | None:
+def _is_runpys(error: SystemExit) -> bool:
+    """Whether Python's own start of a module has raised it, since there is no such module: nothing of the program ran."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and traceback.tb_frame.f_globals.get("__name__") == "runpy"
+
+
+def _error_of(
+    start: Start, main: ModuleType, outcome: Outcome, never_began: Callable[[], object]
+) -> BaseException | None:
     """Run the program; return the error it ended with, which nobody is handling any more then."""
     try:
         start(main)
     except SystemExit as error:
+        if _is_runpys(error):
+            never_began()
         outcome.exited(error.code)
         raise
     except BaseException as error:

@@ -104,6 +104,10 @@ class Recording:
             remove()
         self._attempts.end()
 
+    def never_began(self) -> None:
+        """There is no such program, as Python has said: that nothing was recorded goes without saying."""
+        self._failure = self._failure or "the program could not be loaded"
+
     def abandon(self) -> None:
         """The program cannot even be loaded: leave no empty directory behind."""
         if self._directory is not None:

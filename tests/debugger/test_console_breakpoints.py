@@ -97,7 +97,7 @@ def test_delete_disable_and_enable(console_stage):
     assert [line.split(":")[0] for line in stops(console)] == ["breakpoint 1"] * 2
     assert "  off" not in console.do("enable")
     assert console.do("delete") == "no breakpoints"
-    with pytest.raises(CommandError, match="there is no breakpoint 9; there are: none"):
+    with pytest.raises(CommandError, match=r"^there is no breakpoint 9, nor any other; break sets one$"):
         console.do("delete 9")
     with pytest.raises(CommandError, match="'x' is no number of a breakpoint"):
         console.do("disable x")
@@ -229,3 +229,15 @@ def test_what_is_written_to_is_called_as_it_was_asked_for(console_stage):
     text = console.do("c")
     assert "w[0:1] changed without a version bump" in text or "wrote to w[0:1]" in text
     assert "storage" not in text
+
+
+def test_filters_of_errors_are_no_breakpoints_of_a_number(console_stage):
+    console = console_stage.console(SMALL)
+    with pytest.raises(CommandError, match=r"^there is no breakpoint 77, nor any other; break sets one$"):
+        console.execute("condition 77 x")
+    console.do("break mul")
+    with pytest.raises(CommandError, match=r"^there is no breakpoint 77; there is 1$"):
+        console.execute("condition 77 x")
+    console.do("break exp")
+    with pytest.raises(CommandError, match=r"^there is no breakpoint 77; there are 1, 2$"):
+        console.execute("condition 77 x")

@@ -54,10 +54,20 @@ def test_a_word_that_is_no_command_is_named_with_the_nearest(word, words):
     assert str(refused.value) == words
 
 
-@pytest.mark.parametrize("text", ["", "x", "-1", "1.5", "\u0661", "1" * 16])
+@pytest.mark.parametrize("text", ["", "x", "-1", "1.5", "\u0661"])
 def test_what_is_no_number(text):
     with pytest.raises(CommandError, match="is no count; write a whole number"):
         number(text, "count")
+
+
+def test_a_number_that_is_too_large_is_told_with_the_limit():
+    assert number("9" * 15, "count") == 10**15 - 1
+    with pytest.raises(
+        CommandError, match=r"^9{20} is too large a count: 999,999,999,999,999 is the largest that there is$"
+    ):
+        number("9" * 20, "count")
+    with pytest.raises(CommandError, match=r"^1{40}\.\.\. is too large a number of a node: "):
+        number("1" * 4000, "number of a node, and no FILE:LINE")
 
 
 def test_the_page_lists_the_table():

@@ -27,7 +27,7 @@ def _program(where, answer):
         (BEFORE, "(given[0][0].sum(),)", "The pre hook `wrong` on `h.grad_fn` at line 6 returned a gradient of shape [] in place", "of shape [3]"),
         (BEFORE, "given[0][0]", "returned a Tensor: a hook on a node returns a tuple.", "`(gradient,)`"),
         (AFTER, "(given[0][0].repeat(2), None)", "The post hook `wrong` on `h.grad_fn` at line 6 returned a gradient of shape [6]", "of shape [3]"),
-        (AFTER, "(None, None, None)", "returned 3 of the", "Return a tuple of"),
+        (AFTER, "(None, None, None)", "returned 3 gradients where 2 are expected", "Return a tuple of 2"),
         ("x.register_hook(wrong)", "given[0][:1]", "The tensor hook `wrong` on `x` at line 6 returned a gradient of shape [1]", "of shape [3]"),
     ],
 )  # fmt: skip

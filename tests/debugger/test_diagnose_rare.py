@@ -252,7 +252,7 @@ F.apply(x, x * 2).sum().backward()
             "returned a gradient of shape [2] for its argument `b`, which has shape [3].",
             "Return a gradient of shape [3]",
         ),
-        ("g", "returned 1 of the 2 gradients.", "Return 2 values"),
+        ("g", "returned 1 gradient where 2 are expected.", "Return 2 values"),
     ],
 )
 def test_a_wrong_gradient_names_function_and_argument(found, returned, cause, fix):

@@ -176,3 +176,10 @@ def test_a_command_file_that_cannot_be_read_starts_no_hub(place):
     assert done.returncode == 2
     assert "-X none: cannot be read (No such file or directory)" in done.stderr
     assert not (place / "run" / "agdbg").exists()
+
+
+def test_of_a_module_that_is_not_there_python_alone_speaks(place):
+    words = [sys.executable, "-m", "agdbg", "run", "--headless", "-m", "no_such_module"]
+    done = subprocess.run(words, cwd=place, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [f"{sys.executable}: No module named no_such_module"]

@@ -138,7 +138,7 @@ SIX = function("return a + b + c + d + e + f", "return RETURNED", "a, b, c, d, e
     ("returned", "cause"),
     [
         ("g, g, g, g, g, g[:1].expand(3)", "a gradient of shape [3] for its argument `f`, which has shape [2]"),
-        ("g, g, g", "3 of the 6 gradients"),
+        ("g, g, g", "3 gradients where 6 are expected"),
         ("g, g, g, g, 1.0, g", "a float as the gradient for its argument `e`, which is no tensor"),
         ("g, g * 1j, g, g, g, g", "a complex gradient for its argument `b`, which is float32"),
     ],

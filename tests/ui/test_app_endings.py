@@ -350,3 +350,22 @@ def test_what_is_damaged_of_a_recording_is_told_when_it_is_opened(shown):
         assert "the trace is damaged: strings.jsonl" in screen.text
 
     drive(shown, script)
+
+
+def test_a_program_that_does_not_end_when_it_is_asked_is_killed(shown):
+    async def script(screen):
+        asked = []
+
+        def terminate():
+            asked.append("terminate")
+            if len(asked) == 2:  # which is how the hub is told to kill
+                screen.hub.end(None, "SIGKILL")
+            return {}
+
+        screen.hub.do_terminate = terminate
+        session = screen.app.session
+        await session.part(True, 30.0, grace=0.05)
+        assert asked == ["terminate", "terminate"]
+        assert session.view.status() == 137
+
+    drive(shown, script)

@@ -101,3 +101,9 @@ def test_what_became_of_it_is_told(said, result, told):
 def test_a_trace_that_was_opened_is_not_named(said, directory):
     (directory / TRACE_FILES[0]).touch()
     assert said(TuiResult(trace=str(directory)), mention=False) == (0, "")
+
+
+def test_a_program_that_is_still_to_be_killed_has_not_ended_well(said):
+    status, told = said(TuiResult(killed=True, program="train.py"))
+    assert status == 137
+    assert told == "train.py was asked to end and has not yet; it is killed if it does not"

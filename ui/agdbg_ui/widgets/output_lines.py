@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agdbg_ui.terminal import LINES, Line, TerminalLines
-from agdbg_ui.text import crop, shorten_start, wrap, wrap_phrases
+from agdbg_ui.text import crop, wrap, wrap_phrases
 
 #: A piece of a line that is one row of the screen: the line, its first character and the one after its last.
 _Row = tuple[Line, int, int]
@@ -185,13 +185,15 @@ class OutputLines(ScrollView, can_focus=True):
 
     @property
     def _note_rows(self) -> int:
-        return 2 if self.terminal.dropped else 0
+        return len(self._note) if self.terminal.dropped else 0
 
-    def _note(self, row: int, width: int) -> str:
-        if row == 0:
-            how = "; Ctrl+E opens all" if self.log_path else ""
-            return crop(f"{self.terminal.dropped:,} earlier lines are not shown{how}", width)
-        return shorten_start(f"all is in {self.log_path}" if self.log_path else "", width)
+    @property
+    def _note(self) -> list[str]:
+        """What stands above the lines when older ones are no longer kept; the path is whole, to be copied."""
+        width = self._wrapped_to or 80
+        how = "; Ctrl+E opens all" if self.log_path else ""
+        where = wrap(f"all is in {self.log_path}", width) if self.log_path else [""]
+        return [crop(f"{self.terminal.dropped:,} earlier lines are not shown{how}", width), *where]
 
     def _wrapped_nothing(self, row: int, width: int) -> str:
         lines = wrap_phrases(self.nothing, width, width)
@@ -204,9 +206,9 @@ class OutputLines(ScrollView, can_focus=True):
         row = self.scroll_offset.y + y
         if not self._rows:
             return self._aside(self._wrapped_nothing(y, width), width)
-        if row < self._note_rows:
-            return self._aside(self._note(row, width), width)
-        row -= self._note_rows
+        if row < (note_rows := self._note_rows):
+            return self._aside(self._note[row], width)
+        row -= note_rows
         if row >= len(self._rows):
             return Strip.blank(width, base)
         return Strip(list(_segments(*self._rows[row], base))).adjust_cell_length(width, base)
