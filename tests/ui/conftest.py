@@ -29,6 +29,7 @@ def _load(name):
 
 fake_hub = _load("fake_hub")
 tmux = _load("tmux")
+_load("classes")
 _load("driving")
 _load("states")
 

@@ -3,14 +3,11 @@
 `states.py` has the table; a screen, pane or theme that is in no state of it fails a test below.
 """
 
-import importlib
-import pkgutil
-
 import pytest
+from agdbg_tests_classes import all_of_the_ui
 from agdbg_tests_states import STATES
 from textual.widget import Widget
 
-import agdbg_ui
 from agdbg_ui.palettes import ORDER
 from agdbg_ui.panes import Panes
 from agdbg_ui.screens.modal import Modal
@@ -51,13 +48,6 @@ def test_small(looks, size):
 def seen(app):
     """The screen, and the widgets that it has room for."""
     return [each for each in app.screen.walk_children(Widget, with_self=True) if each.display and each.size.width]
-
-
-def all_of_the_ui():
-    """Every widget and screen class there is."""
-    modules = [importlib.import_module(each.name) for each in pkgutil.walk_packages(agdbg_ui.__path__, "agdbg_ui.")]
-    values = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
-    return {each for each in values if issubclass(each, Widget) and each.__module__.startswith("agdbg_ui.")}
 
 
 def test_every_class_of_screen_and_widget_is_in_some_state():

@@ -1,16 +1,20 @@
 """What a row of the lane view has room for: columns come with the width at hand, and only where something is known."""
 
 import os.path
+import re
 from typing import NamedTuple
 
 from agdbg.protocol.vendor import Row
 from agdbg.sizes import size
 from agdbg_ui.text import cells, safe, shorten
 
+#: What most ops end with.
+SUFFIX = re.compile(r"Backward\d*$")
 #: Stands before what is folded.
 UNFOLDS = "▸ "
 _MOST_FILE, _MOST_OP, _LEAST_OP = 18, 22, 12
-_MOST_BADGES, _LEAST_BADGES = 24, 12
+#: The least has room for ``[weight]``.
+_MOST_BADGES, _USUAL_BADGES, _LEAST_BADGES = 24, 12, 9
 _LEAST_NAME = 6
 #: Cells of the source text for which file names are shortened and other columns are left out.
 _WANTED_TEXT = 20
@@ -23,8 +27,9 @@ _SPARK = 2
 
 
 class Shares(NamedTuple):
-    """Cells of the columns that not every row has, each with the blank behind it; 0: left out."""
+    """Cells of the op, and of the columns that not every row has, each of those with the blank behind it; 0: left out."""
 
+    ops: int
     module: int
     badges: int
     spark: int
@@ -43,7 +48,7 @@ class Columns:
 
     def __init__(self) -> None:
         self.lanes, self.ops, self.badges = 1, _LEAST_OP, 0
-        self._own_badges = 0
+        self._own_badges = self._stems = 0
         self._names = self._digits = 0
         self._shapes = self._typed = self._modules = 0
         self._texts = 0
@@ -55,6 +60,7 @@ class Columns:
         self.lanes = max(self.lanes, len(row["cells"]))
         title = len(row["op"]) + (len(UNFOLDS) if row["count"] > 1 else 0)
         self.ops = max(self.ops, min(title, _MOST_OP))
+        self._stems = max(self._stems, len(SUFFIX.sub("", row["op"])))
         self.badges, self._own_badges = max(self.badges, badges), max(self._own_badges, own)
         self._shapes = max(self._shapes, min(cells(dims(row["shape"])), _MOST_SHAPE))
         self._typed = max(self._typed, min(cells(safe(row["shape"])), _MOST_TYPED))
@@ -80,32 +86,36 @@ class Columns:
     def shares(self, width: int) -> Shares:
         """How a row of `width` cells is divided: numbers of lines are never cut for anything.
 
-        The height of the gradient's norm, the shape, module and parameters come first; sizes, and norms in digits, come where
-        the source text keeps the room that it needs.
+        The height of the gradient's norm, the shape, the names of other files, module and parameters come first: where there
+        is little room, what is left out of an op is what all of them end with. Sizes, and norms in digits, come where the source
+        text keeps the room that it needs.
         """
         room = width - 3 - (self.lanes + 1) - (self.ops + 1) - (self._digits + 2)
         spark = _SPARK if self._has_gradients and room >= _SPARK else 0
         shapes = self._typed if width >= _TYPED_FROM else self._shapes
-        shape = shapes + 1 if shapes and room - spark - min(self.badges, _LEAST_BADGES) > shapes else 0
+        shape = shapes + 1 if shapes and room - spark - min(self.badges, _USUAL_BADGES) > shapes else 0
         rest = room - spark - shape
-        least = min(self._modules, _LEAST_MODULE) + 1
-        has_module = bool(self._modules) and rest >= least + min(self._own_badges, _LEAST_BADGES)
+        least, parameters = min(self._modules, _LEAST_MODULE) + 1, min(self._own_badges, _LEAST_BADGES)
+        usual = min(self._own_badges, _USUAL_BADGES)
+        lack = self._names + least * bool(self._modules) + usual - rest
+        ops = max(self.ops - max(lack, 0), min(self.ops, max(self._stems + 1, _LEAST_OP)))
+        rest += self.ops - ops
+        names = min(self._names, max(rest - parameters, _LEAST_NAME), max(rest, 0))
+        rest -= names
+        has_module = bool(self._modules) and rest >= least + parameters
         others = least * bool(self._modules) + _NORM * self._has_gradients + _SAVED * self._has_saved
-        free = rest - self._names - _WANTED_TEXT - others
-        most = max(_MOST_BADGES, width // 3, free)
+        most = max(_MOST_BADGES, width // 3, rest - _WANTED_TEXT - others)
         if has_module:
             badges = min(self._own_badges, most, rest - least)
             module = min(self._modules + 1, rest - badges)
         else:
             badges, module = max(min(self.badges, most, rest), 0), 0
         rest -= badges + module
-        names = min(self._names, max(rest - _WANTED_TEXT, _LEAST_NAME), max(rest, 0))
-        rest -= names
         norm = _NORM if self._has_gradients and rest >= _NORM + _WANTED_TEXT else 0
         saved = _SAVED if self._has_saved and rest - norm >= _SAVED + _WANTED_TEXT else 0
         spare = max(rest - norm - saved - self._texts, 0)  # no column and no text takes it
         badges += min(spare, (self._own_badges if has_module else self.badges) - badges)
-        return Shares(module, badges, spark, shape, names, norm, saved)
+        return Shares(ops, module, badges, spark, shape, names, norm, saved)
 
     def shape(self, row: Row, width: int) -> str:
         """The shape as a row of `width` cells has it: with its type where there is room for that."""

@@ -1,11 +1,22 @@
 """One row of the lane view as pieces of text: marks, lanes, op, badges, place, source."""
 
 import math
-import re
 
 from agdbg.protocol.vendor import Badge, Row
 from agdbg_ui.amounts import HEIGHTS, is_bad, norm_words
-from agdbg_ui.text import Piece, Pieces, cells, fair_share, fit, pad, safe, shorten, shorten_name, width_of
+from agdbg_ui.text import (
+    Piece,
+    Pieces,
+    cells,
+    fair_share,
+    fit,
+    pad,
+    safe,
+    shorten,
+    shorten_name,
+    shorten_start,
+    width_of,
+)
 from agdbg_ui.themes import (
     ALERT,
     ARROW,
@@ -18,12 +29,11 @@ from agdbg_ui.themes import (
     TITLE,
     node_look,
 )
-from agdbg_ui.widgets.lane_columns import UNFOLDS, Columns, Shares, saved_words
+from agdbg_ui.widgets.lane_columns import SUFFIX, UNFOLDS, Columns, Shares, saved_words
 
 NODE_IN_CELLS = "\N{BLACK CIRCLE}"
 """What stands for the node in `Row.cells`."""
 
-_SUFFIX = re.compile(r"Backward\d*$")
 _LANES = "$foreground 60%"
 _DIM = "$foreground 55%"
 _BADGES_SHOWN = 4
@@ -34,7 +44,7 @@ _MOST_NAME, _LEAST_NAME = 60, 3
 _LEAST_NAME_OF_SEVERAL = 12
 _MOST_TEXT = 200
 #: Cells with which the source text says nothing any more.
-_LEAST_TEXT = 5
+_LEAST_TEXT = 8
 #: The power of ten from which on a norm has the second height; each further power has one more.
 _LOWEST = -5
 
@@ -54,7 +64,7 @@ def row_pieces(row: Row, counter_node: int | None, is_next: bool, columns: Colum
         (BREAKPOINT_MARK if row["breakpoint"] else " ", BREAKPOINT_STYLE),
         (f"{ARROW} " if is_next else "  ", NOTICE),
         *_lanes(row, columns.lanes),
-        *(_fold if row["count"] > 1 else _node)(row, counter_node if is_next else None, columns, share),
+        *(_fold if row["count"] > 1 else _node)(row, counter_node if is_next else None, share),
         *_cell(*_spark(row), share.spark),
         *_cell(columns.shape(row, width), LABEL if is_next else ASIDE, share.shape),
         *_cell(norm_words(row["gradient"]), ASIDE, share.norm),
@@ -78,21 +88,21 @@ def _lanes(row: Row, width: int) -> Pieces:
     return [(before, _LANES), (look.mark, look.style), (after, _LANES), (" " * max(width - taken, 0) + " ", "")]
 
 
-def _node(row: Row, next_node: int | None, columns: Columns, share: Shares) -> Pieces:
+def _node(row: Row, next_node: int | None, share: Shares) -> Pieces:
     """Op, module and parameters of one node."""
     return [
-        *_op(row, columns.ops, next_node is not None),
-        *_cell(shorten_name(row["module"], max(share.module - 1, 0)), _DIM, share.module),
+        *_op(row, share.ops, next_node is not None),
+        *_cell(shorten_start(row["module"], max(share.module - 1, 0)), _DIM, share.module),
         *_padded(badge_pieces(row, next_node, share.module > 0, share.badges), share.badges),
     ]
 
 
-def _fold(row: Row, next_node: int | None, columns: Columns, share: Shares) -> Pieces:
+def _fold(row: Row, next_node: int | None, share: Shares) -> Pieces:
     """What is folded, in the same cells."""
-    width = columns.ops + 1 + share.module + share.badges
+    width = share.ops + 1 + share.module + share.badges
     room = width - len(UNFOLDS) - 1
     count = _count(row)
-    title = shorten(row["op"], max(room - cells(count), min(room, columns.ops)))
+    title = shorten(row["op"], max(room - cells(count), min(room, share.ops)))
     style = NOTICE if next_node is not None else TITLE
     pieces: Pieces = [(UNFOLDS, FAINT), (title, style)]
     if cells(title) + cells(count) <= room:
@@ -107,7 +117,7 @@ def _count(row: Row) -> str:
 def _op(row: Row, width: int, is_next: bool) -> Pieces:
     """The name as torch has it; the suffix that all have is dimmed."""
     op = pad(row["op"], width)
-    found = _SUFFIX.search(op.rstrip())
+    found = SUFFIX.search(op.rstrip())
     at = found.start() if found and found.start() else len(op)
     style = TITLE if is_next or row["state"] != "freed" else ASIDE
     return [(op[:at], style), (op[at:], _DIM), (" ", "")]
