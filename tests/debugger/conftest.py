@@ -1,6 +1,7 @@
 """Fixtures for the tests of the debugger. Test files cannot import each other, so helpers are loaded here."""
 
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 
@@ -23,6 +24,14 @@ def _load(name):
 _load("checked_client")
 _load("scripted_agent")
 _fake_torch = _load("fake_torch")
+
+#: Two passes over one graph.
+TWO_PASSES = """
+h = (x * w)
+y = h.sum()
+y.backward()
+y.backward()
+"""
 
 
 @pytest.fixture
@@ -216,3 +225,39 @@ def linted(tmp_path):
 def lines_of():
     """A function: the lines of the evidence of a role in a finding."""
     return linted_module.lines_of
+
+
+@pytest.fixture
+def told(tmp_path, made_up_class):
+    """A recorder of a trace that is there: two passes over one graph, of which the second fails."""
+    program = made_up_class(tmp_path, TWO_PASSES)
+    program.leaf("x", "x")
+    program.leaf("w", "w")
+    program.node("h", "MulBackward0", 1, "x * w", ["x", "w"], self=("x", 0), other=("w", 0))
+    program.node("y", "SumBackward0", 2, "h.sum()", ["h"])
+    program.backward(3, "y", "h", "x", "w", expression="y.backward()")
+    program.twice(4, "y", "h", "y", expression="y.backward()")
+    program.recorder.flush()
+    yield program
+    program.recorder.close()
+
+
+@pytest.fixture
+def at_stop(hub, told, tmp_path):
+    """A client and an agent that stands before the node ``h``, and the nodes by their labels."""
+    client = hub.launched(trace=str(tmp_path / "recorded"))
+    for file in (tmp_path / "trace").iterdir():
+        shutil.copy(file, tmp_path / "recorded" / file.name)
+    agent = hub.stopped(client, node=told.nodes["h"], position=1, planned=4)
+    return client, agent, told.nodes
+
+
+@pytest.fixture
+def in_trace(hub, told):
+    """A client that looks at the trace, and the nodes by their labels."""
+    told.recorder.close()
+    client = hub.client()
+    client.request("attach", trace=str(told.recorder.path))
+    client.request("configurationDone")
+    client.wait_for("stopped")
+    return client, told.nodes
