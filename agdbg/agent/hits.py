@@ -29,7 +29,7 @@ class Spot(Protocol):
         """The values of those of the names that mean something here, as ``node`` or ``grads_in``."""
 
     def lacks(self, wanted: Collection[str]) -> bool:
-        """Whether one of the names means something in backward only, and this is not there."""
+        """Whether one of the names (``grads_in``, say) means something in backward only and this is forward code: no hit then."""
 
     def frame(self) -> FrameType | None:
         """The innermost frame of the program."""
