@@ -12,7 +12,7 @@ from agdbg_ui.text import cells, safe, shorten
 SUFFIX = re.compile(r"Backward\d*$")
 #: Stands before what is folded.
 UNFOLDS = "▸ "
-_MOST_FILE, _MOST_OP, _LEAST_OP = 18, 22, 12
+_MOST_FILE, _MOST_OP, _MOST_STEM, _LEAST_OP = 18, 22, 15, 12
 #: The least has room for ``[weight]``.
 _MOST_BADGES, _USUAL_BADGES, _LEAST_BADGES = 24, 12, 9
 _LEAST_NAME = 6
@@ -60,7 +60,7 @@ class Columns:
         self.lanes = max(self.lanes, len(row["cells"]))
         title = len(row["op"]) + (len(UNFOLDS) if row["count"] > 1 else 0)
         self.ops = max(self.ops, min(title, _MOST_OP))
-        self._stems = max(self._stems, len(SUFFIX.sub("", row["op"])))
+        self._stems = max(self._stems, min(len(SUFFIX.sub("", row["op"])), _MOST_STEM))
         self.badges, self._own_badges = max(self.badges, badges), max(self._own_badges, own)
         self._shapes = max(self._shapes, min(cells(dims(row["shape"])), _MOST_SHAPE))
         self._typed = max(self._typed, min(cells(safe(row["shape"])), _MOST_TYPED))
