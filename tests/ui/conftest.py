@@ -59,8 +59,9 @@ class Screen:
                 await self.pilot.pause()
 
     async def ready(self):
-        """Wait until the app has connected."""
+        """Wait until the app has connected. However slow the machine is, a step is then waited for until it has stopped."""
         await self.until(lambda: self.app.session is not None and self.app.session.view.life != "starting")
+        self.app.session._steps.patience = PATIENCE_S
         await self.settle()
 
     async def settle(self):

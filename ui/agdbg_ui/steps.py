@@ -18,6 +18,9 @@ class Steps:
         keep: called with each task (see `Newest`).
         dropped: called with how many steps were forgotten, and why.
         patience: seconds until a step that does not stop makes those behind it void.
+
+    Attributes:
+        patience: the same; a change holds from the next step on.
     """
 
     def __init__(
@@ -27,7 +30,7 @@ class Steps:
         dropped: Callable[[int, str], object] = lambda count, why: None,
         patience: float = PATIENCE_S,
     ) -> None:
-        self._send, self._keep, self._dropped, self._patience = send, keep, dropped, patience
+        self._send, self._keep, self._dropped, self.patience = send, keep, dropped, patience
         self._waiting: deque[str] = deque()
         self._settled = asyncio.Event()
         self._running = False
@@ -56,7 +59,7 @@ class Steps:
             while self._waiting:
                 self._settled.clear()
                 if await self._send(self._waiting.popleft()):
-                    async with asyncio.timeout(self._patience):
+                    async with asyncio.timeout(self.patience):
                         await self._settled.wait()
         except TimeoutError:
             self.drop("the program runs on")
