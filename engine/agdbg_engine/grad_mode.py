@@ -108,9 +108,9 @@ class _Decorator:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         raise NotImplementedError
 
-    def __call__(self, function: F) -> F:
-        """Decorate ``function`` (a generator function keeps the mode between its yields only)."""
-        if inspect.isclass(function):
+    def __call__(self, orig_func: F) -> F:
+        """Decorate ``orig_func`` (a generator function keeps the mode between its yields only)."""
+        if inspect.isclass(orig_func):
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
                 "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method "
@@ -118,9 +118,9 @@ class _Decorator:
                 FutureWarning,
                 stacklevel=2,
             )
-        if inspect.isgeneratorfunction(function):
-            return _decorated_generator(function, self.clone)
-        return _decorated(function, self.clone)
+        if inspect.isgeneratorfunction(orig_func):
+            return _decorated_generator(orig_func, self.clone)
+        return _decorated(orig_func, self.clone)
 
 
 def check_bool(function: str, name: str, position: int, value: Any) -> None:
@@ -146,10 +146,10 @@ class set_grad_enabled(_Decorator):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         _switch(self.before)
 
-    def __call__(self, function: F) -> F:
-        """Decorate ``function``: the mode is that of its calls, not of here."""
+    def __call__(self, orig_func: F) -> F:
+        """Decorate ``orig_func``: the mode is that of its calls, not of here."""
         _switch(self.before)
-        return super().__call__(function)
+        return super().__call__(orig_func)
 
     def clone(self) -> set_grad_enabled:
         """A context of the same mode; like every one it sets the mode when it is made."""
@@ -195,10 +195,10 @@ class enforce_grad_layout_policy(_Decorator):
         self.before = mode.grad_layout
         mode.grad_layout = enable
 
-    def __call__(self, function: F) -> F:
-        """Decorate ``function``: the policy is that of its calls, not of here."""
+    def __call__(self, orig_func: F) -> F:
+        """Decorate ``orig_func``: the policy is that of its calls, not of here."""
         mode.grad_layout = self.before
-        return super().__call__(function)
+        return super().__call__(orig_func)
 
     def __enter__(self) -> None:
         """Nothing: the policy is set already."""
@@ -223,7 +223,7 @@ def is_multithreading_enabled() -> bool:
     return _threads.allowed
 
 
-class _Context(_Decorator):
+class _NoParamDecoratorContextManager(_Decorator):
     """A context usable as ``@no_grad()`` and ``@no_grad`` alike.
 
     As in PyTorch the object remembers one mode to put back: entered while it is open, it leaves its own mode behind in the end.
@@ -231,11 +231,12 @@ class _Context(_Decorator):
 
     enabled: bool
 
-    def __new__(cls, function: Any = None) -> Any:
-        return super().__new__(cls) if function is None else cls()(function)
+    before = False
+    """The mode to put back."""
 
-    def __init__(self) -> None:
-        self.before = False
+    def __new__(cls, orig_func: Any = None) -> Any:
+        """A context; a function that runs in one if ``orig_func`` is given."""
+        return super().__new__(cls) if orig_func is None else cls()(orig_func)
 
     def __enter__(self) -> None:
         self.before = is_grad_enabled()
@@ -250,13 +251,16 @@ class _Context(_Decorator):
         return made
 
 
-class no_grad(_Context):
+class no_grad(_NoParamDecoratorContextManager):
     """Ops inside record no graph; results do not require grad."""
 
     enabled = False
 
+    def __init__(self) -> None:
+        self.before = False
 
-class enable_grad(_Context):
+
+class enable_grad(_NoParamDecoratorContextManager):
     """Ops inside record a graph again (not in inference mode)."""
 
     enabled = True

@@ -15,7 +15,15 @@ REASONS: dict[str, str] = {
     "int[1-7] uint[1-7] qint* quint* quantize_* quantized* fake_quantize_* dequantize": "no tensors are quantized here",
     "sparse sparse_* to_sparse* SparseAdam hspmm sspaddmm smm dsmm": "all tensors are dense here",
     "compile compiler jit fx export onnx": "nothing is compiled here, so that every op can be seen: leave it out",
-    "vmap functionalize stack_module_state": "no function is mapped over a batch here: write the dimension of the batch out",
+    "vmap": "no function is mapped over a batch here: write the dimension of the batch out",
+    "functionalize": "functions are not traced here, so that they may write in place: leave it out",
+    "debug_unwrap": "tensors are not wrapped in a transform here: look at the tensor itself, or at its detach()",
+    "set_override_stale_capture_stream": "no graphs of CUDA calls are captured here: leave it out",
+    "set_warn_on_accumulate_grad_stream_mismatch": "nothing is warned of streams here: leave it out",
+    "_autograd_function_id _compiled_autograd_* _get_compiled_autograd_symints": "nothing is compiled here: leave it out",
+    "_set_sequence_nr": "passes run nodes in the order of these numbers, which is that in which they were made",
+    "_is_pure_view": "it can be set and not read",
+    "_register_hook": "use register_hook() of the tensor or of the node",
     "distributed parallel DataParallel SyncBatchNorm DistributedSampler": "programs run in one process here",
     "distributions": "the engine has the functions that draw, such as randn_like, bernoulli and multinomial",
     "channels_last channels_last_3d": "tensors have one order of memory here, with the same results: leave it out",
@@ -49,6 +57,12 @@ def missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
 
     near = difflib.get_close_matches(name, known, 1)
     return AttributeError(f"{text}; the nearest that it has is '{near[0]}'" if near else text)
+
+
+def missing_attribute(owner: str, name: str) -> AttributeError:
+    """``owner``, an object or a type as Python names it, has no ``name``."""
+    why = reason(name) if name.startswith("_") else None
+    return AttributeError(f"{owner} has no attribute '{name}'" + (f": {why}" if why else ""))
 
 
 def lookup(module: str, functions: Mapping[str, Any]) -> Callable[[str], Any]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from . import events
 from .hooks import NodeHooks, RemovableHandle, follow_leaf, node_hooks
 from .meta import SAME, AutogradMeta
+from .missing import missing_attribute
 from .sites import caller
 from .storage import counting
 
@@ -134,13 +135,13 @@ class Node:
     def output_storage(self, storage: Any) -> None:
         """The result got a storage object: remember it where the op saved its result."""
 
-    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(grad_inputs, grad_outputs)`` after the node ran; a tuple it returns replaces the former."""
-        return RemovableHandle(node_hooks(self).post, hook, self, "post")
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node ran; a tuple it returns replaces the former."""
+        return RemovableHandle(node_hooks(self).post, fn, self, "post")
 
-    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(grad_outputs)`` before the node runs; a tuple it returns replaces them."""
-        return RemovableHandle(node_hooks(self).pre, hook, self, "pre")
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before the node runs; a tuple it returns replaces them."""
+        return RemovableHandle(node_hooks(self).pre, fn, self, "pre")
 
     def _register_hook_dict(self, tensor: Tensor) -> None:
         """Let the hooks that ``tensor`` has, or gets, fire on the gradient of the output that it is.
@@ -187,7 +188,7 @@ class Node:
             from .saved.raw import raw_attribute
 
             return raw_attribute(self, name[len("_raw_saved_") :])
-        raise AttributeError(f"'{self.op_name}' object has no attribute '{name}'")
+        raise missing_attribute(f"'{self.op_name}' object", name)
 
     def __dir__(self) -> list[str]:
         from .saved.names import attribute_names

@@ -19,7 +19,19 @@ from .jacobian import hessian, jacfwd, jacrev
 from .linear import linearize
 from .reverse import grad, grad_and_value, vjp
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "replace_all_batch_norm_modules_",
+    "stack_module_state",
+    "vjp",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -27,4 +39,8 @@ def __getattr__(name: str) -> Any:
         from ..nn.utils.stateless import functional_call
 
         return functional_call
+    if name in ("replace_all_batch_norm_modules_", "stack_module_state"):
+        from . import modules
+
+        return getattr(modules, name)
     raise missing(__name__, name, __all__)

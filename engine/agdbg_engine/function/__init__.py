@@ -15,12 +15,13 @@ from typing import Any, ClassVar
 from .. import errors, events
 from ..grad_mode import mode, tell_return
 from ..inside import refuse_old_function
+from ..missing import missing_attribute
 from ..node import edge, next_seq
 from ..tensor import Tensor
-from .ctx import FunctionCtx, no_backward, no_setup_context, separate
+from .ctx import FunctionCtx, no_backward, no_setup_context, no_vmap, separate
 from .facts import tell, versions_before
 from .grads import like
-from .names import claim, reclaim
+from .names import OF_CONTEXTS, claim, reclaim
 from .node import BackwardCFunction, DelayedError
 from .outputs import outputs_of
 
@@ -36,6 +37,12 @@ class FunctionMeta(type):
         super().__init__(name, bases, attrs)
         own = {"_forward_cls": cls, "op_name": name + "Backward", "__module__": __name__}
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), own)
+
+    def __getattr__(cls, name: str) -> Any:
+        """What contexts have can be looked at on the Function as well: here they are of a class of their own."""
+        if name in OF_CONTEXTS:
+            return inspect.getattr_static(BackwardCFunction, name)
+        raise missing_attribute(f"type object '{cls.__name__}'", name)
 
 
 class Function(FunctionCtx, metaclass=FunctionMeta):
@@ -70,7 +77,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         """Compute the result: a tensor or a tuple of anything; runs without recording."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
+    generate_vmap_rule: ClassVar[bool] = False
+    """Without an effect here: there is no ``vmap``."""
+
     setup_context = staticmethod(no_setup_context)
+    vmap = staticmethod(no_vmap)
     backward = vjp = staticmethod(no_backward)
 
     @staticmethod

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, NoReturn
 
 
 class FunctionCtx:
@@ -31,6 +32,15 @@ class FunctionCtx:
         """Say which inputs were changed in place; all of them must be returned."""
         self.dirty_tensors = args
 
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Not needed any more: shared memory is known without."""
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that calls to "
+            "`set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
     def mark_non_differentiable(self: Any, *args: Any) -> None:
         """Say which outputs have no gradient."""
         self.non_differentiable = args
@@ -58,6 +68,13 @@ def no_backward(ctx: Any, *grad_outputs: Any) -> Any:
         NotImplementedError,
         errors.Details("not-implemented", ctx if isinstance(ctx, Node) else None),
         "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.",
+    )
+
+
+def no_vmap(info: Any, in_dims: Any, *args: Any) -> NoReturn:
+    """Run the Function over a batch: may be written for PyTorch's ``vmap``, and is never called here."""
+    raise NotImplementedError(
+        "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True."
     )
 
 

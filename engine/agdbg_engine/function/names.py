@@ -22,12 +22,16 @@ UNKNOWN: Any = object()
 """The number of outputs while that is not known."""
 
 _SHARED = frozenset(
-    ("apply", "apply_jvp", "dirty_tensors", "mark_dirty", "mark_non_differentiable", "materialize_grads",
-     "maybe_clear_saved_tensors", "metadata", "name", "needs_input_grad", "next_functions", "non_differentiable", "register_hook",
-     "register_prehook", "requires_grad", "save_for_backward", "save_for_forward", "saved_for_forward", "saved_tensors",
+    ("_is_pure_view", "_materialize_non_diff_grads", "apply", "apply_boxed", "apply_jvp", "dirty_tensors", "mark_dirty",
+     "mark_non_differentiable", "mark_shared_storage", "materialize_grads", "maybe_clear_saved_tensors", "metadata", "name",
+     "needs_input_grad", "next_functions", "non_differentiable", "register_hook", "register_prehook",
+     "requires_grad", "save_for_backward", "save_for_forward", "saved_for_forward", "saved_tensors",
      "saved_variables", "set_materialize_grads", "tag", "to_save")
 )  # fmt: skip
 """Names of the context that PyTorch has as well: they mean the same for everybody."""
+
+OF_CONTEXTS = (_SHARED - {"tag"}) | {"_input_metadata", "_raw_saved_tensors", "_register_hook_dict", "_sequence_nr"}
+"""Names of contexts that a Function, their class in PyTorch, shows as well."""
 
 _slots = ("next", "nrs", "seq", "code", "lasti", "n_outputs", "hooks")
 _tag = Node.__dict__["tag"]

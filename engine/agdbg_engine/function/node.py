@@ -34,7 +34,7 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
 
     __slots__ = (
         "_cleared", "_freed", "_kept", "_likes", "_once", "_own", "_versions", "_wants", "dirty_tensors", "materialize_grads",
-        "n_outputs", "needs_input_grad", "non_differentiable", "saved_for_forward", "to_save",
+        "n_outputs", "needs_input_grad", "non_differentiable", "saved_for_forward", "to_save", "unfilled",
     )  # fmt: skip
     multi = True
     user_code = complete = True
@@ -54,6 +54,8 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     _likes: tuple[Like | None, ...]
     """For every output what its gradient is like; ``None`` for what is no tensor."""
     n_outputs: int
+    unfilled: tuple[int, ...]
+    """Outputs whose missing gradients come as ``None`` though those of others come as zeros."""
     _kept: list[Any]
     """What was saved, in order: tensors, ``None``, :class:`~.saved.Packed` (outputs always are), :class:`~.saved.Freed`."""
     _versions: list[int]
@@ -70,7 +72,7 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
         self.hooks = self.nrs = self._freed = None
         self._once = self._cleared = False
         self.to_save = self.saved_for_forward = self.dirty_tensors = self.non_differentiable = None
-        self.next = self.needs_input_grad = self._wants = self._likes = self._own = ()
+        self.next = self.needs_input_grad = self._wants = self._likes = self._own = self.unfilled = ()
         self.materialize_grads = True
         self._kept, self._versions = [], []
         self.n_outputs = UNKNOWN
@@ -85,6 +87,31 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     @tag.setter
     def tag(self, value: Any) -> None:
         set_tag(self, value)
+
+    # ----- what it is told besides -----
+
+    @property
+    def _materialize_non_diff_grads(self) -> bool:
+        """Whether missing gradients of outputs that are not differentiable come as zeros, too, where those of others do."""
+        return bool(self.__dict__.get("_materialize_non_diff_grads", True))
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, value: bool) -> None:
+        self._set_bool("_materialize_non_diff_grads", "set_materialize_non_diff_grads", value)
+
+    @property
+    def _is_pure_view(self) -> bool:
+        """Whether a view that is returned may be written in place: its base then gets the view's history, without ``backward``."""
+        raise AttributeError  # the words are those of any attribute that is not there
+
+    @_is_pure_view.setter
+    def _is_pure_view(self, value: bool) -> None:
+        self._set_bool("_is_pure_view", "set_pure_view", value)
+
+    def _set_bool(self, name: str, function: str, value: Any) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(f"{function} received an invalid combination of arguments - got (), but expected (bool)")
+        self.__dict__[name] = value
 
     # ----- what is saved -----
 
@@ -163,8 +190,8 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     def _run(self, gs: list[Any]) -> tuple[Any, ...]:
         if self.materialize_grads:
             gs = [
-                zeros_like(like) if g is None and like is not None else g
-                for g, like in zip(gs, self._likes, strict=True)
+                zeros_like(like) if g is None and like is not None and i not in self.unfilled else g
+                for i, (g, like) in enumerate(zip(gs, self._likes, strict=True))
             ]
         if events.sink is not None:
             events.sink.function_began(self, "backward", *caller())
@@ -198,8 +225,11 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
 
     def apply(self, *gs: Any) -> Any:
         """Call the user's ``backward`` (or ``vjp``) with the gradients of the outputs."""
-        function = self._get_user_fn()
-        return function(self, list(gs)) if self._forward_cls.boxed_grads_call else function(self, *gs)
+        return self.apply_boxed(list(gs)) if self._forward_cls.boxed_grads_call else self.apply_boxed(*gs)
+
+    def apply_boxed(self, *gs: Any) -> Any:
+        """Call it with ``gs`` as they stand: one list of gradients where the Function wants that."""
+        return self._get_user_fn()(self, *gs)
 
     def apply_jvp(self, *tangents: Any) -> Any:
         """Call the user's ``jvp`` with the tangents of the arguments."""

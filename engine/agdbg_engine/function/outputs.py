@@ -66,6 +66,8 @@ def outputs_of(
     if executable:
         node.n_outputs = len(values)
         node._likes = tuple([like(v) for v in made])
+        if not node._materialize_non_diff_grads:
+            node.unfilled = tuple([i for i, v in enumerate(made) if isinstance(v, Tensor) and v._fn is not node])
         save(node, saved)
         if outputs is not None:
             outputs.tell(made)
@@ -111,6 +113,7 @@ class _Outputs:
         if self.unreturnable and not separate(node._forward_cls):
             self.unreturnable = set()
         self.returned: set[int] = set()
+        self.pure_view = node.__dict__.get("_is_pure_view", False)
         self.views: list[Tensor] = []
         self.differentiable = 0
         self.rewritten: list[tuple[Tensor, Node | None]] = []
@@ -134,7 +137,7 @@ class _Outputs:
         if meta is not None and meta.view is not None:
             self.views.append(out)
             if not (is_input and modified):
-                meta.view.creation = CreationMeta.IN_CUSTOM_FUNCTION
+                meta.view.creation = CreationMeta.DEFAULT if self.pure_view else CreationMeta.IN_CUSTOM_FUNCTION
         return out
 
     def _with_history(self, i: int, t: Tensor, is_input: bool, modified: bool) -> Tensor:

@@ -32,6 +32,13 @@ _UNFIT = "register_hooks(): incompatible function arguments. The following argum
 _FORBIDDEN = "Trying to create a SavedTensor object from Python is forbidden."
 
 
+def _pair(hooks: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, Any]:
+    """The two ``hooks``: PyTorch gives them no names."""
+    if len(hooks) == 2 and not named and callable(hooks[0]) and callable(hooks[1]):
+        return hooks[0], hooks[1]
+    raise TypeError(f"{_UNFIT}\n  register_hooks(pack_hook, unpack_hook), two functions")
+
+
 def _forget(t: Tensor) -> None:
     """Keep nothing of ``t``."""
 
@@ -81,13 +88,13 @@ class SavedTensor:
         """The saved tensor, checked; ``None`` if none was saved."""
         return None if self._held is None else saved_tensor(self._node, self._slot).unpack()
 
-    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        """Let the slot keep ``pack_hook(t)`` of what it keeps now and give ``unpack_hook`` of that.
+    def register_hooks(self, *hooks: Callable[[Any], Any], **named: Any) -> None:
+        """Let the slot keep what the first of two ``hooks`` makes of what it keeps now, and give what the second makes of that.
 
-        Raises :class:`TypeError` for hooks that cannot be called, :class:`RuntimeError` when it has hooks, was freed or is empty.
+        Raises :class:`TypeError` for what is not two functions, by place; :class:`RuntimeError` when it has hooks, was freed
+        or is empty.
         """
-        if not (callable(pack_hook) and callable(unpack_hook)):
-            raise TypeError(_UNFIT)
+        pack_hook, unpack_hook = _pair(hooks, named)
         held = self._held
         if isinstance(held, Hooked):
             raise RuntimeError(_TWICE)
@@ -100,7 +107,7 @@ class SavedTensor:
         try:
             self._pack(Pair(pack_hook, unpack_hook), held)
         except Exception:  # they count as set all the same, and as in PyTorch nothing is there to unpack
-            self._pack(Pair(_forget, lambda nothing: unpack_hook()), held)  # type: ignore[call-arg]  # raises, most likely
+            self._pack(Pair(_forget, lambda nothing: unpack_hook()), held)  # raises, most likely
             raise
 
     def _pack(self, pair: Pair, held: Any) -> None:
@@ -154,10 +161,9 @@ class Slotless(SavedTensor):
         """The tensor; ``None`` if none was saved."""
         return saved_attribute(self._node, self._slot) if self.value is Freed else self.value
 
-    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+    def register_hooks(self, *hooks: Callable[[Any], Any], **named: Any) -> None:
         """Raise :class:`RuntimeError`, in PyTorch's words where it would as well."""
-        if not (callable(pack_hook) and callable(unpack_hook)):
-            raise TypeError(_UNFIT)
+        _pair(hooks, named)
         if self.value is Freed:
             raise RuntimeError(_FREED)
         raise RuntimeError(_NONE if self.value is None else _NO_SLOT)
