@@ -32,6 +32,7 @@ for _name in (
     "strict_words",
     "strict_device",
     "forward_tools",
+    "differences_numbers",
     "together",
     "function_programs",
     "examples",

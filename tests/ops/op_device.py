@@ -54,6 +54,10 @@ ROUGH = {"logcumsumexp": 1e-2}
 """Tolerance in float32, relative to the largest number, where sums are formed in another order and most of them cancels."""
 
 
+TIES = {"kthvalue", "topk"}
+"""Ops that name other ones of equal integers than on the CPU, where PyTorch's algorithms decide: their indices are not compared."""
+
+
 class DeviceCopier(Copier):
     """Arguments for the engine, tensors on ``device`` (made by ``put`` from NumPy's arrays)."""
 
@@ -139,7 +143,8 @@ def differences(case):
         if len(a) != len(b):
             return [*found, f"{len(a)} {kind}s on the CPU, {len(b)} on the device"]
         for i, (x, y) in enumerate(zip(a, b, strict=True)):
-            found += [f"{kind} {i}: {text}" for text in _compared(case.op.name, x, y)]
+            if not (case.op.name in TIES and case.sample.input.dtype is torch.int64 and (kind, i) == ("result", 1)):
+                found += [f"{kind} {i}: {text}" for text in _compared(case.op.name, x, y)]
     return found
 
 

@@ -6,24 +6,26 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ..declare import formula, kernel, op, public
 from ..scans.rows import running
-from ..sorting.rows import SELECTING, element_in_order, first_place, nothing, selectable
+from ..sorting.rows import SELECTING, element_in_order, nothing, selectable
+from ..sorting.selection import INSERTED, SORTED, sorted_places
 
 # ----- values -----
 
 
 @kernel
 def median_raw(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """The lower one of the elements in the middle, NaN where there is one, and where it is met first."""
+    """The lower one of the elements in the middle, NaN where there is one, and its place."""
     if not x.ndim or not x.size:
         return nothing(x, dim, keepdim)
     k = (x.shape[dim] - 1) // 2
     middle, largest = element_in_order(x, k, dim), x.max(dim, keepdims=True)
-    return _found(x, np.where(largest != largest, largest, middle), dim, keepdim)
+    return _found(x, np.where(largest != largest, largest, middle), k, dim, keepdim)
 
 
 @kernel
@@ -32,11 +34,15 @@ def nanmedian_raw(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if not x.ndim or not x.size:
         return nothing(x, dim, keepdim)
     k = np.maximum(((x == x).sum(dim, keepdims=True) - 1) // 2, 0)
-    return _found(x, np.take_along_axis(np.sort(x, dim), k, dim), dim, keepdim)
+    return _found(x, np.take_along_axis(np.sort(x, dim), k, dim), k, dim, keepdim)
 
 
-def _found(x: Any, values: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    indices = first_place(x, values, dim)
+def _found(x: Any, values: Any, k: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """``values`` and their places: of equal elements the one that is at ``k`` when all keep their order, of NaN the first."""
+    same = x == values
+    nth = np.where(values == values, k - (x < values).sum(dim, keepdims=True), 0)
+    same |= (x != x) & (values != values)
+    indices = (np.cumsum(same, dim) > nth).argmax(dim, keepdims=True)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 
@@ -51,7 +57,7 @@ def _of_all(middle: Any) -> Any:
 
 
 def _most(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """The most frequent element, of equally frequent ones the smallest, and where it is met last."""
+    """The most frequent element, of equally frequent ones the smallest, and where the last of them is once all are sorted."""
     if not x.ndim or not x.size:
         return nothing(x, dim, keepdim)
     x = np.moveaxis(x, dim, -1)
@@ -64,6 +70,11 @@ def _most(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     nan = (order[..., -1:] != order[..., -1:]) & (run.max(-1, keepdims=True) == 0)
     values = np.where(nan, order[..., -1:], values)  # a NaN is the smallest here, and no two are the same
     last = n - 1 - np.flip(x == values, -1).argmax(-1, keepdims=True)
+    if INSERTED < n <= SORTED and on_host(x):
+        rows = x.reshape(-1, n)
+        places = sorted_places(rows)
+        ends = n - 1 - np.flip(np.take_along_axis(rows, places, -1) == values.reshape(-1, 1), -1).argmax(-1)[:, None]
+        last = np.take_along_axis(places, ends, -1).reshape(last.shape)
     indices = np.where(nan, (x != x).argmax(-1, keepdims=True), last)
     values, indices = np.moveaxis(values, -1, dim), np.moveaxis(indices, -1, dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
@@ -127,7 +138,7 @@ def _ordered(kernel_name: str, x: Tensor) -> None:
 
 @public("torch Tensor", out=True)
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """``(values, indices)``: the most frequent element along ``dim`` (of several the smallest), and where it is met last."""
+    """``(values, indices)``: the most frequent element along ``dim`` (of several the smallest), and where one of them is."""
     dim = selectable("mode", self, dim)
     if self._a.dtype.kind == "c":
         raise NotImplementedError(f"\"mode_cpu\" not implemented for '{scalar_type(self.dtype)}'")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
 from ....tensor import Tensor
@@ -14,6 +15,7 @@ from ...explain import shape_error
 from ...layout import by_rows
 from ...shape import one_dim
 from ..declare import formula, kernel, op, public
+from .selection import SORTED, kth_place, top_places
 
 MANY = 64
 """Elements from which it pays to find the first few before sorting them, which leaves no order among ties."""
@@ -40,6 +42,33 @@ def _top(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     """The first ``k`` elements in order, and where they were."""
     if not x.ndim:
         return sort_raw(x, dim, largest)
+    values, places = _first_few(x, k, dim, largest)
+    n = x.shape[dim]
+    if not k or not x.size or not on_host(x):
+        return values, places
+    rows, places = np.moveaxis(x, dim, -1).reshape(-1, n), np.moveaxis(places, dim, -1)
+    tied = _tied(rows, np.take_along_axis(rows, places.reshape(-1, k), -1))
+    if tied.any():
+        in_order = (
+            k * 64 <= n or k > SORTED
+        )  # PyTorch has a heap for a few of many: its order is copied for one element only
+        flat = places.reshape(-1, k).copy()
+        flat[tied] = _order(rows[tied], 1, largest)[:, :k] if in_order else top_places(rows[tied], k, largest)
+        places = flat.reshape(places.shape)
+        values = np.take_along_axis(x, np.moveaxis(places, -1, dim), dim)
+    return values, np.moveaxis(places, -1, dim)
+
+
+def _tied(rows: Any, chosen: Any) -> Any:
+    """In which of the ``rows`` (m, n) the ``chosen`` elements (m, k), in order, are equal to each other or to what is left over."""
+    last = chosen[:, -1:]
+    same = (rows == last) | ((rows != rows) & (last != last))
+    beside = (chosen[:, 1:] == chosen[:, :-1]) | ((chosen[:, 1:] != chosen[:, 1:]) & (chosen[:, :-1] != chosen[:, :-1]))
+    return (same.sum(-1) > 1) | beside.any(-1)
+
+
+def _first_few(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    """The first ``k`` elements in order, and where they were, in no certain order if they are equal."""
     n, before = x.shape[dim], (slice(None),) * dim
     if n < MANY or 2 * k > n or not k:
         order = _order(x, dim, largest)[(*before, slice(k))]
@@ -51,11 +80,18 @@ def _top(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
 
 
 def _ranked(x: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """The ``k``-th smallest element, and where it is met first."""
+    """The ``k``-th smallest element, and its place."""
     if not x.ndim or not x.size:
         return _nothing(x, dim, keepdim)
     values = element_in_order(x, k - 1, dim)
     indices = first_place(x, values, dim)
+    if on_host(x):
+        rows, chosen = np.moveaxis(x, dim, -1).reshape(-1, x.shape[dim]), np.moveaxis(values, dim, -1).reshape(-1, 1)
+        tied = _tied(rows, chosen)
+        if tied.any():
+            flat = indices.reshape(-1).copy()  # one element along ``dim``: the order of the rows
+            flat[tied] = kth_place(rows[tied], k - 1)
+            indices = flat.reshape(indices.shape)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 
@@ -178,7 +214,7 @@ def topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool
 
 @public("torch Tensor", out=True)
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """``(values, indices)``: the ``k``-th smallest element along ``dim`` (from 1 on), and where it is met first."""
+    """``(values, indices)``: the ``k``-th smallest element along ``dim`` (from 1 on), and where it was."""
     dim = selectable("kthvalue", self, dim)
     if not 1 <= k <= (self.shape[dim] if self.ndim else 1):
         raise shape_error(f"kthvalue(): selected number k out of range for dimension {dim}")

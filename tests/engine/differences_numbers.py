@@ -1,0 +1,131 @@
+"""Rows of docs/differences.md about numbers, and what they need: by anchor a program, what PyTorch gives, what the engine gives."""
+
+import math
+
+
+def det_singular(T):
+    x = T.ones(2, 2, dtype=T.float64, requires_grad=True)
+    T.linalg.det(x).backward()
+    return [[round(v) for v in row] for row in x.grad.tolist()]  # the truth: the cofactors
+
+
+def complex_and_infinity(T):
+    return str((T.tensor(1 + 1j) + math.inf).item())
+
+
+def complex_zero_power(T):
+    return str((T.tensor([0j]) ** T.tensor([0j])).tolist())
+
+
+def half_prod(T):
+    return T.tensor([300.0, 300.0, 0.001]).to(T.float16).prod().item()
+
+
+def triangular_tangent(T):
+    A, tangent = T.tensor([[2.0, 1.0], [0.0, 3.0]]).double(), T.tensor([[1.0, 2.0], [5.0, 4.0]]).double()
+    gradient = T.func.grad(lambda A: T.triangular_solve(T.ones(2, 1).double(), A)[0].sum())
+    found, step = T.func.jvp(gradient, (A,), (tangent,))[1], 1e-6 * tangent
+    by_differences = (gradient(A + step) - gradient(A - step)) / 2e-6
+    return bool((found - by_differences).abs().max() < 1e-6)
+
+
+def cdist_twice(T):
+    x, y = T.tensor([[1.0, 2.0]], requires_grad=True), T.tensor([[3.0, 1.0]])
+    (gradient,) = T.autograd.grad(T.cdist(x, y), x, T.ones(1, 1), create_graph=True)
+    return [round(v, 3) for v in T.autograd.grad(gradient[0, 0], x)[0][0].tolist()]
+
+
+def norm_of_nothing(T):
+    x, g = T.zeros(0, requires_grad=True), T.ones((), requires_grad=True)
+    (gradient,) = T.autograd.grad(T.linalg.norm(x, 3.5), x, g, create_graph=True)
+    return str(T.autograd.grad(gradient.sum(), g)[0].item())
+
+
+def topk_ties(T):
+    return (T.arange(200) % 3).topk(3).indices.tolist()
+
+
+def mode_nan(T):
+    return [math.isnan(v) for v in T.tensor([[0.0, math.nan], [math.nan, 0.0]]).mode().values.tolist()]
+
+
+def _many(T, function):
+    x = T.full((37,), math.nan, requires_grad=True)
+    function(T.nn.functional, x).sum().backward()
+    return x.grad
+
+
+def nan_in_vectors(T):
+    functions = (
+        lambda F, x: F.elu(x), lambda F, x: F.selu(x), lambda F, x: F.celu(x), lambda F, x: F.hardtanh(x),
+        lambda F, x: F.relu6(x), lambda F, x: F.hardswish(x), lambda F, x: F.hardshrink(x), lambda F, x: F.softshrink(x),
+    )  # fmt: skip
+    return [len(set(map(str, _many(T, f).tolist()))) for f in functions]
+
+
+def gelu_of_infinity(T):
+    return str(T.nn.functional.gelu(T.full((2,), math.inf)).tolist())
+
+
+def lu_unpack(T):
+    return [x.shape[0] for x in T.lu_unpack(T.ones(5, 2, 2), T.ones(10, dtype=T.int32)[:2])]
+
+
+def _written_before_backward(T, op, which):
+    """``which`` of the operands of ``op`` is written, or -1: its result."""
+    x, y = (T.ones(1, 2, requires_grad=True) for _ in range(2))
+    operands = x * 1, y * 1
+    made = op(*operands)
+    with T.no_grad():
+        (*operands, made)[which].add_(1)
+    try:
+        made.abs().sum().backward()
+    except RuntimeError as error:
+        return "refused" if "modified by an inplace operation" in str(error) else "another error"
+    return [None if v.grad is None else v.grad.flatten().tolist() for v in (x, y)][max(which, 0)]
+
+
+def sizes_only(T):
+    first = T.tensor([0])
+    ops = (
+        (lambda x, y: x.gather(1, first[None]), 0), (lambda x, y: x.masked_select(T.tensor([True, False])), 0),
+        (lambda x, y: x.take(first), 0), (lambda x, y: T.nn.functional.nll_loss(x, first), 0),
+        (lambda x, y: x.index_add(0, first, y), 1), (lambda x, y: x.index_copy(0, first, y), 1),
+        (lambda x, y: x.put(first, y[0, :1]), 1), (lambda x, y: T.complex(x, y).real, 0),
+        (lambda x, y: x.pow(T.ones(1, 2) * 2), -1), (lambda x, y: x.ldexp(T.ones(1, 2)), -1),
+    )  # fmt: skip
+    return [_written_before_backward(T, *op) for op in ops]
+
+
+def read_first(T):
+    x = T.arange(1.0, 5.0)
+    x.masked_scatter_(x > 1, x)
+    w = T.arange(1.0, 5.0).reshape(2, 2)
+    T.sum(w, 0, out=w[0])
+    return [x.tolist(), w.tolist()]
+
+
+NUMBERS = {
+    "det-singular": (det_singular, [[0, 0], [0, 0]], [[1, -1], [-1, 1]]),
+    "complex-and-infinity": (complex_and_infinity, "(inf+nanj)", "(inf+1j)"),
+    "complex-zero-power": (complex_zero_power, "[(nan+nanj)]", "[(1+0j)]"),
+    "half-prod": (half_prod, math.inf, 90.0625),
+    "triangular-tangent": (triangular_tangent, False, True),
+    "cdist-twice": (cdist_twice, NotImplementedError, [0.089, 0.179]),
+    "norm-of-nothing": (norm_of_nothing, "nan", "0.0"),
+    "topk-ties": (topk_ties, [8, 5, 2], [2, 5, 8]),
+    "mode-nan": (mode_nan, [False, True], [True, True]),
+    "nan-in-vectors": (nan_in_vectors, [2] * 8, [1] * 8),
+    "gelu-of-infinity": (gelu_of_infinity, "[nan, nan]", "[inf, inf]"),
+    "lu-unpack": (lu_unpack, [5, 5, 5], RuntimeError),
+    "sizes-only": (
+        sizes_only,
+        ["refused"] * 10,
+        [[1.0, 0.0]] * 4 + [[1.0, 1.0], [1.0, 1.0], [1.0, 0.0], [1.0, 1.0]] + [[2.0, 2.0]] * 2,
+    ),
+    "read-first": (
+        read_first,
+        [[1.0, 1.0, 1.0, 1.0], [[3.0, 4.0], [3.0, 4.0]]],
+        [[1.0, 1.0, 2.0, 3.0], [[4.0, 6.0], [3.0, 4.0]]],
+    ),
+}
