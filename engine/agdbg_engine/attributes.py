@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .device import address, device, device_of, owner
+from .layout import steps
 from .size import Size
 from .strided import Strided, strided
 
@@ -138,8 +139,8 @@ class Attributes:
 
     def stride(self, dim: int | None = None) -> Any:
         """Steps by dimension, in elements, or that of one dimension."""
-        steps = tuple(s // self._a.itemsize for s in self._a.strides)
-        return steps if dim is None else steps[dim]
+        found = tuple(s // self._a.itemsize for s in steps(self._a))
+        return found if dim is None else found[dim]
 
     def storage_offset(self) -> int:
         """Where the first element lies in the memory that this tensor is a part of, in elements."""

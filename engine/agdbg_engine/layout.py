@@ -65,6 +65,17 @@ def _broadcast(g: Any, leaf: Any) -> Any:
     return array_module(g).broadcast_to(g, leaf.shape)
 
 
+def steps(a: Any) -> list[int]:
+    """The strides of ``a`` in bytes; where NumPy writes 0 for a dimension of size 1 that was added, what PyTorch writes."""
+    found = list(a.strides)
+    beyond = a.itemsize
+    for d in range(a.ndim - 1, -1, -1):
+        if found[d] == 0 and a.shape[d] == 1:
+            found[d] = beyond
+        beyond = found[d] * a.shape[d]
+    return found
+
+
 def dense(a: Any) -> bool:
     """Whether the elements of ``a`` fill a block of memory, each place once, in whichever order of the dimensions."""
     if a.flags.c_contiguous or a.flags.f_contiguous:

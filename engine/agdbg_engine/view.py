@@ -366,7 +366,7 @@ def set_output(t: Tensor, node: Node, nr: int) -> None:
     if slices is None:
         t._fn, t._nr = node, nr
     else:
-        t._fn = AsStridedBackward0(t, slices, 0, slices.region)
+        t._fn = written_view(node) or AsStridedBackward0(t, slices, 0, slices.region)
 
 
 def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int, at: int = 0) -> None:

@@ -37,6 +37,18 @@ def outcome(call, library):
 
 
 CALLS = {
+    "bitwise_not of floats": lambda t, v: v.x.bitwise_not(),
+    "bitwise_not_ of floats": lambda t, v: v.x.bitwise_not_(),
+    "invert floats": lambda t, v: ~v.x,
+    "bitwise_and of complex": lambda t, v: v.x.to(t.complex64).bitwise_and(v.i),
+    "bitwise_xor_ of complex": lambda t, v: v.x.to(t.complex64).bitwise_xor_(v.i),
+    "bitwise_or of floats and sizes": lambda t, v: v.x.bitwise_or(v.y3),
+    "mv of a number": lambda t, v: t.mv(t.tensor(1.0), v.x),
+    "mv of a number and a matrix": lambda t, v: t.mv(v.m, v.m),
+    "a batch of one that needs a gradient": lambda t, v: t.ones(1, 2, 3, requires_grad=True) @ t.ones(4, 2, 3),
+    "times a batch of one that needs a gradient": lambda t, v: t.ones(4, 2, 3) @ t.ones(1, 2, 3, requires_grad=True),
+    "a matrix with a new dimension": lambda t, v: v.m[None] @ v.m,
+    "an expanded row": lambda t, v: v.m[:1].expand(2, 1, 3) @ v.m,
     "add str": lambda t, v: v.x + "a",
     "add None": lambda t, v: v.x + None,
     "add list": lambda t, v: v.x + [1, 2],

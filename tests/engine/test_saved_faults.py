@@ -362,6 +362,25 @@ def test_strict_mode_finds_a_lost_history_too():
         y.sum().backward()
 
 
+@programs
+def a_history_lost_and_another_tensor_written(t):
+    y = leaf(t, 1.0, 2.0) * 1
+    p = y.prod()
+    y.detach_()
+    p.zero_()
+    return error_of(p.backward)
+
+
+@programs
+def a_history_lost_and_got_again_by_a_write(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 1
+    z = y * y
+    y.detach_()
+    y.view_as(y).add_(z)
+    return error_of(z.sum().backward), y
+
+
 # ----- arrays -----
 
 

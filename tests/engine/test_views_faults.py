@@ -378,6 +378,24 @@ def test_a_write_after_detach_retains_again():
     assert x.grad.tolist() == [10.0, 20.0]
 
 
+@programs
+def the_history_of_a_written_view_runs_in_a_second_backward(t):
+    x = leaf(t, 0.5, 1.0)
+    v = (x * 1).view(2)
+    v.tanh_()
+    ran = []
+    v.grad_fn.register_hook(lambda *_: ran.append(v.grad_fn.name()))
+    (g,) = t.autograd.grad(v.sum(), x, create_graph=True)
+    return t.autograd.grad(g.sum(), x), ran
+
+
+@programs
+def strides_of_dimensions_of_size_one(t):
+    x = t.ones(2, 3)
+    made = [x[None], x.unsqueeze(1), x.unsqueeze(-1), x[:1].expand(4, 1, 3), x.t()[None]]
+    return [v.stride() for v in made]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)

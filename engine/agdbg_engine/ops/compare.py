@@ -10,12 +10,13 @@ import numpy as np
 
 from .. import events, several
 from ..dtype import result_type, scalar_type
+from ..errors import raise_if
 from ..overrides import Overridden, ask_all, canonical
 from ..scalars import wrapped
 from ..several import at_home
 from ..sites import caller
 from ..tensor import Tensor, wrap
-from .explain import explain, not_a_tensor, shape_error
+from .explain import broadcast_error, explain, not_a_tensor, shape_error
 from .mixed_devices import numbers_moved
 from .refuse import refuse_complex
 from .shape import Dims, one_dim, some_dims
@@ -70,6 +71,8 @@ def _operator(name: str, ufunc: Any) -> Operator:
         except Exception as error:
             if (moved := numbers_moved({"self": self, "other": other})) is not None:
                 return compare(**moved)
+            if isinstance(other, Tensor) and self._a.dtype == other._a.dtype:  # PyTorch looks at the sizes first
+                raise_if(broadcast_error([self._a.shape, other._a.shape]))
             raise explain(name, error, self=self, other=other) from None
         if events.sink is not None:
             _cut("integer", self, other)
@@ -181,12 +184,14 @@ logical_not = _test("logical_not", logical(np.logical_not))
 def bitwise_not(self: Tensor) -> Tensor:
     """All bits flipped; integers and bools only."""
     if self.dtype.kind not in "iub":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        raise NotImplementedError(f"\"bitwise_not_cpu\" not implemented for '{scalar_type(self.dtype)}'")
     return wrap(np.invert(self._a))
 
 
 def invert(self: Tensor) -> Tensor:
     """The operator ``~``."""
+    if self.dtype.kind not in "iub":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)
 
 

@@ -55,6 +55,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return overrides.dispatch(setitem, asked, (self, key, value), {})
     if not isinstance(value, Tensor | int | float | complex | np.generic):
         raise TypeError(f"can't assign a {_type_name(value)} to a torch.{scalar_type(self.dtype)}Tensor")
+    if isinstance(value, complex):  # the only numbers that may not fit: before anything is said of the key
+        written(value, self._a.dtype)
     if key is False:  # what is not one element of the tensor: PyTorch does not even look at the sizes
         _as_tensor(value, self)
         return None
@@ -87,14 +89,20 @@ def _expanded(value: Tensor, shape: tuple[int, ...]) -> Tensor:
     """``value`` in ``shape``; it may have more leading dimensions of size 1."""
     if value.shape == shape:
         return value
-    sizes = value.shape
-    while len(sizes) > len(shape) and sizes[0] == 1:
-        sizes = sizes[1:]
+    sizes = _without_ones(value.shape)
     raise_if(expand_error(value.dtype, sizes, shape))
     return g.expand(g.view(value, sizes), shape)
 
 
+def _without_ones(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """``sizes`` without leading ones: PyTorch drops them all from what is assigned, which also shows in its errors."""
+    kept = next((d for d, n in enumerate(sizes) if n != 1), len(sizes))
+    return sizes[kept:]
+
+
 def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
+    if isinstance(value, Tensor) and value.ndim and value.shape[0] == 1:
+        value = g.view(value, _without_ones(value.shape))
     try:
         fitted = _fitting(x, key, value)
     except RuntimeError:  # PyTorch looks later whether the value fits
@@ -133,7 +141,7 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = Fal
             return value.reshape(()).to(x.dtype)
         if not on_host(x._a) and value.dtype == x.dtype and one_mask(x._a, key, value._a) is not None:
             return value.to(x.device) if on_host(value._a) else value  # without asking how much the mask picks
-        room = x._a[key].shape
+        room = _room(x._a, key)
         if expand_error(value.dtype, value.shape, room) is not None:
             raise shape_error(
                 f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
@@ -147,6 +155,26 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = Fal
         number = not value.ndim and on_host(value._a) and not on_host(x._a)
         return value.to(x.device) if number else value
     return x.dtype.type(written(value, x.dtype)).item()
+
+
+def _room(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of ``x[key]``, whether or not the indices are within bounds: PyTorch looks at that when it writes."""
+    picked = [d for d, k in enumerate(key) if not isinstance(k, slice)]
+    if not picked:
+        return x[key].shape  # type: ignore[no-any-return]  # a buffer of NumPy or CuPy
+    shapes = [(int(key[d].sum()),) if key[d].dtype.kind == "b" else key[d].shape for d in picked]
+    try:
+        joined = np.broadcast_shapes(*shapes)
+    except ValueError:  # they have no common shape, which NumPy says better
+        return x[key].shape  # type: ignore[no-any-return]  # a buffer of NumPy or CuPy
+    sizes: list[int] = []
+    dim = 0
+    for k in key:
+        sizes += x.shape[dim : dim + 1] if isinstance(k, slice) else ()
+        dim += 1 if isinstance(k, slice) else _width(k)
+    first, last = picked[0], picked[-1]
+    front = first if last - first + 1 == len(picked) else 0  # where NumPy puts what several arrays apart pick
+    return (*sizes[:front], *joined, *sizes[front:], *x.shape[dim:])
 
 
 def _fills(key: tuple[Any, ...], value: Tensor) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dtype import cpp_type, scalar_type
 from ..errors import raise_if
+from ..layout import steps
 from ..overrides import ask_all
 from ..tensor import Tensor
 from . import _generated as g
@@ -35,8 +36,10 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Product of a matrix and a vector."""
     _tensors("mv", input, vec=vec)
+    if input.ndim == 0:
+        raise shape_error("Dimension specified as 0 but tensor has no dimensions", IndexError)
     if input.ndim != 2 or vec.ndim != 1:
-        raise shape_error(f"vector + matrix @ vector expected, got {vec.ndim}, {input.ndim}, {vec.ndim}")
+        raise shape_error(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     (n, k), (k2,) = input.shape, vec.shape
     if k != k2:
         raise shape_error(f"size mismatch, got input ({n}), mat ({n}x{k}), vec ({k2})")
@@ -144,6 +147,11 @@ def _batched(x: Tensor, y: Tensor) -> Tensor:
         return g.unsafe_view(product, (*x.shape[:-1], *y.shape[1:]))
     if y.ndim >= 3 and x.ndim <= 2 and _folds(y, x, x):
         return _folded_right(x, y)
+    if x.ndim == y.ndim == 3 and x.shape[0] != y.shape[0]:  # a batch of one that needs a gradient is a matrix
+        if x.shape[0] == 1 and x.requires_grad:
+            return _batched(g.squeeze_dim(x, 0), y)
+        if y.shape[0] == 1 and y.requires_grad:
+            return _batched(x, g.squeeze_dim(y, 0))
     n = x.shape[-2:-1]
     m = y.shape[-1:] if y.ndim > 1 else ()
     left = g.unsqueeze(x, 0) if x.ndim == 1 else x
@@ -166,9 +174,11 @@ def _folds(batch: Tensor, other: Tensor, left: Tensor) -> bool:
         return True
     if left.ndim == 2:
         return False
-    array = batch._a if left is batch else batch._a.swapaxes(-1, -2)
-    lead, sizes = array.strides[:-1], array.shape[:-1]
-    return array.size == 0 or all(lead[i] == lead[i + 1] * sizes[i + 1] for i in range(len(lead) - 1))
+    lead, sizes = steps(batch._a), list(batch._a.shape)
+    if left is not batch:
+        lead[-2:], sizes[-2:] = lead[:-3:-1], sizes[:-3:-1]
+    lead, sizes = lead[:-1], sizes[:-1]
+    return batch._a.size == 0 or all(lead[i] == lead[i + 1] * sizes[i + 1] for i in range(len(lead) - 1))
 
 
 def _folded_right(x: Tensor, y: Tensor) -> Tensor:

@@ -21,7 +21,8 @@ _KERNELS = {
     "clamp_min_tensor": "maximum_cpu", "clamp_max_tensor": "minimum_cpu", "amax": "max_values_cpu", "amin": "min_values_cpu",
     "max_all": "max_all", "min_all": "min_all", "nll_loss_raw": "nll_loss_out_frame",
     "nll_loss_raw_backward": "nll_loss_backward_out_frame", "mse_loss_raw": "mse_cpu", "threshold_backward": "threshold_cpu",
-    "leaky_relu_backward": "leaky_relu_backward_cpu", **{name: f"{name}_cpu" for name in ("lt", "le", "gt", "ge")},
+    "leaky_relu_backward": "leaky_relu_backward_cpu",
+    **{name: f"{name}_cpu" for name in ("lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor")},
 }  # fmt: skip
 _RUNTIME = {"maximum", "minimum", "max_dim", "min_dim", "argmax", "argmin"}
 """Where the error is a :class:`RuntimeError`; elsewhere it is the :class:`NotImplementedError` that is one too."""

@@ -156,7 +156,9 @@ def _named(node: Node, slot: str, storage: Storage) -> tuple[str, Storage]:
             continue
         found = _storage_of(node, name)
         if found is not None and found.version != getattr(node, "v_" + name):
-            return name, found
+            detached.check(node, value)
+            if not found.version == getattr(node, "v_" + name):  # noqa: SIM201 - see saved.detached
+                return name, found
     return slot, storage
 
 

@@ -48,8 +48,8 @@ def lost(saved: Any) -> int:
 
 
 def check(node: Node, saved: Any) -> None:
-    """Raise if ``saved`` lost its history after ``node`` had saved it."""
-    if node.seq < lost(saved):
+    """Raise if ``saved`` lost its history after ``node`` had saved it, and has not got another one by a write."""
+    if node.seq < lost(saved) and saved._fn is None:
         from ..ops.graph import detached
 
         raise detached(node)
