@@ -161,12 +161,12 @@ def _room(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape of ``x[key]``, whether or not the indices are within bounds: PyTorch looks at that when it writes."""
     picked = [d for d, k in enumerate(key) if not isinstance(k, slice)]
     if not picked:
-        return x[key].shape  # type: ignore[no-any-return]  # a buffer of NumPy or CuPy
+        return x[key].shape
     shapes = [(int(key[d].sum()),) if key[d].dtype.kind == "b" else key[d].shape for d in picked]
     try:
         joined = np.broadcast_shapes(*shapes)
     except ValueError:  # they have no common shape, which NumPy says better
-        return x[key].shape  # type: ignore[no-any-return]  # a buffer of NumPy or CuPy
+        return x[key].shape
     sizes: list[int] = []
     dim = 0
     for k in key:
