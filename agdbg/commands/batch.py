@@ -181,7 +181,7 @@ class Batch:
             client, launch=launch, on_output=self._pump.there_is_output, next_event=self._pump.next_event
         )
         self._pump.runs = lambda: not self._console.is_waiting and not self._console.state.is_over
-        self._refused = 0
+        self._refusals: list[str] = []
         self._is_temporary = bool(getattr(options, "no_trace", False))
 
     def settle(self) -> None:
@@ -202,7 +202,7 @@ class Batch:
             try:
                 reply = self._console.execute(line)
             except CommandError as error:
-                self._refused += 1
+                self._refusals.append(str(error))
                 self._tell_refusal(line, str(error))
                 continue
             self._pump.flush()
@@ -228,18 +228,21 @@ class Batch:
         """Let the program run to its end; its exit status, unless a command was refused."""
         state = self._console.state
         if not state.is_over:
-            self._let_go()
+            if not self._let_go():
+                return status.BAD_INPUT
             tell("the commands are done; breakpoints are dropped, and the program goes on to its end")
         self._pump.finish()
+        for note in self._console.state.taken_notes():
+            tell(note)
         ended = state.ended or {}
         if ended.get("trace") and not self._is_temporary:
             from agdbg.commands import screen
 
             screen.mention_trace(Path(ended["trace"]))
-        return status.REFUSED if self._refused else _status(ended)
+        return status.REFUSED if self._refusals else _status(ended)
 
-    def _let_go(self) -> None:
-        """Let the program run to its end, and start it first when no command has.
+    def _let_go(self) -> bool:
+        """Let the program run to its end, and start it first when no command has; False when a command has told why it cannot be.
 
         Raises:
             InputError: it cannot be started.
@@ -249,14 +252,17 @@ class Batch:
         try:
             self._console.let_go()
         except RequestFailed as error:
+            if str(error).removeprefix(f"{error.command}: ") in self._refusals:
+                return False
             raise InputError(str(error)) from None
+        return True
 
     def left(self) -> int:
         """Leave a trace, or a program that goes on as it is."""
         if not self._console.state.is_over and self._client.request("agdbg/status")["pid"] is not None:
             tell("the commands are done; the program is left to its other clients, or goes on without breakpoints")
         self._client.request("disconnect")
-        return status.REFUSED if self._refused else status.OK
+        return status.REFUSED if self._refusals else status.OK
 
     def end_program(self) -> None:
         """Let the program not outlive its script."""

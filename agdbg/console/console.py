@@ -309,7 +309,8 @@ def told_end(ended: Body | None) -> Reply:
         how = "has ended"
     else:
         how = f"has ended with exit status {found['exit']}"
-    return Reply(f"the program {how}; its recording is here", {"ended": found})
+    recorded = "its recording is here" if found.get("trace") else "nothing was recorded"
+    return Reply(f"the program {how}; {recorded}", {"ended": found})
 
 
 def _refusal(error: RequestFailed) -> str:

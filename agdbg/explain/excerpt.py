@@ -1,5 +1,6 @@
 """A source line as it is quoted: fit to print, not indented, and underlined where an expression stands."""
 
+from agdbg.explain.palette import Palette
 from agdbg.record.lookup import Site
 from agdbg.render.clean import columns, printable
 
@@ -9,16 +10,21 @@ _BEFORE = 30
 _TAB = 4
 
 
-def excerpt(site: Site) -> tuple[str, str]:
+def excerpt(site: Site, palette: Palette | None = None) -> tuple[str, str]:
     """The line and the carets to print under it; the carets are empty when the columns are not known.
 
     Columns in a site count bytes of UTF-8, as Python's code objects do.
+
+    Args:
+        site: where.
+        palette: the stream that it is for; None: one that has all characters.
     """
+    written = (palette or Palette()).written
     before, marked, after = _parts(site)
     before = before.lstrip()
     if not before:  # the line starts with the expression, or no expression is known
         marked, after = (marked.lstrip(), after) if marked.strip() else ("", after.lstrip())
-    before, marked, after = (printable(part.expandtabs(_TAB)) for part in (before, marked, after.rstrip()))
+    before, marked, after = (written(printable(part.expandtabs(_TAB))) for part in (before, marked, after.rstrip()))
     if columns(before + marked + after) > WIDTH:
         before, marked, after = _window(before, marked, after)
     return before + marked + after, " " * columns(before) + "^" * columns(marked)

@@ -7,12 +7,20 @@ from agdbg.diagnose import Finding
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.kinds import error_kind
 from agdbg.record import Facts, Trace
+from agdbg.record.ending import Ending
 from agdbg.record.facts import ErrorFact
 
 #: ``caught``: the program went on; ``program``, ``thread``: what the error ended; ``predicted``: it was foreseen at a
 #: stop, and the program came no further; ``silent``: nothing was raised; ``remark``: it is
 #: no fault at all; None: the trace does not say.
 Fate = Literal["caught", "program", "thread", "predicted", "silent", "remark"] | None
+
+
+def words_of_predicted(ending: Ending) -> str:
+    """What there is to say of an error that was foreseen: while the program may go on, what comes; else, that it did not come."""
+    if ending.state in ("running", "unknown"):
+        return "predicted: not raised yet; it is raised when the program goes on from there"
+    return "predicted at a stop: it was not raised before the recording ended"
 
 
 @dataclass(frozen=True)

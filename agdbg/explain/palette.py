@@ -1,4 +1,4 @@
-"""A few colours for terminals, or none: for files and pipes, dumb terminals, and whoever set NO_COLOR."""
+"""What a stream can show: a few colours on terminals, or none (files and pipes, dumb terminals, NO_COLOR); its characters."""
 
 import os
 from dataclasses import dataclass
@@ -7,19 +7,30 @@ from typing import TextIO
 
 @dataclass(frozen=True)
 class Palette:
-    """Wraps text in the ANSI codes of a style, or leaves it as it is."""
+    """Wraps text in the ANSI codes of a style, or leaves it as it is.
+
+    Attributes:
+        coloured: the stream shows colours.
+        encoding: that of the stream; a character that it lacks is written as its number, ``\\xe9``.
+    """
 
     coloured: bool = False
+    encoding: str = "utf-8"
 
     @classmethod
     def of(cls, stream: TextIO | None) -> "Palette":
         """The palette for a stream: coloured when it is a terminal that can and nobody minds."""
+        encoding = getattr(stream, "encoding", None) or "utf-8"
         if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-            return cls(False)
+            return cls(False, encoding)
         try:
-            return cls(stream.isatty())
+            return cls(stream.isatty(), encoding)
         except ValueError:  # it is closed
-            return cls(False)
+            return cls(False, encoding)
+
+    def written(self, text: str) -> str:
+        """What the stream will show of a text: what must stand below a place in it is counted by that."""
+        return text if text.isascii() else text.encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def headline(self, text: str) -> str:
         """Style of what matters most."""

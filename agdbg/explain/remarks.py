@@ -14,7 +14,7 @@ _FATE: dict[Fate, str] = {
     "caught": "; the program went on",
     "program": "; it ended the program",
     "thread": "; it ended a thread",
-    "predicted": "; predicted: not raised yet; it is raised when the program goes on from there",
+    "predicted": "",
     "silent": "; nothing was raised",
     "remark": "",
     None: "",

@@ -5,18 +5,18 @@ from pathlib import Path
 from agdbg.diagnose import Evidence, Finding
 from agdbg.explain.excerpt import excerpt
 from agdbg.explain.explanation import Explained, Explanation
-from agdbg.explain.fates import Fate
+from agdbg.explain.fates import Fate, words_of_predicted
 from agdbg.explain.palette import Palette
 from agdbg.explain.places import counted, place_of
 from agdbg.explain.remarks import remarks
+from agdbg.record.ending import Ending
 
 #: Findings that are shown when a program ends; ``agdbg explain`` shows all.
 SHOWN_AT_EXIT = 5
-_FATE: dict[Fate, str] = {
+_FATE: dict[Fate, str] = {  # but for "predicted"
     "caught": ", caught: the program went on after this error",
     "program": ", uncaught: this error ended the program",
     "thread": ", uncaught: this error ended a thread",
-    "predicted": ", predicted: not raised yet; it is raised when the program goes on from there",
     "silent": ", nothing was raised",
     "remark": ", a remark: no fault",
     None: "",
@@ -37,7 +37,10 @@ def as_text(
     palette = palette or Palette()
     findings = explanation.findings
     shown = findings if limit is None else findings[:limit]
-    blocks = ["\n".join(_block(number, explained, base, palette)) for number, explained in enumerate(shown, 1)]
+    blocks = [
+        "\n".join(_block(number, explained, explanation.ending, base, palette))
+        for number, explained in enumerate(shown, 1)
+    ]
     if len(findings) > len(shown):
         more = len(findings) - len(shown)
         blocks.append(f"... and {counted(more, 'more finding')}: agdbg explain {explanation.path}")
@@ -45,12 +48,12 @@ def as_text(
     return "\n\n".join(blocks)
 
 
-def _block(number: int, explained: Explained, base: Path | None, palette: Palette) -> list[str]:
+def _block(number: int, explained: Explained, ending: Ending, base: Path | None, palette: Palette) -> list[str]:
     finding = explained.finding
     width = max(len(role) for role in ["fix", *(evidence.role for evidence in finding.evidence)])
     lines = [
         f"{number}. {palette.headline(finding.cause)}",
-        f"   {palette.aside(_standing(finding, explained.fate))}",
+        f"   {palette.aside(_standing(finding, explained.fate, ending))}",
     ]
     for evidence in finding.evidence:
         lines += _evidence(evidence, width, base, palette)
@@ -59,8 +62,9 @@ def _block(number: int, explained: Explained, base: Path | None, palette: Palett
     return lines
 
 
-def _standing(finding: Finding, fate: Fate) -> str:
-    return f"{finding.kind}, {finding.certainty}{_FATE[fate]}"
+def _standing(finding: Finding, fate: Fate, ending: Ending) -> str:
+    became = f", {words_of_predicted(ending)}" if fate == "predicted" else _FATE[fate]
+    return f"{finding.kind}, {finding.certainty}{became}"
 
 
 def _evidence(evidence: Evidence, width: int, base: Path | None, palette: Palette) -> list[str]:
@@ -68,7 +72,7 @@ def _evidence(evidence: Evidence, width: int, base: Path | None, palette: Palett
     indent = " " * (3 + width + 2)
     first, *notes = [place for place in (place_of(evidence.site, base), *evidence.note.splitlines()) if place] or [""]
     lines = _labelled(evidence.role, first, width, palette)
-    source, carets = excerpt(evidence.site)
+    source, carets = excerpt(evidence.site, palette)
     if source:
         lines.append(f"{indent}    {source}")
     if carets:

@@ -82,6 +82,9 @@ class Call:
         if isinstance(error, Cancelled):
             self.fail("cancelled", "cancelled")
             return
+        if isinstance(error, AgentRefused) and error.code == "gone" and self.session.running is not None:
+            self.session.running.ask_why_gone(lambda why: self.fail(why, "gone"))
+            return
         from agdbg.record.errors import TraceError  # not before it is needed: it brings NumPy in
 
         if isinstance(error, (*_KNOWN, TraceError)):

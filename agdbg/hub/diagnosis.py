@@ -58,10 +58,12 @@ def _rendered(history: Any, recorded: Any, finding: Any, cwd: str) -> str:
     from agdbg.explain.explanation import Explained, Explanation
     from agdbg.explain.fates import Fate
     from agdbg.explain.text import as_text
+    from agdbg.record.ending import ending_of
 
     fate: Fate = "silent" if recorded is None else "predicted" if recorded.predicted else None
     explained = Explained(finding, fate)
-    alone = Explanation(history.facts().trace.path, [explained], 0, 0, [])
+    trace = history.facts().trace
+    alone = Explanation(trace.path, [explained], 0, 0, [], ending=ending_of(trace))
     text = as_text(alone, base=_base(cwd))
     return "\n".join(line[_NUMBER:] for line in text.split("\n"))
 

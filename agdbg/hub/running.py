@@ -16,6 +16,8 @@ _REST_S = 1.0
 #: How long a program that is to end may take before it is killed, in seconds.
 GRACE_S = 5.0
 _RETRY_S = 1.0
+#: How long the end of a program is waited for when a thread of it is gone: longer than for the rest of its output.
+_WHY_GONE_S = 3.0
 _SIGNAL_BASE = 128
 
 
@@ -33,6 +35,12 @@ class Ended:
             return self.status
         named = getattr(signal, self.signal or "", None)
         return _SIGNAL_BASE + int(named) if named is not None else _SIGNAL_BASE
+
+    def __str__(self) -> str:
+        """What is said behind "the program"."""
+        if self.signal:
+            return f"was ended by {self.signal}"
+        return "has ended" if self.status is None else f"has ended with exit status {self.status}"
 
 
 class Running:
@@ -71,6 +79,7 @@ class Running:
         self._ear = -1
         self._is_drained = False
         self._rest: Timer | None = None
+        self._asked_why: list[Callable[[], object]] = []
 
     def start(self) -> None:
         """Start it.
@@ -121,6 +130,20 @@ class Running:
         """End it at once."""
         if self.is_alive:
             self.program.kill()
+
+    def ask_why_gone(self, then: Callable[[str], object]) -> None:
+        """Say why a thread does not answer any more: as a rule since the program has ended, which is known a moment later."""
+
+        def tell() -> None:
+            if tell in self._asked_why:
+                self._asked_why.remove(tell)
+                then(f"the program {self.exit}" if self.has_ended else "the thread has ended")
+
+        self._asked_why.append(tell)
+        if self.was_told:
+            tell()
+        else:
+            self._loop.after(_WHY_GONE_S, tell)
 
     def close(self) -> None:
         """Look away; the program and its keeper go on."""
@@ -196,6 +219,8 @@ class Running:
             self._rest.cancel()
             self._rest = None
         self.was_told = True
+        for tell in self._asked_why[:]:
+            tell()
         callback, self._on_end = self._on_end, _nothing
         callback()
 

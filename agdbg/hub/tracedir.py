@@ -17,10 +17,11 @@ class TraceDirectory:
         path: the directory.
         is_ours: the user has not named it, so that it goes when there is nothing in it.
         stem: the name that the user has given the first of several runs; that of ``path`` when left out.
+        why_here: why it is not where the user will look first; empty: it is there.
     """
 
-    def __init__(self, path: Path, is_ours: bool, stem: str = "") -> None:
-        self.path = path
+    def __init__(self, path: Path, is_ours: bool, stem: str = "", why_here: str = "") -> None:
+        self.path, self.why_here = path, why_here
         self._stem = stem or path.name
         self._is_ours = is_ours
 
@@ -40,10 +41,11 @@ class TraceDirectory:
             return cls(place.named(str(cwd / name) if name else ""), is_ours=False)
         try:
             return cls(place.reserved(cwd, stem, time.time()), is_ours=True)
-        except OSError:
-            pass
+        except OSError as error:
+            why = f"cannot write to {cwd / place.FOLDER} ({error.strerror})"
         try:
-            return cls(place.temporary(stem), is_ours=True)
+            path = place.temporary(stem)
+            return cls(path, is_ours=True, why_here=f"{why}: the trace goes to {path}")
         except OSError as error:
             raise InputError(
                 f"trace: cannot make a directory below {cwd / place.FOLDER} or for temporary files "

@@ -79,6 +79,48 @@ def test_the_status_is_the_programs(batch, end, status):
     assert PRINTED in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("call", "end"),
+    [
+        ("_exit(9)", "the program has ended with exit status 9"),
+        ("kill(__import__('os').getpid(), 9)", "the program was ended by SIGKILL"),
+    ],
+)
+def test_a_command_that_ends_the_program_says_how(batch, call, end):
+    command = f"p __import__('os').{call}"
+    done = batch("run", "--batch", "--no-trace", *commands("start", command), "script.py")
+    assert (done.returncode, done.stderr) == (5, f"agdbg: error: {command}: {end}\n")
+
+
+@pytest.mark.parametrize("words", [[], ["-x", "c"], ["-x", "c", "-x", "run"]])
+def test_a_program_that_cannot_be_started_is_told_once_for_each_command(batch, words):
+    done = batch("run", "--batch", *words, "absent.py")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("there is no such file in") == max(1, len(words) // 2)
+
+
+def test_a_syntax_error_leaves_no_recording(batch):
+    done = batch("run", "--batch", *commands("c", "where"), "script.py", text="x = (\n")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-2:] == [
+        "the program has ended with exit status 1; nothing was recorded",
+        "the program has ended, and no node that ran was recorded",
+    ]
+
+
+@pytest.mark.parametrize("words", [[], ["-x", "quit"], ["-x", "start"]])
+def test_a_trace_that_goes_elsewhere_says_why(batch, tmp_path, words):
+    (tmp_path / ".agdbg").write_text("in the way")
+    (tmp_path / "elsewhere").mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "elsewhere")}
+    done = batch("run", "--batch", *words, "script.py", env=environment)
+    assert done.returncode == 0
+    assert (done.stdout + done.stderr).count(
+        f"cannot write to {tmp_path / '.agdbg'} (Not a directory): the trace goes to"
+    ) == 1
+
+
 def test_a_program_that_no_command_starts_runs_all_the_same(batch):
     done = batch("run", "--batch", "--no-trace", "-x", "log mul built {node.op_name}", "script.py", "more")
     assert (done.returncode, PRINTED in done.stdout) == (0, True)
@@ -102,7 +144,7 @@ def test_the_programs_input_is_ours(batch):
         "'one'",
         "'two\\nthree'",
         "the end",
-        "the program has ended with exit status 0; its recording is here",
+        "the program has ended with exit status 0; nothing was recorded",
     ]
 
 

@@ -166,6 +166,12 @@ def test_excerpts(name):
     assert excerpt(where) == (line, carets)
 
 
+def test_carets_stand_below_a_character_that_is_written_as_its_number():
+    where = site("\xe9 = \xfc * y", 5, 11)
+    assert excerpt(where, Palette(encoding="ascii")) == (r"\xe9 = \xfc * y", "       ^^^^^^^^")
+    assert excerpt(where, Palette(encoding="latin-1")) == ("\xe9 = \xfc * y", "    ^^^^^")
+
+
 @pytest.mark.parametrize("col", [0, 10, 400, 900])
 def test_long_lines_show_the_expression(col):
     text = "x" * col + "EXPR" + "y" * (1000 - col)

@@ -165,6 +165,15 @@ def test_a_program_that_was_ended_at_the_stop(script):
     (found,) = as_json(explanation)["findings"]
     assert (found["kind"], found["caught"], found["ended"], found["predicted"]) == ("backward-twice", None, None, True)
     assert as_text(explanation, base=None).splitlines()[1] == (
+        "   backward-twice, certain, predicted at a stop: it was not raised before the recording ended"
+    )
+
+
+def test_a_program_that_stands_at_the_stop(script):
+    script.backward(4, "z", "y", "w")
+    foresee(script, script.start(5, "z"), "z")
+    script.recorder.flush()
+    assert as_text(explain(script.recorder.path), base=None).splitlines()[1] == (
         "   backward-twice, certain, predicted: not raised yet; it is raised when the program goes on from there"
     )
 

@@ -18,7 +18,8 @@ def where(console: "Console", rest: str) -> Reply:
     frames = console.frames()
     text = frames_in_words(console, frames)
     if console.state.is_over:
-        text = f"in the recording, since the program has ended:\n{text}"
+        where = f"in the recording, since the program has ended:\n{text}"
+        text = where if frames else "the program has ended, and no node that ran was recorded"
     return Reply(text, {"frames": frames, "frame": console.frame})
 
 

@@ -89,6 +89,8 @@ def launch(call: Call) -> Body:
         session.breakpoints.stop_on_entry()
     session.launcher = call.client
     call.client.joined = True
+    if trace.why_here:
+        call.note(trace.why_here)
     return _begin_if_configured(call)
 
 

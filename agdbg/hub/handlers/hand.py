@@ -32,7 +32,7 @@ def _try_to(call: Call, how: str) -> Body:
         if error is None:
             call.ok()
         else:
-            call.fail(str(error), error.code)
+            call.fail_with(error)
 
     session.stops.try_to(thread, how, False, call.client, answered)
     return LATER

@@ -41,7 +41,7 @@ def _backwards(request: str) -> Any:
             elif error.code == "beyond":
                 call.run(lambda: _move(call, number, request))
             else:
-                call.fail(str(error), error.code)
+                call.fail_with(error)
 
         session.stops.try_to(thread, HOW[request], bool(call.arguments.get("force")), call.client, answered)
         return LATER
