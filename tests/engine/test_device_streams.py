@@ -6,7 +6,7 @@ import agdbg_tests_strict_device as strict
 import pytest
 
 import agdbg_engine as ag
-from agdbg_engine import events, streams
+from agdbg_engine import events, several, streams
 from agdbg_engine.backward import BackwardPass
 
 BACKEND = strict.BACKEND
@@ -14,9 +14,13 @@ BACKEND = strict.BACKEND
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Streams are noted from their first use on, for good: for these tests only."""
+    """Streams are noted from their first use on, for good: for these tests only, unless others have begun with it before.
+
+    A second device begins with it too, once in a process: it must not be ended then.
+    """
+    before = events._kept & events.STREAMS
     yield
-    if events._kept & events.STREAMS:
+    if events._kept & events.STREAMS and not before and not several.active:
         events.use(events.STREAMS, -1)
         events._kept &= ~events.STREAMS
 
