@@ -76,9 +76,14 @@ class DeviceNumbers:
         self.offset = offset
         """How many counters have been used."""
 
+    def take(self, n: int) -> int:
+        """Use up ``n`` counters; the first of them."""
+        first, self.offset = self.offset, self.offset + n
+        return first
+
     def _counters(self, shape: Shape) -> Any:
         n = math.prod(shape) if isinstance(shape, tuple) else shape
-        first, self.offset = self.offset, self.offset + n
+        first = self.take(n)
         return module_of(self.place).arange(first, first + n, dtype=np.uint64).reshape(shape)
 
     @_there
@@ -139,6 +144,17 @@ class DeviceNumbers:
     def permutation(self, n: int) -> Any:
         """A random order of 0 .. n - 1."""
         return hashed(self._counters((n,)), mixed(self.seed)).argsort()
+
+
+class NumbersElsewhere(DeviceNumbers):
+    """Draws on another device than that of ``source``, which has seed and counters."""
+
+    def __init__(self, place: device, source: DeviceNumbers) -> None:
+        super().__init__(place, source.seed)
+        self._source = source
+
+    def take(self, n: int) -> int:
+        return self._source.take(n)
 
 
 class HostNumbers:

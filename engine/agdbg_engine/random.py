@@ -12,7 +12,7 @@ import numpy as np
 from .backends import BACKENDS
 from .creation import factory, leaf, shape_of
 from .device import CPU, device, device_of, resolved
-from .device_numbers import DeviceNumbers, HostNumbers
+from .device_numbers import DeviceNumbers, HostNumbers, NumbersElsewhere
 from .dtype import get_default_dtype, scalar_type
 from .grad_mode import mode
 from .overrides import overridable
@@ -164,9 +164,13 @@ def generator_on(place: device, given: Generator | None = None) -> Any:
     if given is not None and not isinstance(given, Generator):
         raise TypeError(f"argument 'generator' must be torch.Generator, not {type(given).__name__}")
     found = default_for(place) if given is None else given
-    if found.device != place and (draws(place) or found.device != CPU):
+    if found.device.type != place.type and (
+        draws(place) or found.device != CPU
+    ):  # the index does not matter, as in PyTorch
         raise RuntimeError(f"Expected a '{place.type}' device type for generator but found '{found.device.type}'")
-    return found.numbers if found.device == place else HostNumbers(place, found.numbers)
+    if isinstance(found.numbers, DeviceNumbers):
+        return found.numbers if found.device == place else NumbersElsewhere(place, found.numbers)
+    return found.numbers if place == CPU else HostNumbers(place, found.numbers)
 
 
 def get_rng_state() -> Tensor:

@@ -37,6 +37,8 @@ def join_at(how: str, out: Any, index: Any, values: Any) -> None:
         getattr(np, how).at(out, index, values)
         return
     values = array_module(out).asarray(values, out.dtype)
+    if _may_overlap(out):  # what several elements are one place of is joined there
+        out, index = _in_memory(out, index)
     (_add if how == "add" else _extreme)(how, out, index, values)
 
 
@@ -76,17 +78,38 @@ def _atomic(how: str, out: Any, index: Any, values: Any) -> None:
 
 
 def _narrow(how: str, out: Any, index: Any, values: Any) -> None:
-    """As int32. What comes to elements that are one place of memory (along a dimension of stride 0) is joined there."""
-    xp = array_module(out)
-    shown = tuple(d for d, (n, step) in enumerate(zip(out.shape, out.strides, strict=True)) if n > 1 and not step)
-    once = out[tuple(slice(0, 1) if d in shown else slice(None) for d in range(out.ndim))]
-    wide = xp.zeros(out.shape, np.int32)
+    """As int32."""
+    wide = array_module(out).zeros(out.shape, np.int32)
     if how != "add":
         wide[...] = out
     _atomic(how, wide, index, values.astype(np.int32))
-    if shown:
-        wide = wide.sum(shown, keepdims=True) if how == "add" else getattr(wide, how[:3])(shown, keepdims=True)
-    once[...] = (once + wide if how == "add" else wide).astype(out.dtype)
+    out[...] = (out + wide if how == "add" else wide).astype(out.dtype)
+
+
+# ----- elements that share memory -----
+
+
+def _may_overlap(out: Any) -> bool:
+    """Whether some place of memory may be several elements of ``out``; never false where one is."""
+    reach = 0
+    for step, n in sorted((abs(step), n) for n, step in zip(out.shape, out.strides, strict=True) if n > 1):
+        if step <= reach:
+            return True
+        reach += (n - 1) * step
+    return False
+
+
+def _in_memory(out: Any, index: Any) -> tuple[Any, Any]:
+    """The memory that ``out`` shows, from its first place to its last in a row, and the positions of ``index`` there."""
+    xp = array_module(out)
+    turned = out[tuple(slice(None, None, -1 if step < 0 else 1) for step in out.strides)]  # begins at the lowest place
+    steps = [step // out.itemsize for step in turned.strides]
+    span = 1 + sum((n - 1) * step for n, step in zip(out.shape, steps, strict=True))
+    places = xp.zeros((), np.int64)
+    for d, (n, step) in enumerate(zip(out.shape, out.strides, strict=True)):
+        along = xp.arange(n, dtype=np.int64) * (abs(step) // out.itemsize)
+        places = places + (along if step >= 0 else along[::-1]).reshape(-1, *[1] * (out.ndim - d - 1))
+    return xp.lib.stride_tricks.as_strided(turned, (span,), (out.itemsize,)), (places[index],)
 
 
 # ----- an order of integers for other numbers -----

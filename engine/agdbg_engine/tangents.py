@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from .device import address, array_module, owner
+from .device import address, array_module, owner, same_place
 from .grad_mode import mode
 from .layout import dense
 from .meta import AutogradMeta
@@ -169,18 +169,23 @@ def _place(a: Any) -> tuple[int, int]:
     return (address(a) - address(whole)) // a.itemsize, whole.nbytes // a.itemsize
 
 
-@at_home
 def _arranged(values: Any, like: Any) -> Any:
-    """``values`` in new memory, with the strides of ``like``: where that repeats elements, they are repeated."""
-    xp = array_module(values)
+    """``values`` in new memory beside them, with the strides of ``like``: where that repeats elements, they are repeated."""
     strides = tuple(s // like.itemsize * values.itemsize for s in like.strides)
-    if dense(like):
+    return _with_strides(values, strides, like if same_place(values, like) and dense(like) else None)
+
+
+@at_home
+def _with_strides(values: Any, strides: tuple[int, ...], like: Any) -> Any:
+    """``values`` with ``strides``, which are those of the dense array ``like`` if there is one."""
+    xp = array_module(values)
+    if like is not None:
         out = xp.empty_like(like, dtype=values.dtype)
     elif min(strides, default=0) < 0:
         return values.copy()
     else:
-        span = 1 + sum((n - 1) * s for n, s in zip(like.shape, strides, strict=True)) // values.itemsize
-        out = xp.lib.stride_tricks.as_strided(xp.zeros(max(span, 1), values.dtype), like.shape, strides)
+        span = 1 + sum((n - 1) * s for n, s in zip(values.shape, strides, strict=True)) // values.itemsize
+        out = xp.lib.stride_tricks.as_strided(xp.zeros(max(span, 1), values.dtype), values.shape, strides)
     out[...] = values
     return out
 

@@ -128,6 +128,23 @@ def test_a_generator_of_the_device(drawing):
         ag.rand(3, device="strict", generator=ag.Generator())
 
 
+def test_a_generator_serves_every_device_of_its_kind(drawing):
+    """PyTorch compares the kinds of devices only (``check_generator`` in ATen/core/Generator.h)."""
+    mine, again = (ag.Generator("strict:1").manual_seed(5) for _ in range(2))
+    there = [ag.rand(3, device="strict:0", generator=mine), ag.randn(2, device="strict:1", generator=mine)]
+    assert [str(t.device) for t in there] == ["strict:0", "strict:1"]
+    alone = [ag.rand(3, device="strict:1", generator=again), ag.randn(2, device="strict:1", generator=again)]
+    assert [host(t).tolist() for t in there] == [host(t).tolist() for t in alone]
+    assert mine.get_state().tolist() == again.get_state().tolist()
+
+
+def test_a_generator_of_a_device_that_draws_on_the_host():
+    for place in ("strict:0", "strict:1"):
+        found = ag.rand(3, device=place, generator=ag.Generator("strict:1").manual_seed(5))
+        assert str(found.device) == place
+        assert host(found).tolist() == ag.rand(3, generator=ag.Generator().manual_seed(5)).tolist()
+
+
 DRAWN = {
     "dropout": lambda x: ag.nn.functional.dropout(x, 0.5),
     "feature dropout": lambda x: ag.nn.functional.dropout1d(x.reshape(1, 50, 2), 0.5),

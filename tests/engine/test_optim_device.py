@@ -38,3 +38,39 @@ def test_steps(name, options):
     with strict.allowed_host_reads():
         for a, b in zip(there, here, strict=True):
             np.testing.assert_allclose(strict.host(a), b, rtol=1e-12)
+
+
+NOT_ALIKE = "Tensors of the same index must be on the same device and the same dtype except `step` tensors that can be CPU and float32/64"
+TWO = "Expected all tensors to be on the same device, but found at least two devices, strict:0 and {}!"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "foreach", "text"),
+    [
+        ("cpu", "strict:0", None, NOT_ALIKE), ("cpu", "strict:0", False, TWO.format("cpu")), ("strict:0", "cpu", None, TWO.format("cpu")),
+        ("strict:0", "strict:1", None, NOT_ALIKE), ("strict:0", "strict:1", False, TWO.format("strict:1")),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("name", "options"), [(n, o) for n, o in CASES if (n, o) != ("SGD", {})], ids=str)
+def test_a_model_that_was_moved_after_a_step(name, options, before, after, foreach, text):
+    """PyTorch updates lists of tensors on a GPU and one after the other on the CPU, and has words of its own for each."""
+    layer = ag.nn.Linear(2, 1).to(before)
+    optimizer = getattr(ag.optim, name)(layer.parameters(), foreach=foreach, **options)
+
+    def step():
+        for p in layer.parameters():
+            p.grad = ag.ones_like(p)
+        optimizer.step()
+
+    with strict.allowed_host_reads():
+        step()
+        layer.to(after)
+        weight = layer.weight.detach().cpu().tolist()
+        with pytest.raises(RuntimeError) as found:
+            step()
+        first, rest = str(found.value).split("\n", 1)
+        assert first.startswith(text)
+        assert f"{name}.step: a parameter is on {after}, but what was kept for it lies on {before}, " in rest
+        assert layer.weight.detach().cpu().tolist() == weight
+        optimizer.load_state_dict(optimizer.state_dict())
+        step()

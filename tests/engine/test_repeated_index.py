@@ -87,6 +87,41 @@ def test_memory_that_is_several_elements(code):
     np.testing.assert_array_equal(strict.host(device), host)
 
 
+WINDOWS = {
+    "one beside the other": ((4, 3), (1, 1)), "with gaps": ((3, 2), (2, 3)), "expanded": ((3, 2), (0, 1)),
+    "backwards": ((4, 3), (-1, 1)), "apart": ((2, 3), (4, 1)),
+}  # fmt: skip
+"""Shape and strides, in elements, of what is shown of memory."""
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(("how", "code"), CASES)
+def test_windows_that_share_memory(how, code, window):
+    """What comes to elements that are one place is joined there, and what lies between them stays."""
+    shape, steps = WINDOWS[window]
+    host = numbers(code, 9)
+    index = np.array([0, 1, 1, 0, -1]), np.array([1, 0, 0, -1, 1])
+    values = numbers(code, 5)
+
+    def window_of(x, module):
+        start = 3 if steps[0] < 0 else 0
+        return module.lib.stride_tricks.as_strided(x[start:], shape, [step * x.itemsize for step in steps])
+
+    device = strict.put(host)
+    expected, found = window_of(host, np), window_of(device, array_module(device))
+    with np.errstate(invalid="ignore"):
+        for at, value in zip(
+            zip(*index, strict=True), values, strict=True
+        ):  # one by one: ``at`` of NumPy's copies windows
+            getattr(np, how)(expected[at], value, out=expected[at + (...,)])
+    join_at(how, found, tuple(strict.put(i) for i in index), strict.put(values))
+    if how == "add" and code in "efdFD":
+        least = 16 * np.finfo(code).eps
+        np.testing.assert_allclose(strict.host(device), host, rtol=least, atol=least)
+    else:
+        np.testing.assert_array_equal(strict.host(device), host)
+
+
 def test_a_number_and_a_broadcast_value():
     x = strict.put(np.zeros((3, 2), np.int8))
     add_at(x, (strict.put(np.array([0, 0, 2])),), 3)

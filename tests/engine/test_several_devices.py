@@ -340,3 +340,19 @@ def test_nothing_is_asked_before_a_second_device():
     code = "import agdbg_engine as ag; ag.ones(2).sum(); assert ag.Tensor._in is ag.Tensor._a"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
     assert several.active
+
+
+@pytest.mark.parametrize(
+    ("primal", "tangent"),
+    [("cpu", "strict:0"), ("strict:0", "cpu"), ("strict:0", "strict:1"), ("strict:1", "strict:0")],
+)
+def test_a_tangent_on_another_device(primal, tangent):
+    """PyTorch takes it, and lays a copy out like the primal where that tangent is; ops then find two devices."""
+    forward_ad = ag.autograd.forward_ad
+    x, t = ag.ones(2, 3, device=primal), ag.ones(3, 2, device=tangent).t()
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, t)
+        found = forward_ad.unpack_dual(dual).tangent
+        assert (str(dual.device), str(found.device), found.stride()) == (primal, tangent, (3, 1))
+        with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+            dual * dual

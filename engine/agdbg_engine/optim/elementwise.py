@@ -9,9 +9,11 @@ import numpy as np
 
 from .. import events
 from ..creation import zeros_like
+from ..device import same_place
 from ..dtype import float64, get_default_dtype
 from ..fused import Fused, updated
 from ..grad_mode import enable_grad, set_grad_enabled
+from ..ops.mixed_devices import mixed
 from ..saved.mutation import before_write
 from ..several import at_home
 from ..sites import caller
@@ -81,6 +83,9 @@ class Elementwise(Optimizer):
         g = p._gradient._a
         decay = self._decay(Buffers, group)
         written = [state[name] for name in self.kept(group)]
+        for t in written:
+            if type(t._a) is not np.ndarray or type(p._a) is not np.ndarray:
+                self._check_place(p, t, group)
         c = self.prepare(Buffers, state, group)
         if type(p._a) is not np.ndarray and (kernel := self.kernel(group, c)) is not None:
             formula, numbers = kernel
@@ -101,6 +106,19 @@ class Elementwise(Optimizer):
             for block in blocks(*arrays):
                 self.rule(Buffers, c, *block)
         return written
+
+    def _check_place(self, p: Tensor, kept: Tensor, group: Group) -> None:
+        """PyTorch's error where state was made before its parameter was moved to another device."""
+        if same_place(kept._a, p._a):
+            return
+        ours, theirs = p.device, kept.device
+        by_lists = ours.type != "cpu" and group.get("foreach") is not False  # how PyTorch updates them there
+        first = _NOT_ALIKE if by_lists else str(mixed(theirs, ours))
+        raise RuntimeError(
+            f"{first}\n  {type(self).__name__}.step: a parameter is on {ours}, but what was kept for it lies on {theirs}, where it "
+            "was at an earlier step. Make the optimizer after the model was moved, or move what it keeps by "
+            "optimizer.load_state_dict(optimizer.state_dict())"
+        )
 
     def _update_recorded(self, p: Any, group: Group) -> None:
         """Update ``p`` by recorded ops: gradients flow to what its gradient, its options and its state depend on."""
@@ -130,6 +148,11 @@ class Elementwise(Optimizer):
         decay = group.get("weight_decay", 0)
         return F.number(decay) if decay and not group.get("decoupled_weight_decay") else 0
 
+
+_NOT_ALIKE = (
+    "Tensors of the same index must be on the same device and the same dtype except `step` tensors that can be CPU and float32/64, "
+    "and optimizer states that can be bfloat16 for mixed-precision training"
+)
 
 GRADIENT = "T h = T(sign) * g; if (decay != 0) h += T(decay) * p;"
 """The first statements of kernels: the gradient ``h`` with its sign and weight decay."""

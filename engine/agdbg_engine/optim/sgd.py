@@ -38,6 +38,9 @@ class SGD(Elementwise):
     def _update(self, p: Tensor, group: Group) -> list[Tensor]:
         assert p._gradient is not None
         a, g = p._a, p._gradient._a
+        kept = self.state[p].get("momentum_buffer") if group["momentum"] else None
+        if kept is not None and (type(a) is not np.ndarray or type(kept._a) is not np.ndarray):
+            self._check_place(p, kept, group)
         if type(a) is not np.ndarray and (done := self._in_one_kernel(p, group)) is not None:
             return done
         if group["maximize"]:
@@ -46,10 +49,8 @@ class SGD(Elementwise):
             g = g + Buffers.number(group["weight_decay"]) * a
         written = []
         if momentum := group["momentum"]:
-            state = self.state[p]
-            kept = state.get("momentum_buffer")
             if kept is None:
-                state["momentum_buffer"] = kept = wrap(g.copy())
+                self.state[p]["momentum_buffer"] = kept = wrap(g.copy())
             else:
                 kept._a *= momentum
                 kept._a += (1 - group["dampening"]) * g
