@@ -154,6 +154,7 @@ class NumbersElsewhere(DeviceNumbers):
         self._source = source
 
     def take(self, n: int) -> int:
+        """As of the source."""
         return self._source.take(n)
 
 
