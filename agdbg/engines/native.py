@@ -141,6 +141,8 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         self.stepper: Driver | None = None
         self.writes: list[str] | None = None
         """Notes of writes, while somebody wants them."""
+        self.copies: dict[int, tuple[Tensor, str]] = {}
+        """By ``id()`` of their storage the copies that an evaluation was given, held, with what they are copies of."""
         self.logs: list[RunLog] = []
         """What is noted of nodes that run now, in any thread; told before anything else is recorded."""
         engine_events.guard(self, set(engine_events.METHODS) - {"node_born"}, self, self.logs)
@@ -341,7 +343,11 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         version = storage.version
         self.emit(head(Kind.BUMP, self.ordinal.number), sid, version - 1, version, where, made, 0, 0)
         if self.writes is not None:
-            self.writes.append(f"{op} wrote to {self._called(sid)}: version {version - 1} to {version}")
+            told = f"{self._called(sid)}: version {version - 1} to {version}"
+            if id(storage) in self.copies:
+                of = self.copies[id(storage)][1]
+                told = f"a copy of {of}, and changed nothing of the program: set {of} = EXPRESSION does"
+            self.writes.append(f"{op} wrote to {told}")
 
     def view_created(self, view: Tensor, base: Tensor, op: str, code: CodeType, lasti: int) -> None:
         storage = view._storage

@@ -57,6 +57,7 @@ class NativeScene:
         self._inside = inside
         self.trace = trace
         self.facts = facts or {}
+        self._copies: dict[int, tuple[Tensor, str]] = {}
 
     def stop(self) -> dict[str, Any]:
         return self._stop
@@ -224,6 +225,7 @@ class NativeScene:
 
         kind = (self._stop.get("error") or {}).get("kind") or self._stop["where"]
         facts = {"text": self._stop["description"], **self.facts}
+        self._copies = {}
         spot = NativeSpot(self._driver, self._node, self._walk, str(facts.pop("kind", kind)), facts)
         if self._node is None:
             return spot.names(("event", "step", "rank"))
@@ -232,14 +234,27 @@ class NativeScene:
         found["saved"] = SavedValues(node, lambda slot: self._copy_of(node, slot))
         if self._walk is None:
             return found
-        grads = [None if g is None else wrap(_own(_buffer(g))) for g in self._gradients_in(node, self._walk)]
+        incoming = self._gradients_in(node, self._walk)
+        grads = [None if g is None else self._copy(g, f"grads[{index}]") for index, g in enumerate(incoming)]
+        for index, g in enumerate(found.get("grads_in") or ()):
+            if g is not None:
+                self._is_copy(g, f"grads[{index}]")
         return {**found, "grad": grads[0] if grads else None, "grads": grads}
 
     def _copy_of(self, node: Node, slot: str) -> Any:
         """A copy of a saved tensor; ``None`` where there is none to see."""
         of = next(s for s in saved_slots(node) if s.slot == slot)
         value = _content(of, self._kept(node, self._walk))
-        return None if value is None or isinstance(value, Packed) else wrap(_own(_buffer(value)))
+        words = f"saved[{list(node.slots).index(slot)}]"
+        return None if value is None or isinstance(value, Packed) else self._copy(value, words)
+
+    def _copy(self, value: Any, of: str) -> Tensor:
+        return self._is_copy(wrap(_own(_buffer(value))), of)
+
+    def _is_copy(self, tensor: Tensor, of: str) -> Tensor:
+        """Remember what a tensor that an evaluation is given is a copy of, for who writes to it."""
+        self._copies[id(tensor._shared_storage())] = tensor, of
+        return tensor
 
     def describe(self, value: Any) -> str | None:
         if not isinstance(value, Tensor):
@@ -253,7 +268,11 @@ class NativeScene:
         return "  ".join(parts)
 
     def watched(self, function: Callable[[], Any]) -> tuple[Any, list[str]]:
-        return self._driver.watched(function)
+        self._driver.sink.copies = self._copies
+        try:
+            return self._driver.watched(function)
+        finally:
+            self._driver.sink.copies = {}
 
 
 def _value(g: Any) -> Any:

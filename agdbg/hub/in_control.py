@@ -1,5 +1,6 @@
 """Which of several clients moves the program: looking is free, but only one of them has its hands on it."""
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agdbg.hub.call import Refused
@@ -29,14 +30,15 @@ class InControl:
 
     Args:
         tell: tells one client of a change.
+        clients: those that there are.
 
     Attributes:
         holder: who has control; None: whoever moves next.
     """
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell, clients: Callable[[], Iterable["Connection"]]) -> None:
         self.holder: Connection | None = None
-        self._tell = tell
+        self._tell, self._clients = tell, clients
 
     def claim(self, client: "Connection", command: str) -> None:
         """A client wants to move the program.
@@ -45,7 +47,7 @@ class InControl:
             Refused: another one has control.
         """
         if self.holder is None:
-            self.holder = client
+            self.take(client)
         elif self.holder is not client:
             raise Refused(
                 f"{command}: {self.holder.name} has control, since it moved the program last; "
@@ -54,15 +56,21 @@ class InControl:
             )
 
     def take(self, client: "Connection") -> None:
-        """Give control to a client; who had it is told."""
-        former, self.holder = self.holder, client
-        if former is not None and former is not client:
-            self._tell(former, "agdbg/controlTaken", {"holder": client.name})
+        """Give control to a client; the others are told."""
+        if self.holder is not client:
+            self._change(client, client)
 
     def release(self, client: "Connection") -> None:
         """Whoever moves next may have control, when it was this client's."""
         if self.holder is client:
-            self.holder = None
+            self._change(None, client)
+
+    def _change(self, holder: "Connection | None", by: "Connection") -> None:
+        former, self.holder = self.holder, holder
+        name = "" if holder is None else holder.name
+        for each in self._clients():
+            if each is not by:
+                self._tell(each, "agdbg/controlChanged", {"holder": name, "lost": each is former})
 
     def body(self, client: "Connection") -> dict[str, Any]:
         """Who has control, as a client is told."""

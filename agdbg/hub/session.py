@@ -67,7 +67,7 @@ class Session:
         self.loop, self.runtime = loop, runtime
         self.log_path = runtime.directory / "log"
         self.clients: list[Connection] = []
-        self.in_control = InControl(self.tell_one)
+        self.in_control = InControl(self.tell_one, lambda: self.joined)
         self._control = ControlWriter(runtime.control)
         self.breakpoints = Breakpoints(self._control)
         self.break_telling = BreakTelling(self.breakpoints)

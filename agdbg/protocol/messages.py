@@ -130,7 +130,7 @@ STANDARD_EVENTS: dict[str, type] = {
 VENDOR_EVENTS: dict[str, type] = {
     "agdbg/grew": vendor.GrewBody,
     "agdbg/troubled": vendor.TroubledBody,
-    "agdbg/controlTaken": vendor.ControlTakenBody,
+    "agdbg/controlChanged": vendor.ControlChangedBody,
     "agdbg/ended": vendor.EndedBody,
     "agdbg/orphaned": Nothing,
     "agdbg/restarted": vendor.RestartedBody,

@@ -522,10 +522,11 @@ class ControlBody(TypedDict):
 # ----- events -----
 
 
-class ControlTakenBody(TypedDict):
-    """Another client has taken control from this one."""
+class ControlChangedBody(TypedDict):
+    """Another client has control from now on, whose name this is, or nobody has; ``lost``: this one had it until now."""
 
     holder: str
+    lost: bool
 
 
 class RestartedBody(TypedDict):

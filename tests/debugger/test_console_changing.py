@@ -270,3 +270,17 @@ def test_a_print_that_writes_is_told(console_stage):
     console = console_stage.console(SMALL)
     console.do("start")
     assert "add_ wrote to a tensor: version 0 to 1" in console.do("p y.detach().add_(1).shape")
+
+
+@pytest.mark.parametrize(
+    ("written", "of"),
+    [("grads[0]", "grads[0]"), ("grad", "grads[0]"), ("grads_in[0]", "grads[0]"), ("grad[0]", "grads[0]")]
+    + [("saved[1]", "saved[1]"), ("saved.other", "saved[1]"), ("saved.self[0]", "saved[0]")],
+)
+def test_a_write_to_a_copy_is_told_for_what_it_is(console_stage, written, of):
+    console = console_stage.console(SMALL)
+    console.do("start", "until 3")
+    told = f"add_ wrote to a copy of {of}, and changed nothing of the program: set {of} = EXPRESSION does"
+    assert told in console.do(f"p {written}.add_(1).shape")
+    assert "version" not in console.do(f"p {written}.mul_(3).shape")
+    assert console.grads() == PLAIN

@@ -49,6 +49,7 @@ def test_whoever_moves_first_has_control(both):
     first, second, agent = both
     assert first.request("agdbg/control") == {"has": False, "holder": ""}
     second.request("next", threadId=1)
+    assert first.wait_for("agdbg/controlChanged") == {"holder": "an editor", "lost": False}  # at once, not at the stop
     agent.answer("resume")
     agent.stop(node=2)
     first.wait_for("stopped", predicate=lambda body: "node 2" in body["description"])
@@ -80,12 +81,13 @@ def test_control_is_taken_and_who_had_it_is_told(both):
     first, second, agent = both
     first.request("agdbg/control", take=True)
     assert second.request("agdbg/control", take=True) == {"has": True, "holder": "an editor"}
-    assert first.wait_for("agdbg/controlTaken") == {"holder": "an editor"}
+    assert first.wait_for("agdbg/controlChanged") == {"holder": "an editor", "lost": True}
+    assert second.wait_for("agdbg/controlChanged") == {"holder": "another client", "lost": False}
     second.request("next", threadId=1)
     agent.answer("resume")
-    assert second.none_of("agdbg/controlTaken")
+    assert second.none_of("agdbg/controlChanged")
     second.request("agdbg/control", take=True)
-    assert first.none_of("agdbg/controlTaken")
+    assert first.none_of("agdbg/controlChanged")
 
 
 def test_control_is_given_up_by_saying_so_and_by_leaving(both, hub):
@@ -93,6 +95,8 @@ def test_control_is_given_up_by_saying_so_and_by_leaving(both, hub):
     first.request("agdbg/control", take=True)
     assert second.request("agdbg/control", release=True)["holder"] == "another client"  # it was not its to give
     assert first.request("agdbg/control", release=True) == {"has": False, "holder": ""}
+    gained = {"holder": "another client", "lost": False}
+    assert [second.wait_for("agdbg/controlChanged") for _ in range(2)] == [gained, {"holder": "", "lost": False}]
     second.request("agdbg/control", take=True)
     second.request("disconnect")
     second.close()

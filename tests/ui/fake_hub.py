@@ -172,10 +172,10 @@ class FakeHub:
         self.holder = "me" if take else "" if release and self.holder == "me" else self.holder
         return {"has": self.holder == "me", "holder": self.holder}
 
-    def take_away(self):
-        """Another client takes control."""
+    def take_away(self, lost=True):
+        """Another client takes control, or is the first to move the program."""
         self.holder = "agdbg on pts/3"
-        self.send("agdbg/controlTaken", holder=self.holder)
+        self.send("agdbg/controlChanged", holder=self.holder, lost=lost)
 
     def do_status(self):
         threads = [{"id": 1, "name": "MainThread", "stopped": self.counter is not None}]

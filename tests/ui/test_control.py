@@ -130,3 +130,16 @@ def test_the_title_says_that_an_expression_is_evaluated(shown):
         await screen.until(lambda: "evaluating" not in screen.title)
 
     drive(shown, script)
+
+
+def test_a_screen_says_at_once_that_another_client_has_begun_to_move_the_program(shown):
+    async def script(screen):
+        await STATES["stopped"].script(screen)
+        screen.hub.take_away(lost=False)
+        await screen.until(lambda: "watching (C)" in screen.title)
+        assert "has taken control" not in screen.text  # this one did not have it
+        screen.hub.holder = ""
+        screen.hub.send("agdbg/controlChanged", holder="", lost=False)
+        await screen.until(lambda: "watching" not in screen.title)
+
+    drive(shown, script)

@@ -24,7 +24,7 @@ class Control:
         self._is_shared = False
 
     async def look(self) -> None:
-        """Learn who has it: no event tells that another client has begun to move the program."""
+        """Learn who has it, as one that has just come, or has moved the program itself: no event tells of that."""
         self.took(await self._backend.request("agdbg/control"))
 
     async def take(self) -> str:
@@ -45,10 +45,10 @@ class Control:
         else:
             self._show("in control" if body["has"] and self._is_shared else "")
 
-    def lose(self, holder: str) -> str:
-        """Another client has taken it; what to say of that."""
+    def changed(self, holder: str, *, lost: bool) -> str:
+        """Another client has it now, or nobody; what to say of that, if anything."""
         self.took({"has": False, "holder": holder})
-        return f"{holder} has taken control: C takes it back"
+        return f"{holder} has taken control: C takes it back" if lost else ""
 
 
 def words_of(error: BaseException) -> str:

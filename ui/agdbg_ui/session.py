@@ -120,7 +120,7 @@ class Session:
             "agdbg/grew": self._on_grew,
             "agdbg/ended": self._on_ended,
             "agdbg/restarted": self._on_restarted,
-            "agdbg/controlTaken": self._on_control_taken,
+            "agdbg/controlChanged": self._on_control_changed,
             "invalidated": self._on_invalidated,
             "agdbg/troubled": lambda body: self._set(troubles=troubles_of(body)),
             "progressStart": lambda body: self._progressed(self.works.start, body),
@@ -450,9 +450,11 @@ class Session:
     def _on_invalidated(self, body: Body) -> None:
         self._post(Changed())
 
-    def _on_control_taken(self, body: Body) -> None:
-        self._steps.drop("another client has taken control")
-        self._post(Noted(self.control.lose(body["holder"])))
+    def _on_control_changed(self, body: Body) -> None:
+        told = self.control.changed(body["holder"], lost=body["lost"])
+        if told:
+            self._steps.drop("another client has taken control")
+            self._post(Noted(told))
 
     def _on_continued(self, body: Body) -> None:
         if body["threadId"] == self._thread:
