@@ -23,7 +23,11 @@ def arange(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers from ``start`` (0 when only one is given) to before ``end``; in an integer dtype all three are cut to it."""
+    """Numbers from ``start`` (0 when only one is given) to before ``end``.
+
+    How many follows from the numbers as given; in an integer dtype start and step are then cut to it. In int64 all three are cut
+    before.
+    """
     if end is None:
         start, end = 0, start
     if start is None:
@@ -38,16 +42,17 @@ def arange(
         raise RuntimeError("step must be nonzero")
     if not math.isfinite(start) or not math.isfinite(end):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if dtype.kind in "iu":
+    if dtype == np.int64:
         start, end, step = int(start), int(end), int(step)
         if step == 0:
             raise ValueError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    whole = all(isinstance(v, int) for v in (start, end, step))
+    count = -((start - end) // step) if whole else math.ceil((end - start) / step)
     if dtype.kind in "iu":
-        whole: Any = np.arange
-        return leaf(whole(start, end, step, dtype), device, requires_grad)
-    steps = np.arange(math.ceil((end - start) / step), dtype=np.float64)
+        return leaf((int(start) + int(step) * np.arange(count, dtype=np.int64)).astype(dtype), device, requires_grad)
+    steps = np.arange(count, dtype=np.float64)
     return leaf((start + step * steps).astype(dtype), device, requires_grad)
 
 

@@ -300,7 +300,11 @@ class CopySlices(NodeN):
         if self.next[0] is None:
             return (None, *_without(inner, self.at))
         check_memory(written[0])
-        replacement = 0.0 if inner[self.at] is None else region.laid(o, inner[self.at])
+        replacement: Any = 0.0
+        if inner[self.at] is not None:
+            replacement = region.laid(o, inner[self.at])
+            if replacement.dtype != g.dtype:  # the inner node computed in a wider one
+                replacement = o.to_copy(replacement, g.dtype)  # type: ignore[attr-defined]  # a row
         flat = o.index_put(flat, written, replacement)  # type: ignore[attr-defined]  # filled in from the table
         return (region.whole(o, flat), *_without(inner, self.at))
 

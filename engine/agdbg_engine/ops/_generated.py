@@ -1170,7 +1170,7 @@ def div(self: Tensor, other: Any) -> Tensor:
             a_self = self._in
             a_other = other._in
             if a_self.dtype is not a_other.dtype and a_self.dtype != a_other.dtype:
-                return p_.mixed(div, ['self', 'other'], {'self': self, 'other': other})
+                return p_.mixed(div, ['self', 'other'], {'self': self, 'other': other}, True)
             r = k_div(a_self, a_other)
             if type(r) is not ndarray:
                 r = p_.as_array(r)

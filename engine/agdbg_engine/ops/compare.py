@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import events, several
-from ..dtype import result_type, scalar_type
+from ..dtype import get_default_dtype, result_type, scalar_type
 from ..errors import raise_if
 from ..overrides import Overridden, ask_all, canonical
 from ..scalars import wrapped
@@ -44,7 +44,8 @@ def _cut(how: str, *operands: Any) -> None:
 def _operator(name: str, ufunc: Any) -> Operator:
     """The form for Python's operators: ``NotImplemented`` for what is neither tensor nor number."""
 
-    ordering, logical = name in ("lt", "le", "gt", "ge"), name.startswith("logical")
+    logical = name.startswith("logical")
+    refusing = "c" if name in ("lt", "le", "gt", "ge") else "fc" if name.startswith("bitwise") else ""
 
     def compare(self: Any, other: Any) -> Tensor:
         if isinstance(other, Tensor):
@@ -58,13 +59,16 @@ def _operator(name: str, ufunc: Any) -> Operator:
         elif isinstance(other, complex) and not logical:
             operand = np.asarray(other, result_type([(self._a.dtype, 2), (np.dtype(np.complex64), 0)]))
         elif isinstance(other, int | float | np.generic):
-            operand = wrapped(other, self._a.dtype) if type(other) is int else other
+            operand = other
         else:
             return ask_all(compare, self, other)
-        if ordering and "c" in (self._a.dtype.kind, getattr(operand, "dtype", self._a.dtype).kind):
-            refuse_complex(name, result_type([(x.dtype, 2) for x in (self._a, operand) if hasattr(x, "dtype")]))
         try:
-            out = wrap(ufunc(self._in, operand))
+            mine = self._in
+            if getattr(operand, "dtype", None) is not mine.dtype:
+                mine, operand = in_common_dtype(mine, operand)
+            if refusing and mine.dtype.kind in refusing:
+                _refuse(name, mine.dtype)
+            out = wrap(ufunc(mine, operand))
         except several.Elsewhere:
             with several.home((self, other)):
                 return compare(self, other)
@@ -96,7 +100,7 @@ def reflected(operator: Operator) -> Operator:
     return compare
 
 
-def _function(name: str, operator: Operator) -> Operator:
+def named(name: str, operator: Operator) -> Operator:
     """The form for calls: an error where the operator says ``NotImplemented``; logic takes no numbers."""
     logical = name.startswith("logical")
 
@@ -105,9 +109,11 @@ def _function(name: str, operator: Operator) -> Operator:
             not isinstance(self, Tensor)
             and isinstance(other, Tensor)
             and name.startswith("bitwise")
-            and isinstance(self, int)
+            and isinstance(self, int | float | complex)
         ):
             self, other = other, self  # of bits alone, and each of their functions is symmetric
+        if logical and not isinstance(self, Tensor):
+            raise not_a_tensor(name, "self", self, 1)
         if not isinstance(self, Tensor):
             kinds = f"{type(self).__name__}, {type(other).__name__}"
             raise TypeError(
@@ -125,16 +131,29 @@ def _function(name: str, operator: Operator) -> Operator:
     return compare
 
 
-def _in_common_dtype(ufunc: Any) -> Callable[[Any, Any], Any]:
-    """``ufunc`` on arrays cast to their common dtype as PyTorch sees it, where 0-d arrays count less."""
+def in_common_dtype(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays, or an array and a number, in their common dtype as PyTorch sees it, where 0-d arrays and numbers count less."""
+    if not isinstance(b, np.generic) and hasattr(b, "dtype"):
+        if a.dtype == b.dtype:
+            return a, b
+        dtype = result_type([(x.dtype, 2 if x.ndim else 1) for x in (a, b)])
+        return _cast(a, dtype), _cast(b, dtype)
+    number = b.item() if isinstance(b, np.generic) else b
+    kind = type(number)
+    other = np.dtype(np.bool_ if kind is bool else np.int64 if issubclass(kind, int) else get_default_dtype())
+    dtype = result_type([(a.dtype, 2), (np.dtype(np.complex64) if kind is complex else other, 0)])
+    if kind is int:
+        number = wrapped(number, dtype)
+    return _cast(a, dtype), number
 
-    def promoting(a: Any, b: Any) -> Any:
-        if hasattr(b, "dtype") and a.dtype != b.dtype:
-            dtype = result_type([(x.dtype, 2 if x.ndim else 1) for x in (a, b)])
-            a, b = a.astype(dtype), b.astype(dtype)
-        return ufunc(a, b)
 
-    return promoting
+def _cast(x: Any, dtype: np.dtype[Any]) -> Any:
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+def _refuse(name: str, dtype: np.dtype[Any]) -> None:
+    """Complex numbers have no order, and only integers and bools have bits."""
+    raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_type(dtype)}'")
 
 
 def logical(ufunc: Any) -> Callable[..., Any]:
@@ -155,8 +174,8 @@ OPERATORS: dict[str, Operator] = {
     )
 }  # fmt: skip
 for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
-    OPERATORS[_name] = _operator(_name, _in_common_dtype(getattr(np, _name)))
-PAIRWISE: dict[str, Operator] = {name: _function(name, operator) for name, operator in OPERATORS.items()}
+    OPERATORS[_name] = _operator(_name, getattr(np, _name))
+PAIRWISE: dict[str, Operator] = {name: named(name, operator) for name, operator in OPERATORS.items()}
 
 
 # ----- of one -----

@@ -327,7 +327,8 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     mixed = [t for t in v.tensors if row.elementwise and row.grads[t] is not None]
     for a, b in pairwise(mixed):
         yield f"{pad}if a_{a}.dtype is not a_{b}.dtype and a_{a}.dtype != a_{b}.dtype:"
-        yield f"{pad}    return p_.mixed({row.name}, {mixed!r}, {{{', '.join(f'{x!r}: {x}' for x in row.args)}}})"
+        floats = ", True" if row.floats else ""
+        yield f"{pad}    return p_.mixed({row.name}, {mixed!r}, {{{', '.join(f'{x!r}: {x}' for x in row.args)}}}{floats})"
     if row.unless[0]:
         yield f"{pad}if {row.unless[0]}:"
         yield f"{pad}    return p_.{row.unless[1]}({', '.join(row.args)})"

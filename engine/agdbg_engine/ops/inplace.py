@@ -6,10 +6,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import errors, events, overrides, several
+from .. import events, overrides, several
 from ..arguments import in_order
 from ..device import array_module
-from ..dtype import category, scalar_type
 from ..grad_mode import mode
 from ..inside import check_write as check_captured
 from ..node import Node
@@ -22,7 +21,9 @@ from ..storage import Storage
 from ..tensor import Tensor, check_inplace, repeats, wrap
 from ..view import rebase_history
 from .forward import check_write, follow, keep_tangents, write
+from .inplace_errors import check_result, put_right
 from .mixed_devices import same_device
+from .other_dtype import computed_in
 from .overlapping import check_operands
 from .self_overlap import check_overlapping, check_unrecorded, overlaps_itself, write_rounds
 from .tangent_writes import VALUE, again
@@ -66,10 +67,12 @@ def inplace(
     if events.special & events.FORWARD:
         check_write(t, args, repeating)
         follow(twin, t)
-    if name in _UNCAST and any(isinstance(x, Tensor) and x._rg and x._a.dtype != t._a.dtype for x in args):
-        function = _cast_back(function, t._a.dtype)
-    result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
-    _check_result(t, result)
+    try:
+        result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
+    except (NotImplementedError, TypeError) as error:
+        put_right(t, name, function, (*args, *keywords), error)
+        raise
+    check_result(t, result._a.shape, result._a.dtype)
     same_device(t, result)
     if overlapping:
         check_unrecorded(name, result, (*args, *keywords))
@@ -88,6 +91,8 @@ def inplace(
     code, lasti = caller()
     t._bump(name, node, code, lasti)
     if node is not None:
+        if result._a.dtype != t._a.dtype:
+            computed_in(node, result._a.dtype)
         if "result" in node.slots:
             storage = t._shared_storage()
             node.s_result, node.v_result, node.o_storage = t._a, storage.version, storage  # type: ignore[attr-defined]  # a node with that slot
@@ -101,20 +106,6 @@ def inplace(
         if node is not None:
             keep_tangents(node, t)
     return t
-
-
-_UNCAST = frozenset(("add_", "sub_"))
-"""Ops whose gradients are in the dtype of what comes in, whatever that of the operands was."""
-
-
-def _cast_back(function: Callable[..., Tensor], dtype: Any) -> Callable[..., Tensor]:
-    """``function``, whose result is cast to ``dtype`` by an op: so the gradient comes in in the dtype that it computed in."""
-
-    def in_dtype(*args: Any) -> Tensor:
-        result = function(*args)
-        return result if category(result.dtype) > category(dtype) else result.to(dtype)
-
-    return in_dtype
 
 
 def _may_repeat(t: Tensor, name: str, args: tuple[Any, ...]) -> bool:
@@ -180,19 +171,6 @@ def _twin(t: Tensor) -> Tensor:
         twin._fn, twin._nr = t.grad_fn, t._nr
         twin._rg = twin._fn is not None
     return twin
-
-
-def _check_result(t: Tensor, result: Tensor) -> None:
-    if result._a.shape != t._a.shape:
-        raise errors.make(
-            RuntimeError,
-            errors.Details("shape"),
-            f"output with shape {list(t.shape)} doesn't match the broadcast shape {list(result.shape)}",
-        )
-    if category(result.dtype) > category(t.dtype):
-        raise RuntimeError(
-            f"result type {scalar_type(result.dtype)} can't be cast to the desired output type {scalar_type(t.dtype)}"
-        )
 
 
 def method(name: str, function: Callable[..., Tensor], composed: bool = False) -> Callable[..., Tensor]:

@@ -20,6 +20,7 @@ from ..tensor import Tensor, wrap
 from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
 from .mixed_devices import CHECKED, beside_numbers, wrong_devices
+from .other_dtype import computed_in
 
 __all__ = [
     "after",
@@ -36,15 +37,32 @@ __all__ = [
 ]
 
 
-def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str, Any]) -> Tensor:
-    """Call ``function`` with its tensors ``names`` cast to their common dtype (differentiably)."""
+def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str, Any], floats: bool = False) -> Tensor:
+    """Call ``function`` with its tensors ``names`` cast to their common dtype (differentiably).
+
+    ``floats``: integers are computed in the default dtype. Beside a tensor of half precision a 0-d one of another dtype keeps the
+    value it has in single: PyTorch takes it for a number.
+    """
     operands = [arguments[n]._a for n in names]
     bool_subtraction(function.__name__, *(a.dtype for a in operands))
     dtype = result_type([(a.dtype, 2 if a.ndim else 1) for a in operands])
+    if floats and dtype.kind in "biu":
+        dtype = get_default_dtype()
+    half = dtype.char == "e" and function.__name__ in _WITH_NUMBERS and not operands[-1].ndim
+    wide = np.dtype(np.float32) if half else dtype
     for name, array in zip(names, operands, strict=True):
-        if array.dtype != dtype:
-            arguments[name] = arguments[name].to(dtype)
-    return function(**arguments)
+        if array.dtype != wide:
+            arguments[name] = arguments[name].to(wide)
+    result = function(**arguments)
+    if half:
+        result._a = result._a.astype(dtype)
+        if result._fn is not None:
+            computed_in(result._fn, wide)
+    return result
+
+
+_WITH_NUMBERS = frozenset(("add", "sub", "mul", "div"))
+"""Ops whose second operand PyTorch takes for a number where it is a 0-d tensor."""
 
 
 def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments: dict[str, Any]) -> Tensor:

@@ -12,14 +12,11 @@ _OF_ARITHMETIC: dict[str, Any] = {
     "absolute": g.abs, "negative": g.neg, "multiply": elementwise.mul, "subtract": elementwise.sub,
     "divide": elementwise.div, "fix": g.trunc, "clip": elementwise.clamp,
 }  # fmt: skip
-_OF_COMPARISONS: dict[str, Any] = {
-    "greater": compare.PAIRWISE["gt"], "greater_equal": compare.PAIRWISE["ge"], "less": compare.PAIRWISE["lt"],
-    "less_equal": compare.PAIRWISE["le"], "not_equal": compare.PAIRWISE["ne"],
-}  # fmt: skip
+_OF_COMPARISONS = {"greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne"}
 for _name, _function in _OF_ARITHMETIC.items():
     public(f"torch.{_name} Tensor.{_name}", out=True, inplace=True)(_function)
-for _name, _function in _OF_COMPARISONS.items():
-    public(f"torch.{_name} Tensor.{_name}", out=True)(_function)
+for _name, _short in _OF_COMPARISONS.items():
+    public("torch Tensor", out=True)(compare.named(_name, compare.OPERATORS[_short]))
 
 IN_PLACE_FUNCTIONS = [
     "abs", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",

@@ -9,6 +9,7 @@ import numpy as np
 from ....tensor import Tensor
 from ... import elementwise
 from ...compare import isfinite
+from ...explain import not_a_tensor
 from ..declare import formula, in_both, op, public, unary
 
 in_both("isfinite", np.isfinite, isfinite)
@@ -71,8 +72,10 @@ filled_with = op("filled_with(self, number)", "FillBackward1", self="zeros_of(se
 @public("torch Tensor", out=True, inplace=True)
 def heaviside(self: Tensor, values: Tensor) -> Tensor:
     """0 where ``self`` is negative, 1 where positive, ``values`` where 0; recorded, but without a gradient."""
+    if not isinstance(values, Tensor):
+        raise not_a_tensor("heaviside", "values", values, 2)
     if "c" in (self.dtype.kind, values.dtype.kind):
-        raise NotImplementedError("heaviside is not yet implemented for complex tensors.")
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     if self.dtype != values.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return heaviside_row(self, values)

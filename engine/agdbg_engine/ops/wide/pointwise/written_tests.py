@@ -24,9 +24,12 @@ def _form(name: str, row: Any, function: Callable[..., Tensor]) -> None:
     """The in-place form of ``function``: by ``row`` where a gradient may be wanted, so that there is a node."""
 
     def written(self: Tensor, *others: Any) -> Tensor:
-        if any(isinstance(x, Tensor) and x._rg for x in (self, *others)):
-            return row(self, *others)
-        return function(self, *others)
+        answers = function(self, *others)
+        if self._a.dtype.kind not in "fc" or not any(isinstance(x, Tensor) and x._rg for x in (self, *others)):
+            return answers
+        numbers = row(self, *others)
+        numbers._a = answers._a.astype(self._a.dtype)
+        return numbers
 
     written.__name__ = written.__qualname__ = name
     written.__doc__ = f"What ``{name}_`` writes."

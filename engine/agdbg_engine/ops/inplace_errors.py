@@ -1,0 +1,69 @@
+"""Errors of in-place ops in the order and the words of PyTorch, which looks at shapes and dtypes before it computes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..dtype import category, get_default_dtype, result_type, scalar_type
+from ..tensor import Tensor
+
+_KERNEL = re.compile(r"\"\w+\" not implemented for '|ufunc '")
+_ARGUMENT = re.compile(r"(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be (.*)")
+COMPARISONS = frozenset(
+    ("eq_", "ne_", "lt_", "le_", "gt_", "ge_", "not_equal_", "less_", "less_equal_", "greater_", "greater_equal_", "logical_and_",
+     "logical_or_", "logical_xor_")
+)  # fmt: skip
+"""Ops whose results are bools, which fit into every dtype."""
+
+
+def check_result(t: Tensor, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Refuse to write a result of that ``shape`` and ``dtype`` into ``t`` where it would not fit."""
+    if shape != t._a.shape:
+        raise errors.make(
+            RuntimeError,
+            errors.Details("shape"),
+            f"output with shape {list(t.shape)} doesn't match the broadcast shape {list(shape)}",
+        )
+    if category(dtype) > category(t.dtype):
+        raise RuntimeError(
+            f"result type {scalar_type(dtype)} can't be cast to the desired output type {scalar_type(t.dtype)}"
+        )
+
+
+def put_right(
+    t: Tensor, name: str, function: Callable[..., Tensor], operands: tuple[Any, ...], error: Exception
+) -> None:
+    """Raise what PyTorch says first where ``t.name(*operands)`` met ``error``; return where that is right as it is."""
+    text = str(error)
+    found = _ARGUMENT.match(text)
+    if found is not None and found[1] != name and int(found[3]) > 1:
+        said = type(error)(f"{name}(): argument '{found[2]}' (position {int(found[3]) - 1}) must be {found[4]}")
+        raise said from None
+    if not _KERNEL.match(text):
+        return
+    tensors = [x._a for x in (t, *operands) if isinstance(x, Tensor)]
+    try:
+        shape = np.broadcast_shapes(*(a.shape for a in tensors))
+    except ValueError:
+        return
+    dtype = t.dtype
+    if name not in COMPARISONS:
+        dtype = result_type([_ranked(x) for x in (t, *operands) if isinstance(x, Tensor | int | float | complex)])
+        row = getattr(function, "row", None)
+        if row is not None and row.floats and dtype.kind in "biu":
+            dtype = get_default_dtype()
+    check_result(t, tuple(shape), dtype)
+
+
+_OF_NUMBER: dict[type, Any] = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
+
+
+def _ranked(x: Any) -> tuple[np.dtype[Any], int]:
+    if isinstance(x, Tensor):
+        return x.dtype, 2 if x.ndim else 1
+    return _OF_NUMBER.get(type(x)) or get_default_dtype(), 0

@@ -1,0 +1,111 @@
+"""Operands and numbers of several dtypes: each line is run with the engine and with PyTorch, and gives the same or the same error."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")  # the reference
+
+import agdbg_engine as engine  # noqa: E402 - after the skip
+
+COMPARISONS = """
+tensor([.1, .3]) > tensor(.1, dtype=float64)
+tensor([.1, .3]) == tensor(.1, dtype=float64)
+tensor([.1, .3]).lt_(tensor([.1, .4], dtype=float64))
+tensor([10, 200], dtype=uint8) < tensor(300)
+tensor([10, 200], dtype=uint8) < 300
+tensor([10, 200], dtype=uint8) > tensor(-1)
+tensor([10, 200], dtype=int32) <= tensor(2**32)
+tensor([.1], dtype=float16) == tensor(.1)
+tensor([16777217]) == tensor([16777216.])
+tensor([16777217]) == 16777216.
+tensor([1, 1], dtype=uint8).logical_and(tensor(256))
+tensor([True]) == 2
+tensor([True, False]).lt_(tensor([.5, .5]))
+tensor([1., 2.]).gt_(tensor([1j]))
+"""
+RANGES = """
+arange(1., 5.000001, 2., dtype=int32)
+arange(0., 10.5, 2, dtype=int32)
+arange(0., 10.5, 2, dtype=int64)
+arange(0, 3, .5, dtype=uint8)
+arange(0, 3, .5, dtype=int64)
+arange(300, 3, -2, dtype=uint8)
+arange(2.7, 5.2, .9, dtype=int16)
+"""
+DIVISIONS = """
+tensor([3, 4], dtype=uint8) / tensor(1000)
+tensor(300) / tensor([1, 2], dtype=uint8)
+tensor([1, 2], dtype=int32) / tensor(2**40)
+true_divide(tensor([3, 4], dtype=uint8), tensor(1000))
+tensor([3, 4], dtype=uint8).floor_divide(tensor(1000))
+"""
+WRITES = """
+tensor([1, 2], dtype=int32).bitwise_and_(tensor([1.5, 2.]))
+tensor([1, 2], dtype=int32).gcd_(tensor([1.5, 2.]))
+tensor([1., 2.]).hypot_(tensor([1j, 2.]))
+tensor([1., 2.]).atan2_(tensor([1j, 2.]))
+tensor([1, 2]).fmod_(tensor([1.5, 2.]))
+tensor([1, 2]).fmod_(tensor([[1.5, 2.]]))
+tensor([1, 2]).igamma_(tensor([1.5, 2.]))
+tensor([1., 2.]).nextafter_(tensor([1j, 2.]))
+tensor([1, 2]).xlogy_(tensor([1, 2]))
+tensor([1, 2]).copysign_(2)
+tensor(1).bitwise_or_(tensor([1., 2.]))
+tensor([1., 2.]).hypot_(3)
+"""
+
+
+def said(library, text):
+    """Dtype and values, or type and first line of the error."""
+    names = {n: getattr(library, n) for n in dir(library) if n not in ("float", "int", "complex", "bool", "sum")}
+    names.update(
+        {n: getattr(library, n) for n in ("arange", "full", "where", "true_divide", "nn") if hasattr(library, n)}
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = eval(text, {**names, "inf": float("inf")})  # a line of this file
+    except Exception as error:  # it is what is compared
+        return type(error).__name__, str(error).splitlines()[0]
+    return seen(found)
+
+
+def seen(tensor):
+    """Dtype and rounded values."""
+    values = np.array(tensor.tolist()) + 0  # -0 is 0
+    digits = 3 if "float16" in str(tensor.dtype) else 5
+    return str(tensor.dtype).rpartition(".")[2], [f"{x:.{digits}g}" for x in values.reshape(-1)]
+
+
+@pytest.mark.parametrize("text", f"{COMPARISONS}{RANGES}{DIVISIONS}{WRITES}".strip().splitlines())
+def test_line(text):
+    assert said(engine, text) == said(torch, text)
+
+
+WIDER = [("float16", "float32"), ("float32", "float64"), ("complex64", "complex128"), ("complex64", "float64")]
+STATEMENTS = [
+    "t += w", "t -= w", "t.add_(w, alpha=3)", "t.subtract_(w)", "t.sub_(w, alpha=2)", "t *= w", "t /= w", "t.clamp_max_(w.real)",
+    "t.copy_(w)", "t.hypot_(w)", "t.atan2_(w)",
+]  # fmt: skip
+VIEWS = ["x[0]", "x.view(3, 2).T[0, :1]", "x.unsqueeze(0)[0, 1]", "x.t()[:, 0]", "x[:, :1]", "x"]
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize(("narrow", "wide"), WIDER)
+def test_gradient_of_a_wider_operand(narrow, wide, statement):
+    """It has the dtype of the operand, and is there, whatever the view that is written through."""
+    if "complex" in narrow and any(n in statement for n in ("clamp", "hypot", "atan2")):
+        pytest.skip("of real numbers alone")
+    for view in VIEWS:
+        found = []
+        for library in (engine, torch):
+            w = library.tensor([1.5], dtype=getattr(library, wide), requires_grad=True)
+            leaf = library.ones(2, 3, dtype=getattr(library, narrow), requires_grad=True)
+            x = leaf * 2
+            t = eval(view, {"x": x})  # a row of the table above
+            exec(statement, {"t": t, "w": w})
+            (x * x).sum().abs().backward()
+            found.append([seen(w.grad), seen(leaf.grad)])
+        assert found[0] == found[1], view
