@@ -199,7 +199,7 @@ def _constants(roots: tuple[Root, ...], wanted: tuple[Root, ...]) -> list[int]:
         if isinstance(t, Tensor) and not transform.reached_from(edge(t)):
             raise no_grad_fn(i, t)
     found = [i for i, t in enumerate(wanted) if isinstance(t, Tensor) and not transform.reached_from(_edge(t)[0])]
-    if any(wanted[i] in transform for i in found):  # made inside of constants
+    if any(transform.computed(wanted[i]) for i in found):  # made inside of constants
         raise RuntimeError(_NO_GRAD)
     return found
 

@@ -13,12 +13,40 @@ from . import errors, events
 from .grad_mode import mode
 
 
+class _Tensors:
+    """Tensors, by their id, as long as they live: comparing them would be an op."""
+
+    __slots__ = ("_refs",)
+
+    def __init__(self) -> None:
+        self._refs: dict[int, weakref.ref[Any]] = {}
+
+    def add(self, t: Any) -> None:
+        key, refs = id(t), self._refs
+        refs[key] = weakref.ref(t, lambda _: refs.pop(key, None))
+
+    def discard(self, t: Any) -> bool:
+        """Whether it was there."""
+        return self._refs.pop(id(t), None) is not None
+
+    def alive(self) -> list[Any]:
+        """Them all."""
+        found = [ref() for ref in list(self._refs.values())]
+        return [t for t in found if t is not None]
+
+    def __contains__(self, t: Any) -> bool:
+        return id(t) in self._refs
+
+
 class Inside:
     """A context in which a function is transformed; entering says so to everything in this thread."""
 
     def __init__(self) -> None:
-        self._made: dict[int, weakref.ref[Any]] = {}
-        """The tensors made inside by their id, as long as they live (comparing them would be an op)."""
+        self._made = _Tensors()
+        self._views = _Tensors()
+        """Those made inside on memory that was not."""
+        self._captured: dict[int, Any] = {}
+        """By its id the memory of inputs that the outer transform has captured."""
         self._inputs: weakref.WeakSet[Any] = weakref.WeakSet()
         """The nodes of inputs that have a history."""
 
@@ -31,16 +59,25 @@ class Inside:
     def __exit__(self, *exc: object) -> None:
         events.use(events.TRANSFORM, -1)
         mode.transform = self._outer
+        if self._outer is not None:
+            self._outer.take(self)
 
     def add(self, t: Any) -> None:
         """``t`` was made inside."""
-        key = id(t)
-        made = self._made
-        made[key] = weakref.ref(t, lambda _: made.pop(key, None))
+        self._made.add(t)
 
-    def add_input(self, t: Any) -> None:
-        """``t`` is what the transform differentiates for."""
+    def take(self, ended: Inside) -> None:
+        """What was made in a transform that ran inside, and has ended, was made inside as well."""
+        for t in ended._made.alive():
+            if id(t._storage) not in ended._captured:
+                self._made.add(t)
+
+    def add_input(self, t: Any, of: Any) -> None:
+        """``t``, on the memory of ``of``, is what the transform runs backward for."""
         self.add(t)
+        if self._outer is not None and of not in self._outer:
+            memory = t._shared_storage()
+            self._captured[id(memory)] = memory
         if t._fn is not None:
             self._inputs.add(t._fn)
 
@@ -61,10 +98,15 @@ class Inside:
 
     def discard(self, t: Any) -> None:
         """``t`` shares the memory of a tensor that was not made inside."""
-        self._made.pop(id(t), None)
+        if self._made.discard(t):
+            self._views.add(t)
+
+    def computed(self, t: Any) -> bool:
+        """Whether an op inside gave ``t``, be it on captured memory."""
+        return t in self._made or t in self._views
 
     def __contains__(self, t: Any) -> bool:
-        return id(t) in self._made
+        return t in self._made
 
 
 def shares(out: Any, source: Any) -> None:

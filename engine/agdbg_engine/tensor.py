@@ -190,6 +190,10 @@ class Tensor(
     def volatile(self, value: Any) -> None:
         warn_volatile("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
 
+    @volatile.deleter
+    def volatile(self) -> None:
+        warn_volatile("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
+
     # ----- running backward -----
 
     def backward(

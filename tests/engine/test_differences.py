@@ -27,6 +27,14 @@ def identity_hooks(T):
     return round(x.grad.item(), 1)
 
 
+def writing_unpack_hook(T):
+    x = T.tensor(1.0, requires_grad=True)
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t.mul_(3)):
+        y = (2 * x).exp()
+    y.backward()
+    return round(x.grad.item(), 1)
+
+
 def overlapping_base(T):
     x = T.ones(2, requires_grad=True)
     e = T.zeros(3).unfold(0, 2, 1).detach()
@@ -305,14 +313,20 @@ def strict_mode(T):
 
 
 def jvp_constants(T):
-    w, seen = T.ones(2, requires_grad=True), []
+    w, given = T.ones(2, requires_grad=True), []
 
     def f(x):
-        y = w * x
-        y.register_hook(seen.append)
-        return y
+        y = w * 2
+        given.append(y.requires_grad)
+        try:
+            y.register_hook(print)
+        except RuntimeError as error:
+            given.append("doesn't require gradient" in str(error))
+        return (y.detach() * x).sum()
 
-    return T.func.jvp(f, (T.ones(2),), (T.ones(2),))[1].tolist()
+    T.func.jvp(f, (T.ones(2),), (T.ones(2),))
+    T.func.grad(f)(T.ones(2))
+    return given
 
 
 def number_out(T):
@@ -483,6 +497,7 @@ def second_tangent(T):
 #: By anchor of the page: a program, what PyTorch gives, what the engine gives; an exception stands for its class.
 ROWS = {
     "identity-hooks": (identity_hooks, 44.3, RuntimeError),
+    "writing-unpack-hook": (writing_unpack_hook, 44.3, RuntimeError),
     "overlapping-base": (overlapping_base, [1.0, 1.0], RuntimeError),
     "self-overlap": (self_overlap, [[2.0] * 3, [0.0] * 3, [0.0] * 3, [2.7, 15.2, 2.7]], ["refused"] * 4),
     "self-overlap-loops": (self_overlap_loops, ["done"] * 16, ["refused"] * 16),
@@ -530,7 +545,7 @@ ROWS = {
     "which-written": (which_written, ["Exp", "Mul"], ["Mul", "Exp"]),
     "inner-nodes": (inner_nodes, "SigmoidBackwardBackward0", "MulBackward0"),
     "first-reason": (first_reason, False, True),
-    "jvp-constants": (jvp_constants, RuntimeError, [1.0, 1.0]),
+    "jvp-constants": (jvp_constants, [False, True] * 2, [True] * 2),
     "number-out": (number_out, 2.0, TypeError),
     "keyword-only": (keyword_only, TypeError, [2.0]),
     "inference-twice": (inference_twice, True, False),

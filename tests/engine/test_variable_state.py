@@ -104,6 +104,7 @@ def volatile_warns(t):
     with logged_warnings() as said:
         seen = x.volatile
         x.volatile = True
+        del x.volatile
     return [seen, said]
 
 

@@ -12,7 +12,7 @@ from ..inside import Inside
 from ..pytree import flatten, unflatten
 from ..tensor import Tensor
 from .args import Argnums, check_outputs, replaced, sliced, with_aux
-from .level import counted
+from .level import counted, pruned
 
 _JVP = "jvp(f, primals, tangents)"
 
@@ -41,8 +41,8 @@ def jvp_of(
         output, aux = with_aux(func(*(nest if argnums is None else replaced(args, argnums, nest))), has_aux, _JVP)
         outs, out_structure = flatten(output)
         check_outputs(outs, _JVP)
-        pairs = [_unpacked(o, level, strict) for o in outs]
-        extra = _without_tangents(aux, level) if has_aux else None
+        pairs = [_unpacked(o, level, strict, inside) for o in outs]
+        extra = _without_tangents(aux, level, inside) if has_aux else None
     value = unflatten([p for p, _ in pairs], out_structure)
     product = unflatten([t for _, t in pairs], out_structure)
     return (value, product, extra) if has_aux else (value, product)
@@ -66,7 +66,7 @@ def _checked(primals: Any, tangents: Any) -> tuple[list[Tensor], list[Tensor], A
     return flat, directions, structure
 
 
-def _unpacked(dual: Tensor, level: Any, strict: bool) -> tuple[Tensor, Tensor]:
+def _unpacked(dual: Tensor, level: Any, strict: bool, inside: Inside) -> tuple[Tensor, Tensor]:
     primal, tangent = forward_ad.unpack_dual(dual, level=level)
     if tangent is None:
         if strict:
@@ -75,12 +75,12 @@ def _unpacked(dual: Tensor, level: Any, strict: bool) -> tuple[Tensor, Tensor]:
                 "strict=True."
             )
         tangent = zeros_like(primal)
-    return primal, tangent
+    return pruned(primal, True, inside), pruned(tangent, True, inside)
 
 
-def _without_tangents(aux: Any, level: Any) -> Any:
+def _without_tangents(aux: Any, level: Any, inside: Inside) -> Any:
     leaves, structure = flatten(aux)
     for x in leaves:
         if not isinstance(x, Tensor):
             raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
-    return unflatten([forward_ad.unpack_dual(x, level=level)[0] for x in leaves], structure)
+    return unflatten([pruned(forward_ad.unpack_dual(x, level=level)[0], True, inside) for x in leaves], structure)

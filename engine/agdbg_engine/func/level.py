@@ -60,7 +60,7 @@ class Level:
         inner = _alias(x) if recorded else _bare(counted(x), tangents_of(x))._set_requires_grad(True)
         if inner._fn is not None and inner._fn.next_nodes() == (None,):
             _orphans.add(inner._fn)
-        self._inside.add_input(inner)
+        self._inside.add_input(inner, x)
         self._pairs.append((x, inner))
         return inner
 
@@ -80,7 +80,7 @@ class Level:
         for outer, inner in self._pairs:
             if t is inner:
                 return outer
-        return _pruned(t, recorded, self._inside)
+        return pruned(t, recorded, self._inside)
 
 
 _orphans: weakref.WeakSet[Node] = weakref.WeakSet()
@@ -105,11 +105,11 @@ def _alias(x: Tensor) -> Tensor:
     return inner
 
 
-def _pruned(t: Tensor, recorded: bool, inside: Inside) -> Tensor:
+def pruned(t: Tensor, recorded: bool, inside: Inside) -> Tensor:
     """``t`` and its tangents without a history that ends in nothing alive, or without any unless ``recorded``."""
     alive = not t.requires_grad or (recorded and _alive(edge(t), inside))
     tangents = tangents_of(t)
-    kept = {level: _pruned(tangent, recorded, inside) for level, tangent in tangents.items()}
+    kept = {level: pruned(tangent, recorded, inside) for level, tangent in tangents.items()}
     if alive and (t.requires_grad or all(kept[level] is tangents[level] for level in kept)):
         return t
     return _bare(t, kept)
