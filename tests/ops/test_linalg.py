@@ -260,3 +260,111 @@ def test_integers_are_unpacked_from_packed_factors():
 def test_as_many_pivots_as_rows_are_unpacked(shape):
     with pytest.raises(RuntimeError, match=r"lu_unpack: Expected LU_pivots of shape \[2\], got \[.*\]"):
         ag.lu_unpack(ag.ones(2, 2), ag.ones(shape, dtype=ag.int32))
+
+
+# ----- batches, which are treated together from some size on -----
+
+
+def matrices(*shape, dtype=np.float64):
+    made = rng.normal(size=shape)
+    return (made + 1j * rng.normal(size=shape) if np.dtype(dtype).kind == "c" else made).astype(dtype)
+
+
+def one_by_one(function, batch, *arrays):
+    """What the function gives for every element of the batch by itself, stacked."""
+    found = [function(*(tensor(a[i]) for a in arrays)) for i in range(batch)]
+    return [np.stack([x.numpy() for x in column]) for column in zip(*found, strict=True)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (1, 1)])
+def test_factors_of_a_batch_are_those_of_each_matrix(shape, dtype):
+    a = matrices(60, *shape, dtype=dtype)
+    a[7] = 0
+    a[8, :, 0] = 0
+    found = ag.linalg.lu_factor_ex(tensor(a))
+    for x, each in zip(found, one_by_one(ag.linalg.lu_factor_ex, 60, a), strict=True):
+        assert x.numpy().dtype == each.dtype
+        np.testing.assert_allclose(x.numpy(), each, rtol=1e-3 if dtype == np.float32 else 1e-9)
+    assert found.info.tolist()[7:9] == [1, 1]
+
+
+def test_the_factors_of_a_batch_name_the_singular_matrix():
+    a = matrices(60, 3, 3)
+    a[5, 2] = a[5, 0] = 0
+    with pytest.raises(RuntimeError, match=r"\(Batch element 5\): U\[2,2\] is zero"):
+        ag.linalg.lu_factor(tensor(a))
+
+
+@pytest.mark.parametrize("adjoint", [True, False])
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("one", [True, False], ids=["one matrix", "as many matrices"])
+def test_a_batch_is_solved_with_its_factors(left, adjoint, one):
+    a, b = matrices(*(() if one else (30,)), 4, 4, dtype=np.complex128), matrices(30, 4, 4, dtype=np.complex128)
+    lu, pivots = ag.linalg.lu_factor(tensor(a))
+    x = ag.linalg.lu_solve(lu, pivots, tensor(b), left=left, adjoint=adjoint).numpy()
+    m = np.conj(np.swapaxes(a, -1, -2)) if adjoint else a
+    np.testing.assert_allclose(m @ x if left else x @ m, b, atol=1e-9)
+
+
+@pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss"])
+@pytest.mark.parametrize("shape", [(6, 4), (4, 6), (4, 4)])
+def test_least_squares_of_a_batch_are_those_of_each_matrix(shape, driver):
+    a, b = matrices(20, *shape), matrices(20, shape[0], 2)
+    a[3, :, 1] = a[3, :, 0]
+    a[4] = 0
+    if driver == "gels":
+        a[3:5] = matrices(2, *shape)
+    found = ag.linalg.lstsq(tensor(a), tensor(b), driver=driver)
+    each = one_by_one(lambda x, y: (lambda f: (f[0], f[2], f[3]))(ag.linalg.lstsq(x, y, driver=driver)), 20, a, b)
+    np.testing.assert_allclose(found.solution.numpy(), each[0], rtol=1e-8, atol=1e-8)
+    if driver != "gels":
+        assert found.rank.tolist() == each[1].tolist()
+    if driver in ("gelsd", "gelss"):
+        np.testing.assert_allclose(found.singular_values.numpy(), each[2], atol=1e-12)
+
+
+def test_the_rank_at_a_tolerance_is_that_of_the_driver():
+    a = np.stack([np.diag([1.0, t]) for t in (0.5, 0.2, 0.05, 0.01)])
+    for driver in ("gelsy", "gelsd", "gelss"):
+        found = ag.linalg.lstsq(tensor(a), tensor(np.ones((4, 2, 1))), rcond=0.1, driver=driver)
+        assert found.rank.tolist() == [2, 2, 1, 1]
+        np.testing.assert_allclose(found.solution[2].numpy(), [[1], [0]], atol=1e-12)
+
+
+def taylor(a):
+    """Exponentials by a series, in the precision of ``a``."""
+    a = a / 2**10
+    term = total = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    for i in range(1, 20):
+        term = term @ a / i
+        total = total + term
+    for _ in range(10):
+        total = total @ total
+    return total
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("size", [1e-3, 1, 5])
+def test_exponentials_are_right_to_rounding(dtype, size):
+    a = matrices(20, 3, 3, dtype=dtype) * np.asarray(size, dtype)
+    a[2] = 0
+    a[3] *= 1e-3
+    found, true = ag.matrix_exp(tensor(a)).numpy(), taylor(a.astype(np.clongdouble))
+    assert found.dtype == dtype
+    rounding = np.finfo(dtype).eps * max(size, 1) * 50
+    assert all(np.abs(x - y).max() <= rounding * np.abs(y).max() for x, y in zip(found, true, strict=True))
+
+
+def test_no_numbers_stay_with_their_matrix():
+    a = np.zeros((20, 2, 2))
+    a[3, 0, 0], a[4, 1, 1] = math.nan, math.inf
+    for found in (ag.matrix_exp(tensor(a)), ag.linalg.lu_factor_ex(tensor(a + np.eye(2))).LU):
+        spoilt = ~np.isfinite(found.numpy()).all((-2, -1))
+        assert np.flatnonzero(spoilt).tolist() == [3, 4]
+
+
+def test_reflections_of_a_batch_are_those_of_each_matrix():
+    a = matrices(10, 4, 3)
+    for x, each in zip(ag.geqrf(tensor(a)), one_by_one(ag.geqrf, 10, a), strict=True):
+        np.testing.assert_allclose(x.numpy(), each, atol=1e-12)

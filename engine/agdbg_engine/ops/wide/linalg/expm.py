@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from ....backends import scipy_for
+from ....backends import on_host, scipy_for
 from ....tensor import Tensor
 from ..declare import formula, op, public
 from .checks import floating, is_tensor, square
+from .together import exponentials
 
 
 def _expm(a: Any) -> Any:
-    """SciPy's, which goes through the batch one by one."""
+    if not a.size:
+        return a.copy()
+    if on_host(a) and a.dtype.char in "fdFD":
+        return exponentials(a.reshape(-1, *a.shape[-2:])).reshape(a.shape)
     expm = scipy_for(a, "linalg").expm
-    return expm(a).astype(a.dtype, copy=False) if a.size else a.copy()
+    return expm(a).astype(a.dtype, copy=False)
 
 
 EXPM = op("matrix_exp_raw(self)", "LinalgMatrixExpBackward0", self="matrix_exp_differential(mH(self), g)",

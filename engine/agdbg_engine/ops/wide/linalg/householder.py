@@ -17,7 +17,7 @@ from ....tensor import Tensor
 from ...explain import shape_error
 from ..declare import formula, in_both, op, public
 from .checks import floating, floating_matrices, is_tensor
-from .lapack import each, routines
+from .lapack import each
 from .parts import conj_of
 
 # ----- one after the other -----
@@ -252,16 +252,10 @@ def _geqrf(a: Any) -> tuple[Any, Any]:
     if not on_host(a):
         packed, tau = each(lambda m: np.linalg.qr(m, mode="raw"), a)
         return np.swapaxes(packed, -1, -2), tau
-    (geqrf,) = routines(("geqrf",), a)
-
-    def one(m: Any) -> tuple[Any, Any]:
-        if m.size == 0:
-            return m.copy(), np.zeros(min(m.shape), m.dtype)
-        packed, tau, _, _ = geqrf(m)
-        return packed, tau
-
-    packed, tau = each(one, a)
-    return packed, tau
+    if a.size == 0:
+        return a.copy(), np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
+    packed, tau = np.linalg.qr(a, mode="raw")
+    return np.swapaxes(packed, -1, -2).astype(a.dtype, copy=False), tau.astype(a.dtype, copy=False)
 
 
 GEQRF = op("geqrf_raw(self)", "GeqrfBackward0", outputs="a tau", self="not_derived('geqrf')", value=_geqrf)

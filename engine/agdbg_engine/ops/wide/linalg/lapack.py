@@ -1,4 +1,7 @@
-"""LAPACK routines for batches: one call a matrix, where neither NumPy nor SciPy has a batched routine."""
+"""LAPACK routines for batches: one call a matrix, where neither NumPy nor SciPy has a batched routine.
+
+Many small matrices do not come here one by one: see :mod:`.together`, and the loops over rows below.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 
 from ....backends import on_host, scipy_for
 from ....device import array_module
+from . import together
 
 
 def routines(names: tuple[str, ...], *arrays: Any) -> Any:
@@ -33,7 +37,9 @@ def each(function: Callable[..., Any], *arrays: Any, batch: tuple[int, ...] | No
 
 
 def factored(a: Any) -> tuple[Any, Any, Any]:
-    """LU factors with partial pivoting as LAPACK packs them, pivots from 1, and ``info``; one call a matrix."""
+    """LU factors with partial pivoting as LAPACK packs them, pivots from 1, and ``info``."""
+    if together.many(a.shape[:-2], *a.shape[-2:]):
+        return together.factored(a)
     if not on_host(a):
         return _factored_on_device(a)
     (getrf,) = routines(("getrf",), a)
@@ -57,8 +63,51 @@ def _factored_on_device(a: Any) -> tuple[Any, Any, Any]:
     return lu, (pivots + 1).astype(np.int32), info.astype(np.int32)
 
 
-def solved_by(lu: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
-    """X of ``A X = B`` (or with the adjoint of A) for one matrix by its factors; pivots from 0."""
+def permutation(pivots: Any, m: int) -> Any:
+    """Which row of the matrix is which row of ``L U``, from LAPACK's interchanges (one loop over these, for all matrices)."""
+    batch, k = pivots.shape[:-1], pivots.shape[-1]
+    xp, others = array_module(pivots), pivots.reshape(math.prod(batch), k).astype(np.int64) - 1
+    rows = np.broadcast_to(xp.arange(m), (len(others), m)).copy()
+    each = xp.arange(len(others))
+    for i in range(k):
+        here = rows[:, i].copy()
+        rows[:, i] = rows[each, others[:, i]]
+        rows[each, others[:, i]] = here
+    return rows.reshape(*batch, m)
+
+
+def solved(lu: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
+    """X of ``A X = B`` (or with the adjoint of A) by the factors of A; ``lu`` and ``b`` broadcast, pivots from 1.
+
+    One LAPACK call a matrix, or for more matrices than these have rows two triangular systems of all of them.
+    """
+    n = lu.shape[-1]
+    batch = np.broadcast_shapes(lu.shape[:-2], b.shape[:-2])
+    if 0 in (*batch, *b.shape[-2:]):
+        return array_module(b).zeros((*batch, *b.shape[-2:]), b.dtype)
+    pivots = np.clip(pivots, 1, n)  # LAPACK believes them
+    if math.prod(batch) > n:
+        return _solved_together(lu, permutation(pivots, n)[..., None], b, adjoint)
+    return each(lambda m, p, r: (_solved_by(m, p[0] - 1, r, adjoint),), lu, pivots[..., None, :], b)[0]
+
+
+def _solved_together(lu: Any, rows: Any, b: Any, adjoint: bool) -> Any:
+    if not adjoint:
+        y = triangular(lu, np.take_along_axis(*_alike(b, rows), -2), False, True, True)
+        return triangular(lu, y, True, True, False)
+    turned = np.conj(np.swapaxes(lu, -1, -2))
+    z = triangular(turned, triangular(turned, b, False, True, False), True, True, True)
+    return np.take_along_axis(*_alike(z, np.argsort(rows, -2)), -2)
+
+
+def _alike(x: Any, rows: Any) -> tuple[Any, Any]:
+    """Both with the dimensions of the batch that either has."""
+    batch = np.broadcast_shapes(x.shape[:-2], rows.shape[:-2])
+    return np.broadcast_to(x, (*batch, *x.shape[-2:])), np.broadcast_to(rows, (*batch, *rows.shape[-2:]))
+
+
+def _solved_by(lu: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
+    """X for one matrix; pivots from 0."""
     if not on_host(lu):
         found: Any = scipy_for(lu, "linalg").lu_solve((lu, pivots), b, trans=2 if adjoint else 0, check_finite=False)
         return found
@@ -87,7 +136,8 @@ def _by_rows(a: Any, b: Any, batch: tuple[int, ...], upper: bool, unit: bool) ->
         for i in range(n - 1, -1, -1) if upper else range(n):
             known = slice(i + 1, n) if upper else slice(0, i)
             row = x[..., i : i + 1, :]
-            row -= np.matmul(a[..., i : i + 1, known], x[..., known, :])
+            if known.start < known.stop:
+                row -= np.matmul(a[..., i : i + 1, known], x[..., known, :])
             if not unit:
                 row /= a[..., i : i + 1, i : i + 1]
     return x

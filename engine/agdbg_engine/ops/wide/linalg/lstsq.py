@@ -14,7 +14,7 @@ from ...explain import shape_error
 from ...host_only import check_place
 from ..declare import formula, op, public
 from .checks import floating, floating_matrices, is_tensor, matrices, one_batch, square
-from .lapack import each
+from .least_squares import best
 
 # ----- pseudo-inverse -----
 
@@ -128,20 +128,10 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
 
 
 def _lstsq(a: Any, b: Any, rcond: Any, driver: str) -> tuple[Any, Any, Any, Any]:
-    """Solution, residuals, rank and singular values; one LAPACK call a matrix."""
-    from scipy.linalg import lstsq
-
+    """Solution, residuals, rank and singular values."""
     check_place("lstsq_raw", a)
     m, n = a.shape[-2:]
-
-    def one(x: Any, y: Any) -> tuple[Any, Any, Any]:
-        if 0 in (m, n) or y.shape[-1] == 0:
-            return np.zeros((n, y.shape[-1]), x.dtype), np.int64(0), np.zeros(min(m, n), x.real.dtype)
-        name = "gelsy" if driver in ("gels", "gelsy") else driver
-        solution, _, rank, s = lstsq(x, y, cond=rcond, lapack_driver=name, check_finite=False)
-        return solution.astype(x.dtype, copy=False), np.int64(rank), np.zeros(0) if s is None else s
-
-    solution, rank, s = each(one, a, b)
+    solution, rank, s = best(a, b, rcond, driver)
     real = a.real.dtype
     residuals = np.zeros(0, real)
     if m > n and driver != "gelsy" and a.size and (driver == "gels" or (rank == n).all()):

@@ -22,7 +22,7 @@ from .checks import (
     same_dtype,
     square,
 )
-from .lapack import each, factored, solved_by
+from .lapack import factored, permutation, solved
 
 ZERO = (
     "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
@@ -31,18 +31,6 @@ ZERO = (
 NO_PIVOT = "linalg.lu_factor: LU without pivoting is not implemented on the CPU"
 
 # ----- kernels -----
-
-
-def _permutation(pivots: Any, m: int) -> Any:
-    """Which row of ``L U`` is which row of the matrix, from LAPACK's interchanges (one loop over these, for all matrices)."""
-    batch = pivots.shape[:-1]
-    rows = np.broadcast_to(array_module(pivots).arange(m), (*batch, m)).copy()
-    for i in range(pivots.shape[-1]):
-        j = pivots[..., i : i + 1].astype(np.int64) - 1
-        other = np.take_along_axis(rows, j, -1)
-        np.put_along_axis(rows, j, rows[..., i : i + 1].copy(), -1)
-        rows[..., i : i + 1] = other
-    return rows
 
 
 def _matrix_of(rows: Any, dtype: Any) -> Any:
@@ -64,33 +52,25 @@ def _unpacked(lu: Any, k: int) -> tuple[Any, Any]:
 def _lu(a: Any, pivot: bool) -> tuple[Any, Any, Any]:
     lu, pivots, _ = factored(a)
     low, up = _unpacked(lu, min(a.shape[-2:]))
-    return _matrix_of(_permutation(pivots, a.shape[-2]), a.dtype), low, up
+    return _matrix_of(permutation(pivots, a.shape[-2]), a.dtype), low, up
 
 
 def _unpack(lu: Any, pivots: Any) -> tuple[Any, Any, Any]:
     low, up = _unpacked(lu, min(lu.shape[-2:]))
-    return _matrix_of(_permutation(pivots, lu.shape[-2]), lu.dtype), low, up
+    return _matrix_of(permutation(pivots, lu.shape[-2]), lu.dtype), low, up
 
 
 def _solve(lu: Any, pivots: Any, b: Any, left: bool, adjoint: bool) -> Any:
-    """X of ``A X = B`` (``X A = B``, or with the adjoint of A); one LAPACK call a matrix."""
-    if not left:
-        b = np.conj(np.swapaxes(b, -1, -2))
-        adjoint = not adjoint
-
-    def one(m: Any, p: Any, r: Any) -> tuple[Any]:
-        if m.size == 0 or r.size == 0:
-            return (np.zeros_like(r),)
-        return (solved_by(m, np.clip(p[0] - 1, 0, len(m) - 1), r, adjoint),)
-
-    x = each(one, lu, pivots[..., None, :], b)[0]
-    return x if left else np.conj(np.swapaxes(x, -1, -2))
+    """X of ``A X = B`` (``X A = B``, or with the adjoint of A)."""
+    if left:
+        return solved(lu, pivots, b, adjoint)
+    return np.conj(np.swapaxes(solved(lu, pivots, np.conj(np.swapaxes(b, -1, -2)), not adjoint), -1, -2))
 
 
 in_both(
     "permutation_of",
-    lambda pivots, like: _matrix_of(_permutation(pivots, like.shape[-2]), like.dtype),
-    lambda pivots, like: wrap(_matrix_of(_permutation(pivots._a, like.shape[-2]), like._a.dtype)),
+    lambda pivots, like: _matrix_of(permutation(pivots, like.shape[-2]), like.dtype),
+    lambda pivots, like: wrap(_matrix_of(permutation(pivots._a, like.shape[-2]), like._a.dtype)),
 )
 
 # ----- rows -----

@@ -23,7 +23,7 @@ from .checks import (
     same_dtype,
     square,
 )
-from .lapack import each, factored, routines
+from .lapack import factored, routines, solved
 
 SINGULAR = (
     "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is singular."
@@ -89,17 +89,11 @@ def _solved(a: Any, b: Any, left: bool) -> Any:
 
 
 def _solved_anyway(a: Any, b: Any, left: bool) -> tuple[Any, Any]:
-    """As :func:`_solved` with infinities or NaN for singular matrices; one LAPACK call a matrix."""
-    getrf, getrs = routines(("getrf", "getrs"), a)
+    """As :func:`_solved` with infinities or NaN for singular matrices."""
     if not left:
         a, b = np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)
-
-    def one(m: Any, rhs: Any) -> tuple[Any, Any]:
-        lu, pivots, info = getrf(m)
-        return getrs(lu, pivots, rhs)[0], np.int32(info)
-
-    with np.errstate(all="ignore"):
-        x, info = each(one, a, b)
+    lu, pivots, info = factored(a)
+    x = solved(lu, pivots, b, False)
     return (x if left else np.swapaxes(x, -1, -2)), info
 
 
