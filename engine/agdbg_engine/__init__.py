@@ -35,6 +35,7 @@ from .creation import (
     zeros,
     zeros_like,
 )
+from .cuda.memory import OutOfMemoryError
 from .default_device import get_default_device, set_default_device
 from .deterministic import (
     are_deterministic_algorithms_enabled,
@@ -103,9 +104,14 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"agdbg_engine
 
 
 _MODULES = frozenset((
-    "amp", "cuda", "fft", "func", "linalg", "masked", "nn", "optim", "signal", "special", "testing", "utils",
+    "accelerator", "amp", "cuda", "fft", "func", "linalg", "masked", "nn", "optim", "signal", "special", "testing", "utils", "version",
 ))  # fmt: skip
 """Loaded when first used."""
+
+
+def get_device(input: Tensor) -> int:
+    """Number of the GPU that holds a tensor; -1 for main memory."""
+    return input.get_device()
 
 
 def is_tensor(obj: Any) -> builtins.bool:
@@ -134,6 +140,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Generator",
+    "OutOfMemoryError",
     "Parameter",
     "Size",
     "Tensor",
@@ -164,6 +171,7 @@ __all__ = [
     "full_like",
     "get_default_device",
     "get_default_dtype",
+    "get_device",
     "get_float32_matmul_precision",
     "get_num_threads",
     "get_printoptions",

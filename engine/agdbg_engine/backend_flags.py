@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -41,3 +43,23 @@ cuda = _module(
     ),
 )
 mps = _module("mps")
+
+
+@contextmanager
+def _flags(
+    enabled: bool = False, benchmark: bool = False, benchmark_limit: int = 10, deterministic: bool = False, allow_tf32: bool = True
+) -> Iterator[None]:  # fmt: skip
+    """Inside, the flags are those given; what is not given has PyTorch's default of this function."""
+    given = {
+        "enabled": enabled, "benchmark": benchmark, "benchmark_limit": benchmark_limit, "deterministic": deterministic,
+        "allow_tf32": allow_tf32,
+    }  # fmt: skip
+    before = {name: getattr(cudnn, name) for name in given}
+    vars(cudnn).update(given)
+    try:
+        yield
+    finally:
+        vars(cudnn).update(before)
+
+
+vars(cudnn)["flags"] = _flags

@@ -32,6 +32,19 @@ class MemoryUse(NamedTuple):
     total: int
 
 
+class Properties(NamedTuple):
+    """What one device is."""
+
+    name: str
+    """What its maker calls it."""
+    major: int
+    minor: int
+    """What it can do, as a version: its compute capability."""
+    total_memory: int
+    """In bytes."""
+    multi_processor_count: int
+
+
 class Backend:
     """An array library with NumPy's functions whose memory is no host memory; one device of it unless told otherwise."""
 
@@ -91,6 +104,10 @@ class Backend:
     def name_of(self, index: int) -> str:
         """What device ``index`` is called by its maker."""
         return self.kind
+
+    def properties_of(self, index: int) -> Properties:
+        """What device ``index`` is."""
+        raise NotImplementedError(f"device {self.kind} does not tell what it is")
 
     def synchronize(self, index: int | None = None) -> None:
         """Wait until the device has done all that it was asked for."""

@@ -26,7 +26,9 @@ class Conversions:
     __slots__ = ()
     _a: Any
 
-    bfloat16, chalf, to_sparse = (refusing(name) for name in ("bfloat16", "chalf", "to_sparse"))
+    bfloat16, chalf, to_sparse, record_stream = (
+        refusing(name) for name in ("bfloat16", "chalf", "to_sparse", "record_stream")
+    )
 
     def item(self: Any) -> Any:
         """The only element as a Python number."""

@@ -71,7 +71,12 @@ def cupy(monkeypatch):
         cuda=types.SimpleNamespace(
             Device=Device, PinnedMemoryPointer=PinnedMemoryPointer, alloc_pinned_memory=PinnedMemoryPointer,
             memory=types.SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
-            runtime=types.SimpleNamespace(getDevice=lambda: 0, getDeviceCount=lambda: 2),
+            runtime=types.SimpleNamespace(
+                getDevice=lambda: 0, getDeviceCount=lambda: 2, runtimeGetVersion=lambda: 12040,
+                getDeviceProperties=lambda i: {
+                    "name": b"Card %d" % i, "major": 9, "minor": 0, "totalGlobalMem": 1000, "multiProcessorCount": 7, "warpSize": 32
+                },
+            ),
         ),
         get_default_memory_pool=lambda: POOL, get_default_pinned_memory_pool=lambda: Pool(0), ElementwiseKernel=kernel, made=made,
     )  # fmt: skip
@@ -205,3 +210,13 @@ def test_without_a_gpu_there_is_nothing_to_seed_and_no_figure():
         assert t.cuda.seed() is None
         assert t.cuda.seed_all() is None
         assert dict(t.cuda.memory_stats()) == {}
+
+
+def test_what_a_device_is(cupy):
+    assert cuda.get_device_properties(1) == ("Card 1", 9, 0, 1000, 7)
+    assert cuda.get_device_properties("cuda").total_memory == 1000
+    assert (cuda.get_device_capability("cuda:1"), cuda.get_device_name(1)) == ((9, 0), "Card 1")
+    assert ag.version.cuda == "12.4"
+    assert (ag.accelerator.current_accelerator(), ag.accelerator.device_count()) == (ag.device("cuda"), 2)
+    assert ag.accelerator.current_device_index() == 0
+    ag.accelerator.synchronize()

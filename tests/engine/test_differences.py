@@ -427,6 +427,19 @@ def aliased_gradients(T):
     return second.tolist()
 
 
+def device_kinds(T):
+    text = outcome = None
+    try:
+        T.device("gpu")
+    except RuntimeError as error:
+        text = str(error)
+    try:
+        outcome = str(T.device("mps"))
+    except RuntimeError as error:
+        outcome = str(error)
+    return "privateuseone" in text, outcome[:15]
+
+
 def version_kept(T):
     x = T.ones(1)
     with T.autograd._unsafe_preserve_version_counter(x):
@@ -527,6 +540,7 @@ ROWS = {
     "after-a-view": (after_a_view, [[0.0], None], [[0.0], [2.0]]),
     "no-jvp-of-a-view": (no_jvp_of_a_view, True, False),
     "aliased-gradients": (aliased_gradients, [2.0, 2.0], [1.0, 1.0]),
+    "device-kinds": (device_kinds, (True, "mps"), (False, "Expected one of")),
     "version-kept": (version_kept, 0, AttributeError),
     "resized-views": (resized_views, [0.0, 1.0, 9.0, 9.0], [0.0, 1.0, 2.0, 3.0]),
     "numpy-warnings": (numpy_warnings, 0, 1),

@@ -1,6 +1,10 @@
 """What is said about tensors on two devices in one call: PyTorch's words, in which ``strict`` stands for ``cuda``.
 
-Those words are what PyTorch 2.13 says on a machine with a GPU, as its users report them and as they are in its libraries.
+No GPU was there to run PyTorch on. What is certain of the words: their patterns ("found at least two devices", "but got ... is on ...,
+different from other tensors on ...", "Input type ... and weight type ... should be the same", "Input and hidden tensors are not at
+the same device") are in the libraries of PyTorch 2.13 and in what its users report. Which op says which, with which argument and which
+name of a kernel, is read from reports of users where there are some (``addmm``, ``_index_select``, ``nll_loss_forward``, ``cat``) and
+elsewhere follows from how PyTorch checks arguments: the first that differs, in their order. Names of kernels may differ between versions.
 """
 
 import agdbg_tests_strict_device as strict

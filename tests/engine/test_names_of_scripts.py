@@ -76,6 +76,37 @@ def cast_functions(t):
     return values(x.grad), t.amp.custom_fwd(lambda ctx: None, device_type=3)
 
 
+def flags_of_cudnn(t):
+    c = t.backends.cudnn
+    read = lambda: (c.enabled, c.benchmark, c.deterministic, c.allow_tf32)
+    found = [read()]
+    with c.flags(enabled=True, deterministic=True):
+        found.append(read()[1:])
+    try:
+        with c.flags(benchmark=True):
+            found.append(read())
+            raise KeyError
+    except KeyError:
+        return [*found, read()]
+
+
+def no_accelerator(t):
+    a = t.accelerator
+    calls = (a.synchronize, a.current_device_index, lambda: a.set_device_index(0), a.current_stream, a.empty_cache)
+    said = [outcome(lambda _, call=call: call(), t) for call in calls]
+    return a.is_available(), a.device_count(), a.current_accelerator(), t.version.cuda, t.version.hip, said
+
+
+def names_for_gpus(t):
+    error = t.OutOfMemoryError
+    return (
+        t.get_device(t.ones(2)),
+        t.ones(2).get_device(),
+        error is t.cuda.OutOfMemoryError,
+        issubclass(error, RuntimeError),
+    )
+
+
 def data_paths(t):
     module = lambda path: importlib.import_module(f"{t.__name__}.utils.data.{path}")
     names = {
@@ -98,6 +129,7 @@ PROGRAMS = {
     "derived losses": derived_losses,
     "default type": default_type,
     "cast functions": cast_functions,
+    "flags of cudnn": flags_of_cudnn, "no accelerator": no_accelerator, "names for GPUs": names_for_gpus,
     "paths of data": data_paths,
     "base of recurrent modules": lambda t: [isinstance(t.nn.GRU(1, 1), t.nn.RNNBase), isinstance(t.nn.GRUCell(1, 1), t.nn.RNNCellBase)],
     "finfo": lambda t: [repr(t.finfo(getattr(t, d))) for d in ("float16", "float32", "float64", "complex64")],
@@ -499,3 +531,24 @@ def test_lies_in_a_file_are_found(old, new):
     other.seek(0)
     with pytest.raises(RuntimeError):
         ag.load(other)
+
+
+def test_ranges_for_profilers_are_accepted():
+    nvtx = ag.cuda.nvtx
+    nvtx.mark("here")
+    nvtx.range_push("step")
+    nvtx.range_pop()
+    nvtx.range_end(nvtx.range_start("step"))
+    with nvtx.range("step {}", 3):
+        ag.cuda.ipc_collect()
+    assert nvtx.range("step")(lambda: 5)() == 5
+
+
+@pytest.mark.parametrize("name", ["CUDAGraph", "set_per_process_memory_fraction", "utilization", "nccl"])
+def test_names_of_cuda_that_are_not_there_tell_why(name):
+    with pytest.raises(AttributeError, match=f"module 'agdbg_engine.cuda' has no attribute '{name}': "):
+        getattr(ag.cuda, name)
+    with pytest.raises(
+        NotImplementedError, match=r"record_stream.* is not supported: let the stream that made the tensor wait"
+    ):
+        ag.ones(2).record_stream(None)

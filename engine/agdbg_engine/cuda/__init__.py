@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..missing import lookup
 from . import amp as amp
+from . import nvtx as nvtx
 from .backend import BACKEND
 from .devices import Devices
 from .memory import Memory, OutOfMemoryError
@@ -15,12 +17,43 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 __all__ = [
-    "Event", "OutOfMemoryError", "Stream", "current_device", "current_stream", "default_stream", "device", "device_count",
-    "device_of", "empty_cache", "get_device_name", "get_rng_state", "get_rng_state_all",
-    "init", "initial_seed", "is_available", "is_bf16_supported", "is_initialized",
-    "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
-    "memory_reserved", "memory_stats", "memory_summary", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
-    "set_rng_state", "set_rng_state_all", "stream",
+    "Event",
+    "OutOfMemoryError",
+    "Stream",
+    "current_device",
+    "current_stream",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "empty_cache",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "ipc_collect",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_summary",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
+    "stream",
     "synchronize",
 ]  # fmt: skip
 
@@ -51,6 +84,7 @@ _devices = Devices(BACKEND)
 current_device, set_device, synchronize = _devices.current_device, _devices.set_device, _devices.synchronize
 device, device_of = _devices.device, _devices.device_of
 get_device_name = _devices.get_device_name
+get_device_properties, get_device_capability = _devices.get_device_properties, _devices.get_device_capability
 Stream, Event, stream = _devices.Stream, _devices.Event, _devices.stream
 current_stream, default_stream = _devices.current_stream, _devices.default_stream
 
@@ -127,3 +161,10 @@ memory_allocated, memory_reserved = _memory.memory_allocated, _memory.memory_res
 max_memory_allocated, max_memory_reserved = _memory.max_memory_allocated, _memory.max_memory_reserved
 reset_peak_memory_stats, mem_get_info = _memory.reset_peak_memory_stats, _memory.mem_get_info
 memory_stats, memory_summary, empty_cache = _memory.memory_stats, _memory.memory_summary, _memory.empty_cache
+
+
+def ipc_collect() -> None:
+    """Nothing: no memory of a GPU is shared between processes here."""
+
+
+__getattr__ = lookup(__name__, dict.fromkeys(__all__))

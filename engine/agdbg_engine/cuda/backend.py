@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from ..backends import Backend, MemoryUse, register
+from ..backends import Backend, MemoryUse, Properties, register
 from ..rowwise import RowKernels
 from .memory import Peaks, out_of_memory
 from .spread import Spreads
@@ -56,7 +56,19 @@ class Cuda(Backend):
         self.module.cuda.Device(index).use()
 
     def name_of(self, index: int) -> str:
-        return str(self.module.cuda.runtime.getDeviceProperties(index)["name"].decode())
+        return self.properties_of(index).name
+
+    def properties_of(self, index: int) -> Properties:
+        told = self.module.cuda.runtime.getDeviceProperties(index)
+        numbers = (int(told[key]) for key in ("major", "minor", "totalGlobalMem", "multiProcessorCount"))
+        return Properties(told["name"].decode(), *numbers)
+
+    def version(self) -> str | None:
+        """That of CUDA's runtime, such as ``"12.4"``; ``None`` where no GPU can be used."""
+        if not self.is_usable():
+            return None
+        number = int(self.module.cuda.runtime.runtimeGetVersion())
+        return f"{number // 1000}.{number % 1000 // 10}"
 
     def synchronize(self, index: int | None = None) -> None:
         self.module.cuda.Device(index).synchronize()

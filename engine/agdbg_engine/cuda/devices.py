@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ..backends import Backend
+from ..backends import Backend, Properties
 
 if TYPE_CHECKING:
     from .. import streams
@@ -46,6 +46,14 @@ class Devices:
     def get_device_name(self, device: Any = None) -> str:
         """What the maker calls the device."""
         return self._backend.name_of(self.index(device))
+
+    def get_device_properties(self, device: Any = None) -> Properties:
+        """Name, compute capability, memory in bytes and number of processors of the device."""
+        return self._backend.properties_of(self.index(device))
+
+    def get_device_capability(self, device: Any = None) -> tuple[int, int]:
+        """The compute capability of the device, as ``(major, minor)``."""
+        return self.get_device_properties(device)[1:3]
 
     def index(self, device: Any) -> int:
         """The number that a ``device=`` means; of a second device the engine is told. Errors are PyTorch's."""
