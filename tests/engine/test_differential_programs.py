@@ -9,7 +9,6 @@ import agdbg_engine
 
 NO_LAZY = "conj() computes its result at once instead of a view with a mark; a write, which would not reach the original, is refused"
 ONCE_A_READER = "an unpack hook runs once for every gradient that reads the saved tensor, in PyTorch once for the node"
-NAMED_BY_WRITER = "the message names the node that wrote the saved result, PyTorch the view's AsStrided"
 CHECKED = "identity hooks do not switch the check for writes off"
 DIFFERENT = {
     "variable/a_conjugate": NO_LAZY,
@@ -17,7 +16,6 @@ DIFFERENT = {
     "variable/the_version_of_a_copied_gradient": "PyTorch copies a gradient into fresh memory by a write, which counts",
     "variable/data_of_an_inference_tensor_assigned": "with normal data it is a normal tensor in every respect",
     "views/the_index_is_changed_after_the_write": "the node keeps a copy of the index: the gradient is right, and no error is needed",
-    "views/a_saved_result_is_written_through_the_same_view": NAMED_BY_WRITER,
     "saved/identity_hooks_and_a_write_to_an_input": CHECKED,
     "saved/identity_hooks_and_a_tripled_result": CHECKED,
     "function/an_inference_tensor_of_another_dtype_is_used": "what is saved is the converted copy, a normal tensor",

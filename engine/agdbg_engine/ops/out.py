@@ -126,13 +126,15 @@ _RECORDS: dict[str, str] = {
     **dict.fromkeys(("linalg_matmul", "linalg_matrix_power", "matmul", "matrix_power"), "matmul"),
     **dict.fromkeys(("norm", "vector_norm"), "linalg_vector_norm"),
     **{n: f"aten::{n}" for n in (
-        "alias_copy", "arange", "conj_physical", "diagonal_copy", "eye", "floor_divide", "full", "heaviside", "histogram",
+        "alias_copy", "arange", "conj_physical", "detach_copy", "diagonal_copy", "eye", "floor_divide", "full", "heaviside",
+        "histogram",
         "linspace", "log_softmax", "logspace", "ones", "permute_copy", "rand", "slice_copy", "slice_scatter", "softmax",
         "squeeze_copy", "t_copy", "transpose_copy", "unsqueeze_copy", "view_as_complex_copy", "view_as_real_copy", "zeros",
     )},
     **{n: f"special_{n}" for n in ("entr", "erfcx", "i0e", "i1", "i1e", "log_ndtr", "ndtri", "xlog1py", "zeta")},
     "diag": "aten::diagonal_copy", "diff": "sub", "eigvals": "aten::linalg_eigvals", "eigvalsh": "_linalg_eigh",
-    "ldl_solve": "aten::linalg_ldl_solve", "linalg_cholesky": "linalg_cholesky_ex", "linalg_det": "_linalg_det", "msort": "sort",
+    "ldl_solve": "aten::linalg_ldl_solve",
+    "logsigmoid": "log_sigmoid_forward", "linalg_cholesky": "linalg_cholesky_ex", "linalg_det": "_linalg_det", "msort": "sort",
     "nanmean": "nansum", "solve": "_linalg_solve_ex", "svdvals": "_linalg_svd", "take_along_dim": "gather",
     "vecdot": "vdot", "true_divide": "div",
     "lstsq": "linalg_lstsq", "_polygamma_of": "polygamma", "cholesky_ex": "linalg_cholesky_ex", "inv_ex": "linalg_inv_ex",
@@ -152,7 +154,7 @@ _WITHOUT_GRADIENT = words(
 _COPIED = words("cond diff linalg_norm matrix_norm nanquantile ndtr pinv quantile tensordot tensorinv tensorsolve")
 """Functions whose result PyTorch copies into the ``out``: a leaf is refused as by :func:`copy_`."""
 
-_RESIZED = words("arange bernoulli eye full linspace logspace multinomial ones rand randn randperm zeros")
+_RESIZED = words("arange bernoulli eye full linspace logspace logsigmoid multinomial ones rand randn randperm zeros")
 """Functions that give their ``out`` the right size without a warning."""
 
 

@@ -43,7 +43,7 @@ _OVERLOADED = words(
 )
 """Functions of several signatures: PyTorch says of a wrong ``out`` that none of them fits."""
 
-_SPOKEN = {"norm": "linalg_vector_norm"}
+_SPOKEN = {"logsigmoid": "log_sigmoid", "norm": "linalg_vector_norm"}
 """Which function speaks for another."""
 
 

@@ -85,11 +85,12 @@ _RULES: dict[str, tuple[Rule, ...]] = {
         "linalg_det linalg_lu linalg_lu_solve linalg_matmul linalg_qr linalg_slogdet linalg_svd cross log_softmax lu_factor "
         "lu_factor_ex matmul mm msort norm permute_copy qr renorm scatter scatter_add scatter_reduce slice_copy slice_scatter "
         "slogdet softmax solve solve_ex sort squeeze_copy svd svdvals t_copy take_along_dim topk transpose_copy triangular_solve "
-        "tril triu unbind_copy unsqueeze_copy vector_norm view_as_complex_copy view_as_real_copy",
+        "detach_copy tril triu unbind_copy unsqueeze_copy vector_norm view_as_complex_copy view_as_real_copy",
     ),
     **_same_for(
         _FOUND,
-        "abs bitwise_not ceil clamp clamp_max clamp_min conj_physical floor frac hardshrink neg round sgn sign trunc",
+        "abs bitwise_not ceil clamp clamp_max clamp_min conj_physical floor frac gelu hardshrink neg round sgn sign softshrink "
+        "trunc",
     ),
     **_same_for(_JOIN, "cat column_stack concat concatenate dstack hstack row_stack stack vstack"),
     **_same_for(_SCAN, "cummax cummin logcumsumexp"),
@@ -148,6 +149,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "kthvalue": (
         Rule("output values must be of same type as input"), Rule("output indices must be of scalar type {want}"),
     ),
+    "logsigmoid": (Rule("expected scalar type {want} but found {got}"),),
     "ldexp": (Rule("ldexp can't be cast to the desired output type {got}", narrower=True),),
     "logsumexp": (Rule("logsumexp(): Expected floating point type for result tensor, but got: {got}", narrower=True),),
     "median": _MEDIAN,

@@ -55,7 +55,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _form("mish", inplace, input, OPS["mish"])
 
 
-@public("nn.functional")
+@public("nn.functional", out=True)
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """Input times the normal distribution function of it, or its ``"tanh"`` approximation."""
     if approximate == "tanh":
@@ -119,7 +119,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _form("hardswish", inplace, input, OPS["hardswish"])
 
 
-@public("nn.functional")
+@public("nn.functional", out=True)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 in [-lambd, lambd], elsewhere ``lambd`` nearer to 0."""
     if input.dtype.kind == "f" and not 0 <= lambd <= np.finfo(input.dtype).max:
@@ -128,7 +128,8 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return OPS["softshrink"](input, lambd)
 
 
-@public("torch nn.functional")
+@public("torch", out=True)
+@public("nn.functional")
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """``value`` where ``input <= threshold``, elsewhere ``input``."""
     if input.dtype.kind in "bc":
@@ -140,7 +141,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 _threshold = threshold  # which is a parameter below
 
 
-@public("nn.functional")
+@public("nn.functional", out=True)
 def logsigmoid(input: Tensor) -> Tensor:
     """Logarithm of the sigmoid."""
     return OPS["log_sigmoid"](input)

@@ -42,7 +42,7 @@ def alias_copy(self: Tensor) -> Tensor:
     return _alias(self)
 
 
-@public("torch")
+@public("torch", out=True)
 def detach_copy(self: Tensor) -> Tensor:
     """A copy without history."""
     return wrap(self._a.copy())
