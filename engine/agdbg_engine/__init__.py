@@ -133,6 +133,10 @@ def __getattr__(name: str) -> Any:
         from . import saving
 
         return getattr(saving, name)
+    if name == "typename":
+        from .nn.module import typename
+
+        return typename
     if name in TYPES:
         return TYPES[name]
     raise missing(__name__, name, {*ops.FUNCTIONS, *__all__, *_MODULES, *ALIASES, *TYPES})

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from .grad_mode import _Decorator
+from .missing import public_names
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+
+__getattr__ = public_names(__name__)
 
 
 class autocast(_Decorator):

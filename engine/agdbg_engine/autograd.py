@@ -26,6 +26,7 @@ from .grad_mode import (
     set_multithreading_enabled,
 )
 from .gradient_edge import GradientEdge
+from .missing import missing
 from .node import Node, edge, nowhere
 from .overrides import overridable
 from .saved.raw import SavedTensor
@@ -54,7 +55,7 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     module = _LATER.get(name)
     if module is None:
-        raise AttributeError(f"module 'agdbg_engine.autograd' has no attribute '{name}'")
+        raise missing(__name__, name, [*__all__, *_LATER])
     import importlib
 
     found = importlib.import_module(f"agdbg_engine.{module}")

@@ -26,9 +26,19 @@ class Conversions:
     __slots__ = ()
     _a: Any
 
-    bfloat16, chalf, to_sparse, record_stream = (
-        refusing(name) for name in ("bfloat16", "chalf", "to_sparse", "record_stream")
+    bfloat16, chalf, to_sparse, record_stream, apply_, map_, untyped_storage = (
+        refusing(name)
+        for name in ("bfloat16", "chalf", "to_sparse", "record_stream", "apply_", "map_", "untyped_storage")
     )
+
+    def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:
+        """The tensor itself, as all are dense here, or that in ``dtype``."""
+        found: Any = self
+        return found if dtype is None else found.to(dtype)
+
+    def is_shared(self) -> bool:
+        """False: no memory is shared between processes here."""
+        return False
 
     def item(self: Any) -> Any:
         """The only element as a Python number."""

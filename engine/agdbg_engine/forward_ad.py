@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from . import events
 from .grad_mode import _Decorator, mode
+from .missing import public_names
 from .sites import caller
 from .tangents import (
     Level,
@@ -35,6 +36,8 @@ __all__ = [
     "UnpackedDualTensor", "below", "dual_level", "enter_dual_level", "exit_dual_level", "levels_of", "make_dual",
     "nested_level", "refuse", "set_tangent", "tangent_of", "unpack_dual",
 ]  # fmt: skip
+
+__getattr__ = public_names(__name__)
 
 _current_level = -1
 """The public level that functions use by default: 0 inside of one, else -1."""

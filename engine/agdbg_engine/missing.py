@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dis
+import functools
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
@@ -41,6 +44,14 @@ REASONS: dict[str, str] = {
     "nested to_padded_tensor": "all tensors are rectangular here: pad them, with nn.utils.rnn.pad_sequence for one",
     "lobpcg": "use linalg.eigh",
     "Muon Adafactor": "use AdamW",
+    "binomial": "add up bernoulli() over a dimension of trials",
+    "orthogonal": "nothing keeps a weight orthogonal here: nn.init.orthogonal_ makes it so once",
+    "prune": "multiply weights by a mask, by nn.utils.parametrize for one",
+    "CrossMapLRN2d": "use LocalResponseNorm, which computes the same",
+    "range": "use arange, which ends before its end",
+    "frombuffer from_dlpack to_dlpack": "use from_numpy(numpy.frombuffer(...)) or from_numpy(numpy.from_dlpack(...))",
+    "apply_ map_ map2_": "a function of Python for every element leaves no history: use ops",
+    "untyped_storage storage_type set_": "memory is NumPy's here: numpy() shows it and data_ptr() says where it is",
     "Lazy* Uninitialized* skip_init": "parameters have their sizes from the beginning here: name the number of features",
 }
 """Patterns of names that PyTorch has and the engine has not, with the reason or the way out."""
@@ -51,26 +62,64 @@ def reason(name: str) -> str | None:
     return next((why for patterns, why in REASONS.items() if any(fnmatchcase(name, p) for p in patterns.split())), None)
 
 
-def missing(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    """``module`` has no ``name``; it has the names ``known``."""
-    text = f"module '{module}' has no attribute '{name}'"
+def missing(module: str, name: str, known: Iterable[str]) -> Exception:
+    """The error for ``name``, which ``module`` has not; it has the names ``known``. To be called in its ``__getattr__``."""
+    text = hint(name, known)
+    asks = sys._getframe(2)
+    if text and asks.f_code.co_code[asks.f_lasti] == _IMPORT_FROM:  # Python's own error would leave the hint out
+        return ImportError(f"cannot import name '{name}' from '{module}'{text}", name=name)
+    return AttributeError(f"module '{module}' has no attribute '{name}'{text}")
+
+
+_IMPORT_FROM = dis.opmap["IMPORT_FROM"]
+CUTOFF = 0.7
+"""How much two names must have in common, 1 being all, for one to be taken for a slip of the other."""
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """What to add to an error about ``name``: why it is not there, or the nearest of the names ``known``; empty for neither."""
     if name.startswith("__"):
-        return AttributeError(text)
+        return ""
     why = reason(name)
     if why is not None:
-        return AttributeError(f"{text}: {why}")
+        return f": {why}"
     if name.startswith("_"):
-        return AttributeError(text)
+        return ""
+    near = _nearest(name, tuple(known))
+    return f"; the nearest that it has is '{near}'" if near else ""
+
+
+@functools.lru_cache(128)  # hasattr() may ask the same thousands of times
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     import difflib  # here, since nobody pays for it who makes no mistake
 
-    near = difflib.get_close_matches(name, known, 1)
-    return AttributeError(f"{text}; the nearest that it has is '{near[0]}'" if near else text)
+    near = difflib.get_close_matches(name, known, 1, CUTOFF)
+    return near[0] if near else None
+
+
+def unknown_attribute(self: Any, name: str) -> AttributeError:
+    """The error for an attribute that an object has not, in Python's words with the nearest name."""
+    try:
+        known = [] if name.startswith("_") else [n for n in dir(self) if not n.startswith("_")]
+    except AttributeError:  # it is asked before its __init__ was
+        known = []
+    text = hint(name, known) if known else ""
+    return AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{text}", name=name, obj=self)
 
 
 def missing_attribute(owner: str, name: str) -> AttributeError:
     """``owner``, an object or a type as Python names it, has no ``name``."""
     why = reason(name) if name.startswith("_") else None
     return AttributeError(f"{owner} has no attribute '{name}'" + (f": {why}" if why else ""))
+
+
+def public_names(module: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a ``module`` that has what its ``__all__`` names."""
+
+    def __getattr__(name: str) -> Any:
+        raise missing(module, name, sys.modules[module].__all__)
+
+    return __getattr__
 
 
 def lookup(module: str, functions: Mapping[str, Any]) -> Callable[[str], Any]:

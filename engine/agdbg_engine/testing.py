@@ -9,9 +9,12 @@ import numpy as np
 
 from .backward import QUIET
 from .creation import as_tensor
+from .missing import public_names
 from .tensor import Tensor
 
 __all__ = ["assert_close"]
+
+__getattr__ = public_names(__name__)
 
 _TOLERANCES = {
     "float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex64": (1.3e-6, 1e-5),

@@ -105,7 +105,18 @@ def read_first(T):
     return [x.tolist(), w.tolist()]
 
 
+def dtype_attributes(T):
+    x = T.ones(1)
+    return [
+        x.is_floating_point(),
+        x.dtype.itemsize,
+        hasattr(x.dtype, "is_floating_point"),
+        hasattr(x.dtype, "to_complex"),
+    ]
+
+
 NUMBERS = {
+    "dtype-attributes": (dtype_attributes, [True, 4, True, True], [True, 4, False, False]),
     "det-singular": (det_singular, [[0, 0], [0, 0]], [[1, -1], [-1, 1]]),
     "complex-and-infinity": (complex_and_infinity, "(inf+nanj)", "(inf+1j)"),
     "complex-zero-power": (complex_zero_power, "[(nan+nanj)]", "[(1+0j)]"),

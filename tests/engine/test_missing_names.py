@@ -1,5 +1,8 @@
 """Names of PyTorch that the engine has not: one line with the reason, or with the nearest name that is there."""
 
+import copy
+import functools
+import importlib
 import re
 from functools import reduce
 
@@ -15,7 +18,8 @@ from agdbg_engine.missing import reason
 ABSENT = """
 bfloat16 chalf complex32 uint64 qint8 sparse_coo_tensor compile jit vmap distributed distributions lobpcg float8_e5m2
 quantize_per_tensor fake_quantize_per_channel_affine nn.LazyLinear nn.DataParallel nn.SyncBatchNorm nn.UninitializedParameter
-hub profiler multiprocessing nested optim.SparseAdam optim.Muon func.vmap func.functionalize func.debug_unwrap
+hub profiler multiprocessing nested binomial range frombuffer nn.CrossMapLRN2d nn.utils.prune nn.utils.parametrizations.orthogonal
+optim.SparseAdam optim.Muon func.vmap func.functionalize func.debug_unwrap
 autograd.graph.set_override_stale_capture_stream autograd.graph.set_warn_on_accumulate_grad_stream_mismatch
 """
 
@@ -32,6 +36,8 @@ def test_a_name_that_is_not_there_tells_why(path):
 
 def test_the_names_are_those_of_pytorch():
     torch = pytest.importorskip("torch")
+    importlib.import_module("torch.nn.utils.prune")  # which torch.nn.utils does not import by itself
+
     for path in ABSENT.split():
         *modules, name = path.split(".")
         assert hasattr(reduce(getattr, modules, torch), name), path
@@ -45,11 +51,56 @@ def test_nothing_that_is_there_has_a_reason_not_to_be():
 
 @pytest.mark.parametrize(
     ("module", "name", "nearest"),
-    [("nn", "Liner", "Linear"), ("optim", "Adagrd", "Adagrad"), ("func", "jacrv", "jacrev")],
-)
+    [
+        ("nn", "Liner", "Linear"), ("optim", "Adagrd", "Adagrad"), ("func", "jacrv", "jacrev"),
+        ("optim.lr_scheduler", "StepLr", "StepLR"), ("optim.swa_utils", "SWALr", "SWALR"), ("nn.init", "xavier_uniforms_", "xavier_uniform_"),
+        ("utils", "dat", "data"), ("utils.data", "DataLoadr", "DataLoader"), ("utils.checkpoint", "chekpoint", "checkpoint"),
+        ("nn.utils", "clip_grad_norms_", "clip_grad_norm_"), ("nn.utils.rnn", "pad_seq", "pad_sequence"),
+        ("nn.utils.parametrize", "is_parametrised", "is_parametrized"), ("nn.utils.parametrizations", "weight_nrm", "weight_norm"),
+        ("autograd", "grd", "grad"), ("autograd.forward_ad", "mk_dual", "make_dual"), ("amp", "autocats", "autocast"),
+        ("cuda", "is_availabl", "is_available"), ("testing", "assert_clos", "assert_close"),
+    ],
+)  # fmt: skip
 def test_the_nearest_name(module, name, nearest):
+    owner = functools.reduce(getattr, module.split("."), ag)
     with pytest.raises(AttributeError, match=f"the nearest that it has is '{nearest}'$"):
-        getattr(getattr(ag, module), name)
+        getattr(owner, name)
+    with pytest.raises(ImportError, match=f"^cannot import name '{name}' from '{owner.__name__}'; .* is '{nearest}'$"):
+        exec(f"from {owner.__name__} import {name}")
+
+
+def test_an_import_tells_the_reason_too():
+    with pytest.raises(ImportError, match=r"from 'agdbg_engine': NumPy has no such dtype"):
+        exec("from agdbg_engine import bfloat16")
+
+
+@pytest.mark.parametrize(("module", "name"), [(ag.nn, "quantizable"), (ag, "package"), (ag.optim.lr_scheduler, "foo")])
+def test_no_name_is_near_that_has_little_in_common(module, name):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
+        getattr(module, name)
+
+
+def test_attributes_of_modules_and_optimizers():
+    module = ag.nn.Linear(1, 1)
+    optimizer = ag.optim.SGD(module.parameters(), lr=1.0)
+    for owner, name, nearest in ((module, "wieght", "weight"), (optimizer, "zero_grd", "zero_grad")):
+        with pytest.raises(AttributeError) as raised:
+            getattr(owner, name)
+        kind = type(owner).__name__
+        assert str(raised.value) == f"'{kind}' object has no attribute '{name}'; the nearest that it has is '{nearest}'"
+        assert not hasattr(copy.deepcopy(owner), name)
+    with pytest.raises(AttributeError, match=r"^'Linear' object has no attribute 'foo'$"):
+        ag.nn.Linear.__new__(ag.nn.Linear).foo
+
+
+def test_dense_tensors_of_one_process():
+    torch = pytest.importorskip("torch", reason="the words are compared with it")
+    x, y = ag.ones(2), torch.ones(2)
+    assert x.to_dense() is x and y.to_dense() is y
+    assert x.to_dense(ag.float64).dtype == ag.float64
+    assert x.is_shared() is y.is_shared() is False
+    assert ag.typename(x) == torch.typename(y) == "torch.FloatTensor"
+    assert ag.typename(3) == torch.typename(3) == "int"
 
 
 @pytest.mark.parametrize("name", ["mising", "conversion", "rangs"])
@@ -59,7 +110,7 @@ def test_the_engines_inner_modules_are_no_near_names(name):
     assert not any(inner in str(raised.value) for inner in ("'missing'", "'conversions'", "'ranges'"))
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "chalf", "to_sparse"])
+@pytest.mark.parametrize("name", ["bfloat16", "chalf", "to_sparse", "apply_", "map_", "untyped_storage"])
 def test_methods_that_are_not_there(name):
     with pytest.raises(NotImplementedError, match=rf"^{name}\(\) is not supported: {re.escape(reason(name))}$"):
         getattr(ag.ones(1), name)()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..missing import lookup
+from ..missing import public_names
 from . import amp as amp
 from . import nvtx as nvtx
 from .backend import BACKEND
@@ -56,6 +56,8 @@ __all__ = [
     "stream",
     "synchronize",
 ]  # fmt: skip
+
+__getattr__ = public_names(__name__)
 
 # ----- devices -----
 
@@ -165,6 +167,3 @@ memory_stats, memory_summary, empty_cache = _memory.memory_stats, _memory.memory
 
 def ipc_collect() -> None:
     """Nothing: no memory of a GPU is shared between processes here."""
-
-
-__getattr__ = lookup(__name__, dict.fromkeys(__all__))

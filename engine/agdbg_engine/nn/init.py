@@ -13,6 +13,7 @@ import numpy as np
 from ..creation import eye as eye_matrix
 from ..dtype import scalar_type
 from ..grad_mode import no_grad
+from ..missing import public_names
 from ..ops.out import into
 from ..random import generator as _numbers
 from ..tensor import Tensor, wrap
@@ -21,6 +22,8 @@ __all__ = [
     "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_",
     "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
 ]  # fmt: skip
+
+__getattr__ = public_names(__name__)
 
 
 def _write(tensor: Tensor, values: Any) -> Tensor:

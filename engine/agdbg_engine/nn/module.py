@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from .. import events
 from ..dtype import scalar_type
+from ..missing import unknown_attribute
 from ..tensor import Parameter, Tensor
 from . import module_hooks, naming, registration
 from .hookable import Hookable
@@ -113,7 +114,7 @@ class Module(Hookable, Walking, Stateful, Movable):
         for store in _STORES:
             if name in held.get(store, ()):
                 return held[store][name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise unknown_attribute(self, name)
 
     def __delattr__(self, name: str) -> None:
         for store in _STORES:

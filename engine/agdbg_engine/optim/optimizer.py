@@ -6,11 +6,12 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import events
 from ..hooks import Hook, Hooks, RemovableHandle
 from ..hooks.quiet import QuietHandle
+from ..missing import unknown_attribute
 from ..nn.module import clear_grad, typename
 from ..sites import caller
 from ..tensor import Tensor
@@ -68,6 +69,11 @@ class Optimizer:
             raise ValueError("optimizer got an empty parameter list")
         for group in items if isinstance(items[0], dict) else [{"params": items}]:
             self.add_param_group(group)
+
+    if not TYPE_CHECKING:  # else every attribute would be known to the checker
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..creation import tensor
 from ..grad_mode import no_grad
+from ..missing import public_names
 from ..nn import Module
 from ..nn.normalization import _BatchNorm
 from ..tensor import Tensor
@@ -20,6 +21,8 @@ from .optimizer import Optimizer
 __all__ = [
     "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",
 ]  # fmt: skip
+
+__getattr__ = public_names(__name__)
 
 Average = Callable[[Tensor, Tensor, Any], Tensor]
 MultiAverage = Callable[[list[Tensor], list[Tensor], Any], None]

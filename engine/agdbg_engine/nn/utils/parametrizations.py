@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import ops
 from ...grad_mode import no_grad
+from ...missing import public_names
 from ...random import randn
 from ...tensor import Tensor
 from ..convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -13,6 +14,8 @@ from ..module import Module
 from .parametrize import register_parametrization
 
 __all__ = ["spectral_norm", "weight_norm"]
+
+__getattr__ = public_names(__name__)
 
 
 class _WeightNorm(Module):

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...grad_mode import no_grad
+from ...missing import public_names
 from ...tensor import Parameter, Tensor
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
 
 __all__ = ["ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations"]
+
+__getattr__ = public_names(__name__)
 
 _caching = 0
 _cache: dict[tuple[int, str], Any] = {}

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ... import creation
 from ...dtype import float16, float32, float64, int64, scalar_type
+from ...missing import public_names
 from ...ops.wide.layers import packing
 from ...ranges import arange
 from ...tensor import Tensor
@@ -15,6 +16,8 @@ __all__ = [
     "PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence",
     "unpack_sequence", "unpad_sequence",
 ]  # fmt: skip
+
+__getattr__ = public_names(__name__)
 
 
 class _Packed(NamedTuple):

@@ -1,5 +1,6 @@
 """Schedules of learning rates (``torch.optim.lr_scheduler``)."""
 
+from ...missing import public_names
 from .base import LRScheduler
 from .combined import ChainedScheduler, SequentialLR
 from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
@@ -23,3 +24,5 @@ __all__ = [
     "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",
     "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
+
+__getattr__ = public_names(__name__)

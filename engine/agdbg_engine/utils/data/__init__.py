@@ -1,5 +1,6 @@
 """Datasets, samplers and the loader of batches (``torch.utils.data``)."""
 
+from ...missing import public_names
 from . import paths
 from .collate import default_collate, default_convert
 from .datasets import (
@@ -29,3 +30,5 @@ __all__ = [
     "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
     "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
+
+__getattr__ = public_names(__name__)
