@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -261,7 +262,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     value = _number("full", fill_value)
     if dtype is None:
         dtype = tensor(value).dtype
-    return made("full", (sizes, written(value, np.dtype(dtype)), dtype), device, requires_grad)
+    return made("full", (sizes, written(value, np.dtype(dtype), math.prod(sizes) != 1), dtype), device, requires_grad)
 
 
 def _number(op: str, value: Any) -> Any:
@@ -335,7 +336,7 @@ def full_like(
 ) -> Tensor:
     """One value in the shape and dtype of ``t``."""
     target = np.dtype(dtype or t._a.dtype)
-    value = written(_number("full_like", fill_value), target)
+    value = written(_number("full_like", fill_value), target, t._a.size != 1)
     return _like("full", t, target, device, requires_grad, memory_format, value)
 
 

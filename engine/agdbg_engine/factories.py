@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .pinned_memory import pinnable
 
@@ -59,9 +62,11 @@ class Factories:
 
     def _new(self, op: str, size: Any, value: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
         from .creation import made, shape_of
+        from .scalars import written
 
         device = self.device if device is None else device  # type: ignore[attr-defined]  # of Tensor
         kind = (shape_of(op, size), dtype or self._a.dtype)
         if value is None:
             return made("empty", kind, device, requires_grad)
+        value = written(value, np.dtype(kind[1]), math.prod(kind[0]) != 1) if op == "new_full" else value
         return made("full", (kind[0], value, kind[1]), device, requires_grad)

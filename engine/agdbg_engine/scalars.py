@@ -38,18 +38,25 @@ def wrapped(value: Any, dtype: np.dtype[Any]) -> Any:
     return low - (1 << bits) if dtype.kind == "i" and low >> (bits - 1) else low
 
 
-def written(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A number as one of ``dtype``; :class:`RuntimeError` when it does not fit. Negative ones wrap around where unsigned."""
-    raise_if(check_fits(value, dtype))
+def written(value: Any, dtype: np.dtype[Any], half: bool = True) -> Any:
+    """A number as one of ``dtype``; :class:`RuntimeError` when it does not fit. Negative ones wrap around where unsigned.
+
+    ``half``: what is too large for half precision does not fit; otherwise it is infinite there, as for PyTorch where it assigns or
+    fills one element.
+    """
+    raise_if(check_fits(value, dtype, half))
     if dtype.kind == "b":
         return bool(value)
     if isinstance(value, complex) and dtype.kind != "c":
         value = value.real
+    if dtype.char == "e" and not -65504 <= value.real <= 65504:
+        with np.errstate(over="ignore"):
+            return float(np.float16(value))
     return wrapped(int(value), dtype) if dtype.kind in "iu" else value
 
 
-def check_fits(value: Any, dtype: np.dtype[Any]) -> Exception | None:
-    """Why the number ``value`` cannot be written into a tensor of ``dtype``."""
+def check_fits(value: Any, dtype: np.dtype[Any], half: bool = True) -> Exception | None:
+    """Why the number ``value`` cannot be written into a tensor of ``dtype``; ``half`` as in :func:`written`."""
     if isinstance(value, np.generic):
         value = value.item()
     if too_big(value) is not None:
@@ -62,8 +69,10 @@ def check_fits(value: Any, dtype: np.dtype[Any]) -> Exception | None:
         fits, value = not value.imag, value.real
     else:
         fits = True
-    name = cpp_type(dtype) if dtype != np.float16 else "double"
-    return None if fits and _holds(dtype, value, wraps=True) else _overflow(_SIGNED.get(name, name))
+    name = cpp_type(dtype)
+    if fits and ((dtype == np.float16 and not half) or _holds(dtype, value, wraps=True)):
+        return None
+    return _overflow(_SIGNED.get(name, name) if fits or dtype != np.float16 else "double")
 
 
 def _overflow(name: str) -> Exception:
@@ -77,8 +86,8 @@ def _holds(dtype: np.dtype[Any], value: float, wraps: bool) -> bool:
         if not math.isfinite(value):
             return False
         return int(info.min) <= int(value) <= int(info.max) or (wraps and dtype.kind == "u" and -info.max <= value < 0)
-    if dtype == np.float16 or not math.isfinite(value):
-        return True  # PyTorch gives infinity for what is too large
+    if not math.isfinite(value):
+        return True
     return abs(value) <= float(np.finfo(dtype).max)
 
 

@@ -55,18 +55,140 @@ tensor([1, 2]).copysign_(2)
 tensor(1).bitwise_or_(tensor([1., 2.]))
 tensor([1., 2.]).hypot_(3)
 """
+NUMBERS = """
+tensor([1.,2.],dtype=float16).masked_fill(tensor([True,False]),-1e9)
+full((2,),1e9,dtype=float16)
+full((2,),1e5,dtype=float16)
+full((2,),65519.,dtype=float16)
+full((2,),65520.,dtype=float16)
+full((2,),inf,dtype=float16)
+full((2,),100000,dtype=float16)
+full_like(tensor([1.],dtype=float16),1e9)
+tensor([1.,2.],dtype=float16).new_full((2,),1e9)
+tensor([1.,2.],dtype=float16).fill_(1e9)
+tensor([1.,2.],dtype=float16).fill_(tensor(1e9))
+tensor([1.,2.],dtype=float16).clamp(max=1e5)
+tensor([1.,2.],dtype=float16).clamp(min=-1e5)
+tensor([1.,2.],dtype=float16).clamp_min(-1e5)
+tensor([1.,2.],dtype=float16).clamp_max(1e5)
+tensor([1.,2.]).clamp(max=1e300)
+tensor([1.,2.]).clamp_max(1e300)
+where(tensor([True,False]), tensor([1.,2.]), 1e300)
+where(tensor([True,False]), tensor([1.,2.],dtype=float16), 1e9)
+where(tensor([True,False]), 1e9,tensor([1.,2.],dtype=float16))
+where(tensor([True,False]), 1e300, tensor([1.,2.]))
+where(tensor([True,False]), 1e300, 2.)
+where(tensor([True,False]), tensor([1.,2.],dtype=float64), 1e300)
+where(tensor([True,False]), tensor([1,2],dtype=uint8), 1e300)
+where(tensor([True,False]), tensor([1,2],dtype=uint8), 2**40)
+tensor([1.,2.]).masked_fill(tensor([True,False]),1e300)
+tensor([1.,2.],dtype=float16).masked_fill(tensor([True,False]),tensor(1e9))
+tensor([1.,2.],dtype=float16)*65536.
+tensor([1.,2.],dtype=float16)*1e300
+tensor([1.,2.])*1e300
+tensor([1.,2.])+1e300
+tensor([1.,2.],dtype=float16).add(1., alpha=1e9)
+tensor([1.,2.],dtype=float16).add(tensor([1.,2.],dtype=float16), alpha=1e9)
+tensor([1e-3,2e-4],dtype=float16)*65536.
+tensor([1e4],dtype=float16)/65536.
+tensor([1e4],dtype=float16)/65536
+tensor([1e4],dtype=float16)/tensor(65536.)
+tensor(65536.)*tensor([1e-3],dtype=float16)
+tensor([1e-3],dtype=float16)*tensor(65536.)
+tensor([1e-3],dtype=float16).mul_(tensor(65536.))
+tensor([1e-3],dtype=float16).div_(70000.)
+tensor([1.],dtype=float16).addcdiv(tensor([1e-3],dtype=float16),tensor([2.],dtype=float16),value=1e5)
+tensor([1.],dtype=float16).addcmul(tensor([1e-3],dtype=float16),tensor([2.],dtype=float16),value=1e5)
+tensor([1.],dtype=float16).lerp(tensor([1.001],dtype=float16),1e5)
+zeros(2,dtype=float16).add_(6e4, alpha=1e-8)
+zeros(2,dtype=float16).add(6e4, alpha=1e-3)
+tensor([1.5],dtype=float16)**17.3
+tensor([1.5],dtype=float16)**70000.
+tensor([1.5],dtype=float16)-70000.
+70000.-tensor([1e4],dtype=float16)
+70000./tensor([1e4],dtype=float16)
+tensor([6e4],dtype=float16)+70000
+tensor([6e4],dtype=float16)-70000
+tensor([6e4],dtype=float16)>70000.
+tensor([inf],dtype=float16)>70000.
+tensor([inf],dtype=float16)==70000.
+tensor([1.],dtype=float16).fmod(70000.)
+tensor([1.],dtype=float16).remainder(70000.)
+tensor([1.],dtype=float16).floor_divide(70000.)
+tensor([1.],dtype=float16).copysign(-70000.)
+maximum(tensor([1.],dtype=float16),tensor(70000.))
+atan2(tensor([1.],dtype=float16),tensor(70000.))
+tensor([1,2],dtype=int32)/tensor(2**40)
+tensor([.1],dtype=float16) == tensor(.1)
+tensor([.1],dtype=float16) == .1
+tensor([True]).pow(tensor([True]))
+tensor([True]).pow(True)
+tensor([1j]).clamp(min=tensor([1j]))
+tensor([1j]).clamp(min=tensor([1.]))
+tensor([1j]).clamp(min=1.)
+tensor([1j]).clamp(max=tensor([1j]))
+nn.functional.l1_loss(tensor([1,2]),tensor([2,4]))
+nn.functional.l1_loss(tensor([1,2]),tensor([2,4]),reduction='sum')
+nn.functional.l1_loss(tensor([1,2]),tensor([2,4]),reduction='none')
+nn.functional.kl_div(tensor([1j]),tensor([1j]))
+nn.functional.kl_div(tensor([1j]),tensor([1j]),log_target=True)
+nn.functional.kl_div(tensor([1j]),tensor([1.]))
+nn.functional.kl_div(tensor([1.]),tensor([1j]))
+nn.functional.kl_div(tensor([1j]),tensor([1j]),reduction='sum',log_target=True)
+nn.functional.huber_loss(tensor([1.,2.]),tensor([2.,4.],dtype=float64))
+nn.functional.cosine_similarity(tensor([1.,2.],dtype=float16), tensor(2.), 0)
+nn.functional.cosine_similarity(tensor([1.,2.],dtype=float16), tensor([2.,3.]), 0)
+tensordot(tensor([1,2],dtype=int32),tensor([3,4],dtype=int32),0)
+tensordot(tensor([1,2],dtype=int32),tensor([3,4],dtype=int32),1)
+tensordot(tensor([1,2],dtype=uint8),tensor([3,4],dtype=uint8),0)
+tensordot(tensor([1.,2],dtype=float16),tensor([3.,4],dtype=float16),0)
+tensor([1e-3], dtype=float16).mul_(65536)
+tensor([2e4], dtype=float16) - tensor(70000.)
+3 - tensor([1, 2], dtype=uint8).sub(True, alpha=2)
+sub(3, tensor([True]), alpha=2)
+tensordot(tensor([[1, 2]], dtype=int32), tensor([3], dtype=int32), ([1], [0]))
+nn.functional.mse_loss(tensor([1., 2.]), tensor([2., 4.], dtype=float64))
+"""
+GRADIENTS = """
+tensor([500.], dtype=float16, requires_grad=True) / 70000.
+tensor([1e-3], dtype=float16, requires_grad=True) * 65536
+tensor([1e-3], dtype=float16, requires_grad=True) * tensor(65536.)
+tensor([2.], dtype=float16, requires_grad=True) ** 3
+nn.functional.mse_loss(tensor([1., 2.], requires_grad=True), tensor([2., 4.], dtype=float64))
+nn.functional.huber_loss(tensor([1., 2.], requires_grad=True), tensor([2., 4.], dtype=float64))
+nn.functional.huber_loss(tensor([1., 2.], dtype=float64, requires_grad=True), tensor([2., 4.]))
+nn.functional.smooth_l1_loss(tensor([1., 2.], requires_grad=True), tensor([2., 4.], dtype=float64))
+"""
+
+FUNCTIONS = [
+    "arange",
+    "full",
+    "where",
+    "true_divide",
+    "nn",
+    "maximum",
+    "atan2",
+    "div",
+    "floor_divide",
+    "xlogy",
+    "tensordot",
+    "sub",
+]
 
 
-def said(library, text):
-    """Dtype and values, or type and first line of the error."""
+def said(library, text, gradient=False):
+    """Dtype and values of the result, or of the gradient of its first leaf; or type and first line of the error."""
     names = {n: getattr(library, n) for n in dir(library) if n not in ("float", "int", "complex", "bool", "sum")}
-    names.update(
-        {n: getattr(library, n) for n in ("arange", "full", "where", "true_divide", "nn") if hasattr(library, n)}
-    )
+    names.update({n: getattr(library, n) for n in FUNCTIONS})
+    made = []
+    names["tensor"] = lambda *args, **kwargs: made.append(library.tensor(*args, **kwargs)) or made[-1]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = eval(text, {**names, "inf": float("inf")})  # a line of this file
+            if gradient:
+                found.sum().backward()
+                found = next(t.grad for t in made if t.requires_grad)
     except Exception as error:  # it is what is compared
         return type(error).__name__, str(error).splitlines()[0]
     return seen(found)
@@ -79,9 +201,16 @@ def seen(tensor):
     return str(tensor.dtype).rpartition(".")[2], [f"{x:.{digits}g}" for x in values.reshape(-1)]
 
 
-@pytest.mark.parametrize("text", f"{COMPARISONS}{RANGES}{DIVISIONS}{WRITES}".strip().splitlines())
+@pytest.mark.parametrize(
+    "text", f"{COMPARISONS}{RANGES}{DIVISIONS}{WRITES}{NUMBERS}".replace("\n\n", "\n").strip().splitlines()
+)
 def test_line(text):
     assert said(engine, text) == said(torch, text)
+
+
+@pytest.mark.parametrize("text", GRADIENTS.strip().splitlines())
+def test_gradient(text):
+    assert said(engine, text, True) == said(torch, text, True)
 
 
 WIDER = [("float16", "float32"), ("float32", "float64"), ("complex64", "complex128"), ("complex64", "float64")]

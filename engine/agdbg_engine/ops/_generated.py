@@ -280,7 +280,11 @@ def add(self: Tensor, other: Any) -> Tensor:
             return out
         if type(other) in NUMBERS:
             a_self = self._in
-            r = k_add(a_self, other)
+            cls = AddBackward0_other
+            if a_self.dtype.char in 'fdFD':
+                r = k_add(a_self, other)
+            else:
+                r, cls = p_.beside_number('add', lambda a_self, other: k_add(a_self, other), (a_self, other,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -290,7 +294,7 @@ def add(self: Tensor, other: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(AddBackward0_other)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -315,15 +319,11 @@ def add(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('add', r, a_self)
                     if events.special:
                         p_.after('add', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('add', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -484,7 +484,11 @@ def sub(self: Tensor, other: Any) -> Tensor:
             return out
         if type(other) in BUT_BOOLS:
             a_self = self._in
-            r = k_sub(a_self, other)
+            cls = SubBackward0_other
+            if a_self.dtype.char in 'fdFD':
+                r = k_sub(a_self, other)
+            else:
+                r, cls = p_.beside_number('sub', lambda a_self, other: k_sub(a_self, other), (a_self, other,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -494,7 +498,7 @@ def sub(self: Tensor, other: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(SubBackward0_other)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -519,15 +523,11 @@ def sub(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('sub', r, a_self)
                     if events.special:
                         p_.after('sub', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('sub', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -685,7 +685,11 @@ def rsub(self: Tensor, other: Any) -> Tensor:
             return out
         if type(other) in BUT_BOOLS:
             a_self = self._in
-            r = other - a_self
+            cls = RsubBackward1_other
+            if a_self.dtype.char in 'fdFD':
+                r = other - a_self
+            else:
+                r, cls = p_.beside_number('rsub', lambda a_self, other: other - a_self, (a_self, other,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -695,7 +699,7 @@ def rsub(self: Tensor, other: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(RsubBackward1_other)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -720,15 +724,11 @@ def rsub(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('rsub', r, a_self)
                     if events.special:
                         p_.after('rsub', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('rsub', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -950,7 +950,11 @@ def mul(self: Tensor, other: Any) -> Tensor:
             return out
         if type(other) in NUMBERS:
             a_self = self._in
-            r = k_mul(a_self, other)
+            cls = MulBackward0_other
+            if a_self.dtype.char in 'fdFD':
+                r = k_mul(a_self, other)
+            else:
+                r, cls = p_.beside_number('mul', lambda a_self, other: k_mul(a_self, other), (a_self, other,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -960,7 +964,7 @@ def mul(self: Tensor, other: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(MulBackward0_other)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -986,15 +990,11 @@ def mul(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('mul', r, a_self)
                     if events.special:
                         p_.after('mul', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('mul', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -1236,7 +1236,11 @@ def div(self: Tensor, other: Any) -> Tensor:
             return out
         if type(other) in NUMBERS:
             a_self = self._in
-            r = k_div(a_self, other)
+            cls = DivBackward0_other
+            if a_self.dtype.char in 'fdFD':
+                r = k_div(a_self, other)
+            else:
+                r, cls = p_.beside_number('div', lambda a_self, other: k_div(a_self, other), (a_self, other,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -1246,7 +1250,7 @@ def div(self: Tensor, other: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(DivBackward0_other)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -1272,15 +1276,11 @@ def div(self: Tensor, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('div', r, a_self)
                     if events.special:
                         p_.after('div', out, (self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('div', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -1657,7 +1657,11 @@ def pow(self: Any, exponent: Any) -> Tensor:
             return out
         if type(exponent) in NUMBERS:
             a_self = self._in
-            r = k_pow(a_self, exponent)
+            cls = PowBackward0_exponent
+            if a_self.dtype.char in 'fdFD':
+                r = k_pow(a_self, exponent)
+            else:
+                r, cls = p_.beside_number('pow', lambda a_self, exponent: k_pow(a_self, exponent), (a_self, exponent,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -1667,7 +1671,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(PowBackward0_exponent)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -1696,15 +1700,11 @@ def pow(self: Any, exponent: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('pow', r, a_self)
                     if events.special:
                         p_.after('pow', out, (self, exponent,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('pow', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -1713,7 +1713,11 @@ def pow(self: Any, exponent: Any) -> Tensor:
             return out
         if type(self) in NUMBERS:
             a_exponent = exponent._in
-            r = k_pow(self, a_exponent)
+            cls = PowBackward2_self
+            if a_exponent.dtype.char in 'fdFD':
+                r = k_pow(self, a_exponent)
+            else:
+                r, cls = p_.beside_number('pow', lambda a_exponent, self_: k_pow(self_, a_exponent), (a_exponent, self,), a_exponent, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -1723,7 +1727,7 @@ def pow(self: Any, exponent: Any) -> Tensor:
             if (exponent._rg) and mode.grad:
                 n0 = exponent._fn if exponent._meta is None else edge(exponent)
                 if n0 is not None or (n0 := nowhere(exponent)) is not None:
-                    n = new(PowBackward2_self)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (exponent._nr,) if exponent._nr else None
                     n.seq = next_seq()
@@ -1755,15 +1759,11 @@ def pow(self: Any, exponent: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_exponent.dtype:
-                        out._a = p_.weak('pow', r, a_exponent)
                     if events.special:
                         p_.after('pow', out, (self, exponent,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_exponent.dtype:
-                    out._a = p_.weak('pow', r, a_exponent)
                 if events.on:
                     if events.sink is not None and (exponent._rg):
                         p_.cut((exponent,))
@@ -6230,7 +6230,11 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
         if type(self) in NUMBERS:
             a_condition = condition._in
             a_other = other._in
-            r = k_where(a_condition, self, a_other)
+            cls = WhereBackward0_self
+            if a_other.dtype.char in 'fdFD':
+                r = k_where(a_condition, self, a_other)
+            else:
+                r, cls = p_.beside_number('where', lambda a_condition, a_other, self_: k_where(a_condition, self_, a_other), (a_condition, a_other, self,), a_other, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -6240,7 +6244,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
             if (other._rg) and mode.grad:
                 n0 = other._fn if other._meta is None else edge(other)
                 if n0 is not None or (n0 := nowhere(other)) is not None:
-                    n = new(WhereBackward0_self)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (other._nr,) if other._nr else None
                     n.seq = next_seq()
@@ -6269,15 +6273,11 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_other.dtype:
-                        out._a = p_.weak('where', r, a_other)
                     if events.special:
                         p_.after('where', out, (condition, self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_other.dtype:
-                    out._a = p_.weak('where', r, a_other)
                 if events.on:
                     if events.sink is not None and (other._rg):
                         p_.cut((other,))
@@ -6287,7 +6287,11 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
         if type(other) in NUMBERS:
             a_condition = condition._in
             a_self = self._in
-            r = k_where(a_condition, a_self, other)
+            cls = WhereBackward0_other
+            if a_self.dtype.char in 'fdFD':
+                r = k_where(a_condition, a_self, other)
+            else:
+                r, cls = p_.beside_number('where', lambda a_condition, a_self, other: k_where(a_condition, a_self, other), (a_condition, a_self, other,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -6297,7 +6301,7 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(WhereBackward0_other)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -6326,15 +6330,11 @@ def where(condition: Tensor, self: Any, other: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('where', r, a_self)
                     if events.special:
                         p_.after('where', out, (condition, self, other,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('where', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -6565,7 +6565,11 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
         if type(value) in NUMBERS:
             a_self = self._in
             a_mask = mask._in
-            r = k_masked_fill(a_self, a_mask, value)
+            cls = MaskedFillBackward0_value
+            if a_self.dtype.char in 'fdFD':
+                r = k_masked_fill(a_self, a_mask, value)
+            else:
+                r, cls = p_.beside_number('masked_fill', lambda a_self, a_mask, value: k_masked_fill(a_self, a_mask, value), (a_self, a_mask, value,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -6575,7 +6579,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(MaskedFillBackward0_value)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -6604,15 +6608,11 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('masked_fill', r, a_self)
                     if events.special:
                         p_.after('masked_fill', out, (self, mask, value,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('masked_fill', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -6862,7 +6862,11 @@ def fill(self: Tensor, value: Any) -> Tensor:
             return out
         if type(value) in NUMBERS:
             a_self = self._in
-            r = k_fill(a_self, value)
+            cls = FillBackward2_value
+            if a_self.dtype.char in 'fdFD':
+                r = k_fill(a_self, value)
+            else:
+                r, cls = p_.beside_number('fill', lambda a_self, value: k_fill(a_self, value), (a_self, value,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -6872,7 +6876,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(FillBackward2_value)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -6898,15 +6902,11 @@ def fill(self: Tensor, value: Any) -> Tensor:
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('fill', r, a_self)
                     if events.special:
                         p_.after('fill', out, (self, value,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('fill', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))
@@ -12651,7 +12651,11 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
             return out
         if type(values) in NUMBERS:
             a_self = self._in
-            r = k_index_put(a_self, indices, values, accumulate)
+            cls = IndexPutBackward0_values
+            if a_self.dtype.char in 'fdFD':
+                r = k_index_put(a_self, indices, values, accumulate)
+            else:
+                r, cls = p_.beside_number('index_put', lambda a_self, indices, values, accumulate: k_index_put(a_self, indices, values, accumulate), (a_self, indices, values, accumulate,), a_self, cls)
             if type(r) is not ndarray:
                 r = p_.as_array(r)
             out = new(Tensor)
@@ -12661,7 +12665,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
             if (self._rg) and mode.grad:
                 n0 = self._fn if self._meta is None else edge(self)
                 if n0 is not None or (n0 := nowhere(self)) is not None:
-                    n = new(IndexPutBackward0_values)
+                    n = new(cls)
                     n.n0 = n0
                     n.nrs = (self._nr,) if self._nr else None
                     n.seq = next_seq()
@@ -12688,15 +12692,11 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: Any = False) 
                 else:
                     out._fn = None
                     out._rg = False
-                    if r.dtype is not a_self.dtype:
-                        out._a = p_.weak('index_put', r, a_self)
                     if events.special:
                         p_.after('index_put', out, (self, indices, values, accumulate,))
             else:
                 out._fn = None
                 out._rg = False
-                if r.dtype is not a_self.dtype:
-                    out._a = p_.weak('index_put', r, a_self)
                 if events.on:
                     if events.sink is not None and (self._rg):
                         p_.cut((self,))

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..device import beside, same_place
-from ..dtype import get_default_dtype, is_differentiable, scalar_type
-from ..scalars import written
+from ..dtype import cpp_type, get_default_dtype, is_differentiable, scalar_type
+from ..errors import raise_if
+from ..scalars import check_fits, written
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from .explain import not_a_tensor, shape_error
+from .refuse import refuse_complex
 
 
 def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> Tensor:
@@ -128,13 +130,29 @@ def where(condition: Tensor, self: Any = None, other: Any = None) -> Any:
     if not isinstance(self, Tensor) and not isinstance(other, Tensor):
         from ..creation import tensor
 
-        self = tensor(self)
-    elif isinstance(self, Tensor) and type(other) is int:
-        other = written(other, self._a.dtype) if self._a.dtype.kind in "iu" else other
-    elif isinstance(other, Tensor) and type(self) is int:
-        self = written(self, other._a.dtype) if other._a.dtype.kind in "iu" else self
+        self = tensor(_choosable(get_default_dtype(), self))
+    if isinstance(self, Tensor) and not isinstance(other, Tensor):
+        other = _choosable(self._a.dtype, other)
+    elif isinstance(other, Tensor) and not isinstance(self, Tensor):
+        self = _choosable(other._a.dtype, self)
     result = g.where(condition, self, other)
     return _checked("where", result, other if isinstance(self, Tensor) else self)
+
+
+def _choosable(dtype: Any, number: Any) -> Any:
+    """A number beside a tensor of ``dtype``, for which PyTorch makes a tensor: it must fit into that."""
+    if type(number) is int and dtype.kind in "iu":
+        return written(number, dtype)
+    if isinstance(number, float | complex) and not abs(number) <= _LARGE:
+        held = get_default_dtype() if dtype.kind in "biu" or dtype.char == "e" else dtype
+        for part in (number.real, number.imag):
+            if check_fits(part, held.type(0).real.dtype) is not None:
+                raise_if(RuntimeError(f"value cannot be converted to type {cpp_type(held)} without overflow"))
+    return number
+
+
+_LARGE = 3e38
+"""About the largest number of single precision."""
 
 
 def where_self(self: Tensor, condition: Tensor, other: Any) -> Any:
@@ -178,8 +196,8 @@ def fitting(op: str, x: Tensor, value: Any) -> Any:
     """``value`` in the dtype of ``x``, which it takes on."""
     if isinstance(value, Tensor):
         if value.ndim == 0:
-            if value._a.dtype.kind == "c" != x._a.dtype.kind and op != "fill_":  # which takes the real part
-                written(value._a.item(), x._a.dtype)
+            if op != "fill_":  # which takes the real part
+                raise_if(check_fits(value._a.item(), x._a.dtype))
             return value.to(x.dtype)
         dims = value.ndim
         raise shape_error(
@@ -187,7 +205,8 @@ def fitting(op: str, x: Tensor, value: Any) -> Any:
             if op == "masked_fill_"
             else f"{op} only supports 0-dimension value tensor but got tensor with {dims} dimensions."
         )
-    return written(value, x._a.dtype) if isinstance(value, int | float | complex) else value
+    half = op != "fill_" or x._a.size != 1
+    return written(value, x._a.dtype, half) if isinstance(value, int | float | complex) else value
 
 
 # ----- limits -----
@@ -206,8 +225,11 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
             raise TypeError(
                 f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:"
             )
+        for x in (self, *limits):
+            if x._a.dtype.kind == "c":
+                refuse_complex("clamp", x._a.dtype)
         return clamp_both(self, min, max)
-    return g.clamp(_for_limits(self, min, max), min, max)
+    return g.clamp(_for_limits("clamp", self, min, max), min, max)
 
 
 def clamp_min(self: Tensor, min: Any) -> Tensor:
@@ -223,15 +245,26 @@ def clamp_max(self: Tensor, max: Any) -> Tensor:
 def _limited(x: Tensor, limit: Any, name: str, number: Callable[..., Tensor], tensor: Callable[..., Tensor]) -> Tensor:
     if isinstance(limit, Tensor):
         return tensor(x, limit)
-    if not isinstance(limit, int | float):
+    if not isinstance(limit, int | float | complex):
         raise not_a_tensor(f"clamp_{name}", name, limit, 2)
-    return number(_for_limits(x, limit), limit)
+    return number(_for_limits(f"clamp_{name}", x, limit), limit)
 
 
-def _for_limits(x: Tensor, *limits: Any) -> Tensor:
-    """``x`` in a dtype that can hold the limits: bools as integers, integers under a float limit as floats."""
-    if x._a.dtype.kind == "f":
-        return x
+def _for_limits(op: str, x: Tensor, *limits: Any) -> Tensor:
+    """``x`` in a dtype that can hold the limits, which are refused if none can: integers under a float limit as floats."""
+    kind = x._a.dtype.kind
+    if kind == "f":
+        for limit in limits:
+            if type(limit) in (float, int) and not -_HALF <= limit <= _HALF:
+                raise_if(check_fits(limit, x._a.dtype))
+        if complex not in map(type, limits):
+            return x
+    if kind == "c" or complex in map(type, limits):
+        refuse_complex(op, x._a.dtype)
     if any(isinstance(limit, float) for limit in limits):
         return x.to(get_default_dtype())
     return x.to(np.dtype(np.int64)) if x._a.dtype.kind == "b" else x
+
+
+_HALF = 65504
+"""The largest number of half precision."""

@@ -338,7 +338,10 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     if row.floats and not row.scalars:
         yield f"{pad}if a_self.dtype.kind in 'biu':"
         yield f"{pad}    return {row.name}(p_.floated(self){''.join(f', {a}' for a in row.args[1:])})"
-    yield f"{pad}r = {_value(v)}"
+    if _numbered(v):
+        yield from _with_numbers(v, pad)
+    else:
+        yield f"{pad}r = {_value(v)}"
     yield f"{pad}if type(r) is not ndarray:"
     others = "".join(f", a_{t}" for t in v.tensors) if len(v.tensors) > 1 and not row.elementwise else ""
     yield f"{pad}    r = p_.as_array(r{others})"
@@ -365,9 +368,28 @@ def _branch(v: Variant, pad: str) -> Iterator[str]:
     yield f"{pad}return out"
 
 
+def _numbered(v: Variant) -> bool:
+    return bool(v.edges and v.numbers)
+
+
+def _with_numbers(v: Variant, pad: str) -> Iterator[str]:
+    """The value with a number, and the class of the node: integers and half precision have their own ways."""
+    names = [*("a_" + t for t in v.tensors), *(_local(a) for a in v.row.args if a not in v.tensors)]
+    inner = ", ".join(names)
+    given = ", ".join(
+        "a_" + a if a in v.tensors else a for a in (*v.tensors, *(a for a in v.row.args if a not in v.tensors))
+    )
+    yield f"{pad}cls = {v.cls}"
+    yield f"{pad}if a_{v.edges[0]}.dtype.char in 'fdFD':"
+    yield f"{pad}    r = {_value(v)}"
+    yield f"{pad}else:"
+    value = re.sub(r"\bself\b", "self_", _value(v))
+    yield f"{pad}    r, cls = p_.beside_number({v.row.name!r}, lambda {inner}: {value}, ({given},), a_{v.edges[0]}, cls)"
+
+
 def _weak(v: Variant, pad: str) -> Iterator[str]:
-    """The result of integers and a float number, or of dividing integers, in the default dtype; of no use where one is recorded."""
-    if v.edges and (v.numbers or (v.row.floats and v.row.scalars)):
+    """The result of dividing integers in the default dtype; of no use where one is recorded."""
+    if v.edges and not v.numbers and v.row.floats and v.row.scalars:
         first = v.edges[0]
         yield f"{pad}if r.dtype is not a_{first}.dtype:"
         yield f"{pad}    out._a = p_.weak({v.row.name!r}, r, a_{first})"
@@ -417,7 +439,7 @@ def _record(v: Variant, pad: str) -> Iterator[str]:
 
 def _node(v: Variant, pad: str) -> Iterator[str]:
     """The node: its edges, the user's line, and what it saves."""
-    yield f"{pad}n = new({v.cls})"
+    yield f"{pad}n = new({'cls' if _numbered(v) else v.cls})"
     if len(v.edges) < 3:
         for i in range(len(v.edges)):
             yield f"{pad}n.n{i} = n{i}"

@@ -77,7 +77,7 @@ def _as_tensor(value: Any, beside_: Tensor) -> Tensor:
     if isinstance(value, Tensor):
         return value
     value = value.item() if isinstance(value, np.generic) else value
-    return wrap(beside(np.asarray(written(value, beside_._a.dtype), beside_._a.dtype), beside_._a))
+    return wrap(beside(np.asarray(written(value, beside_._a.dtype, half=False), beside_._a.dtype), beside_._a))
 
 
 def _type_name(value: Any) -> str:
@@ -154,7 +154,7 @@ def _fitting(x: Tensor, key: tuple[Any, ...], value: Any, accumulate: bool = Fal
             )
         number = not value.ndim and on_host(value._a) and not on_host(x._a)
         return value.to(x.device) if number else value
-    return x.dtype.type(written(value, x.dtype)).item()
+    return x.dtype.type(written(value, x.dtype, half=False)).item()
 
 
 def _room(x: Any, key: tuple[Any, ...]) -> tuple[int, ...]:

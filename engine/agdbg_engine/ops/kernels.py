@@ -241,6 +241,8 @@ def pow(x: Any, exponent: Any) -> Any:
             special = _POWERS.get(exponent)
             if special is not None and x.dtype.kind == "f":
                 return special(x)
+        elif type(x) is type(exponent) is ndarray and x.dtype.char == exponent.dtype.char == "?":
+            raise NotImplementedError("\"pow\" not implemented for 'Bool'")
         return _power(x, exponent)
     except ValueError:
         return _integer_power(x, exponent)

@@ -13,18 +13,20 @@ from ..backward import QUIET
 from ..dtype import get_default_dtype, result_type, scalar_type
 from ..errors import raise_if
 from ..grad_mode import mode, no_grad
+from ..node import Node
 from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
-from ..scalars import wrapped, written
+from ..scalars import check_fits, wrapped, written
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
 from .mixed_devices import CHECKED, beside_numbers, wrong_devices
-from .other_dtype import computed_in
+from .other_dtype import casting, computed_in
 
 __all__ = [
     "after",
     "as_array",
+    "beside_number",
     "converted",
     "cut",
     "failed",
@@ -40,15 +42,15 @@ __all__ = [
 def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str, Any], floats: bool = False) -> Tensor:
     """Call ``function`` with its tensors ``names`` cast to their common dtype (differentiably).
 
-    ``floats``: integers are computed in the default dtype. Beside a tensor of half precision a 0-d one of another dtype keeps the
-    value it has in single: PyTorch takes it for a number.
+    ``floats``: integers are computed in the default dtype. Half precision is multiplied with a 0-d tensor of another dtype,
+    and divided by it, as with a number: in single.
     """
     operands = [arguments[n]._a for n in names]
     bool_subtraction(function.__name__, *(a.dtype for a in operands))
     dtype = result_type([(a.dtype, 2 if a.ndim else 1) for a in operands])
     if floats and dtype.kind in "biu":
         dtype = get_default_dtype()
-    half = dtype.char == "e" and function.__name__ in _WITH_NUMBERS and not operands[-1].ndim
+    half = dtype.char == "e" and function.__name__ in _IN_SINGLE and not operands[-1].ndim
     wide = np.dtype(np.float32) if half else dtype
     for name, array in zip(names, operands, strict=True):
         if array.dtype != wide:
@@ -61,8 +63,8 @@ def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str
     return result
 
 
-_WITH_NUMBERS = frozenset(("add", "sub", "mul", "div"))
-"""Ops whose second operand PyTorch takes for a number where it is a 0-d tensor."""
+_IN_SINGLE = frozenset(("mul", "div"))
+"""Ops of half precision in which PyTorch takes a number as one of single; beside others it is rounded first."""
 
 
 def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments: dict[str, Any]) -> Tensor:
@@ -212,6 +214,27 @@ def refuse_kind(op: str, dtype: np.dtype[Any]) -> None:
 def own(indices: tuple[Any, ...]) -> tuple[Any, ...]:
     """Index arrays that nobody else can write to: they have no version that would tell."""
     return tuple(i.copy() if hasattr(i, "copy") else i for i in indices)
+
+
+def beside_number(
+    op: str, value: Callable[..., Any], operands: tuple[Any, ...], tensor: Any, cls: type[Node]
+) -> tuple[Any, type[Node]]:
+    """What an op of integers, bools or half precision and a number gives, ``value(*operands)``, and the class of its node.
+
+    Of half precision PyTorch computes products and quotients in single, forward and backward, and rounds the result.
+    """
+    half = tensor.dtype
+    if half.char != "e":
+        return weak(op, value(*operands), tensor), cls
+    if cls.op_name == "PowBackward0":
+        raise_if(check_fits(operands[-1], half))
+    if op not in _IN_SINGLE:
+        return value(*operands), cls
+    single = np.dtype(np.float32)
+    r = value(*[x.astype(single) if x is tensor else x for x in operands]).astype(half)
+    plain: Any = cls
+    made: type[Node] = casting(plain, single, half)
+    return r, made
 
 
 def weak(op: str, result: Any, tensor: Any) -> Any:

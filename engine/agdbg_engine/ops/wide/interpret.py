@@ -251,7 +251,10 @@ def _to_common(op: Op, args: tuple[Any, ...], buffers: list[Any]) -> bool:
     changed = False
     for i in places:
         if not isinstance(args[i], Tensor):
-            number = np.asarray(buffers[i]).astype(dtype)  # as PyTorch, which makes a tensor of it
+            wide = dtype.char == "e" and getattr(op.kernel, "in_single", False)
+            number = np.asarray(buffers[i]).astype(
+                np.float32 if wide else dtype
+            )  # as PyTorch, which makes a tensor of it
             buffers[i] = number if type(_of_tensor(args)) is np.ndarray else number[()]
         elif buffers[i].dtype != dtype:
             buffers[i] = buffers[i].astype(dtype)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....device import beside
-from ....dtype import result_type, scalar_type
+from ....dtype import promote_types, result_type, scalar_type
 from ....grad_mode import no_grad
 from ....tensor import Tensor
 from ... import kernels
@@ -59,13 +59,13 @@ def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
 @public("torch nn.functional")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along ``dim``, whose lengths count as no less than ``eps``."""
-    dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in (x1, x2)])
+    dtype = promote_types(x1.dtype, x2.dtype)  # a 0-d tensor counts as much as any other
     if dtype.kind != "f":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_type(dtype)}")
     a, b = _broadcast(x1, x2)
     dim = one_dim(a, dim)
     units = []
-    for x in (a.to(dtype), b.to(dtype)):
+    for x in (x if x.dtype.kind == "f" else x.to(dtype) for x in (a, b)):
         size = OPS["vector_norm_raw"](x, 2.0, dim if x.ndim else (), x.ndim > 0).clone()
         with no_grad():
             size.clamp_(min=eps)

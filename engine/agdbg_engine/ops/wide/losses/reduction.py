@@ -15,6 +15,7 @@ from ....sites import user_stacklevel
 from ....tensor import Tensor
 from ... import _generated as g
 from ...explain import broadcast_error
+from ...reduce import mean
 from ..declare import formula, linear
 
 # ----- in formulas -----
@@ -42,6 +43,13 @@ def no_second(F: Any, name: str) -> Any:
     raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
+@formula
+def two_dtypes(F: Any, text: str) -> Any:
+    """Refuse the gradient of a loss of two dtypes, as PyTorch does that has computed it already."""
+    raise RuntimeError(text)
+
+
+linear("huber_of_two_dtypes(self, text)", "HuberLossBackward0", "two_dtypes(text)", value=lambda x, text: x.copy())
 linear("over_number(self, other)", "DivBackward1", "g / other", forward="self / other")
 
 # ----- in functions -----
@@ -67,7 +75,7 @@ def finish(values: Tensor, reduction: str) -> Tensor:
     """The losses ``values`` reduced by ops of their own."""
     if reduction == "none":
         return values
-    return g.sum_all(values) if reduction == "sum" else g.mean_all(values)
+    return g.sum_all(values) if reduction == "sum" else mean(values)
 
 
 def same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:

@@ -84,10 +84,12 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     pair = same_dtype(input, target)
-    if weight is not None:
-        loss = OPS["huber_loss"](*pair, delta, "none")
-        return _weighted(in_dtype_of(input, loss), input, weight, reduction, False)
-    return in_dtype_of(input, OPS["huber_loss"](*pair, delta, reduction_of(None, None, reduction)))
+    reduced = "none" if weight is not None else reduction_of(None, None, reduction)
+    loss = in_dtype_of(input, OPS["huber_loss"](*pair, delta, reduced))
+    if input.dtype != target.dtype:
+        text = f"Found dtype {scalar_type(target.dtype)} but expected {scalar_type(input.dtype)}"
+        loss = OPS["huber_of_two_dtypes"](loss, text)
+    return loss if weight is None else _weighted(loss, input, weight, reduction, False)
 
 
 @public("nn.functional")
@@ -98,6 +100,8 @@ def kl_div(
     """``target * (log(target) - input)``: the divergence of distributions whose logarithms are ``input``."""
     if input.dtype.kind not in "fc" or target.dtype.kind not in "fc":
         raise RuntimeError("kl_div: Integral inputs not supported.")
+    if "c" in (input.dtype.kind, target.dtype.kind):
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     legacy = size_average is not None or reduce is not None
     if not legacy and reduction == "mean":
         warnings.warn(

@@ -65,14 +65,19 @@ def _plus_product(x: Any, a: Any, b: Any, value: Any) -> Any:
     return x + (a * b if value == 1 else a * b * value)
 
 
+@rounded_once
 def _plus_quotient(x: Any, a: Any, b: Any, value: Any) -> Any:
     return x + (a / b if value == 1 else a * value / b)
 
 
+@rounded_once
 def _between(x: Any, end: Any, weight: Any) -> Any:
     """``x + weight * (end - x)``, exact at both ends."""
     way = end - x
     return np.where(np.abs(weight) < 0.5, x + weight * way, end - way * (1 - weight))
+
+
+_between.in_single = True  # a number beside half precision is one of single here
 
 
 # ----- rows -----

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....dtype import result_type
 from ....scalars import written
-from ....tensor import Tensor
+from ....tensor import Tensor, wrap
 from ... import _generated
 from ...kernels_reduce import rounded_once
 from ..declare import op
@@ -54,7 +54,10 @@ def sub_scaled(self: Any, other: Any, alpha: Any) -> Any:
     if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
     if not isinstance(self, Tensor):
-        return _generated.rsub(other * alpha, self)
+        scaled: Any = other if _some_bool(other) else other * alpha  # refused there
+        return _generated.rsub(scaled, self)
+    if isinstance(other, bool | np.bool_):
+        return _generated.sub(self, wrap(np.asarray(other)))  # refused
     return _generated.sub(self, other) if _some_bool(self, other) else _SUB(self, other, alpha)
 
 
@@ -84,4 +87,5 @@ def _factor(self: Any, other: Any, alpha: Any) -> Any:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, complex) and dtype.kind != "c":
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return written(alpha, dtype)
+    alpha = written(alpha, dtype)
+    return float(np.float16(alpha)) if dtype == np.float16 else alpha

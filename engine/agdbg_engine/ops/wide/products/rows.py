@@ -287,9 +287,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     for i, j in zip(first, second, strict=True):
         n, m = a.shape[i], b.shape[j]
         if m == 1 != n:
-            left = g.sum_dim(left, i, True)
+            left = g.sum_dim(left, i, True).to(left.dtype)
         elif n == 1 != m:
-            right = g.sum_dim(right, j, True)
+            right = g.sum_dim(right, j, True).to(right.dtype)
         elif n != m:
             raise shape_error(
                 f"contracted dimensions need to match, but first has size {n} in dim {i} and second has size {m} in dim {j}"
