@@ -156,7 +156,7 @@ def _held(facts: Facts, row: int, words: list[int]) -> _Line:
     node = unpack_edge(words[3])[0]
     if a_of(words[0]) == Held.GRADIENT:
         return "held", f"the gradient of a leaf holds the graph of {pass_words(facts, words[1])}", node, Site("", 0)
-    return "held", f"{counted(words[2], 'graph')} of passes that are over still there", node, Site("", 0)
+    return "held", f"{counted(words[2], 'graph')} of finished passes not freed yet", node, Site("", 0)
 
 
 def _grad_read(facts: Facts, row: int, words: list[int]) -> _Line:

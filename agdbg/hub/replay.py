@@ -278,7 +278,7 @@ class _Runs:
             node=0,
             thread=last.thread,
             row=row,
-            description=f"in the recording: the end, behind all that ran; the last was pass {last.pass_id}",
+            description=f"in the recording: its end, after pass {last.pass_id}",
             outer=last.outer,
             frames=last.frames,
             at_end=True,

@@ -31,7 +31,7 @@ def at(site: Site) -> str:
 def storage_words(facts: Facts, storage: int) -> str:
     """A storage by the name of a tensor on it; the number of one that only its maker knows says nothing to a reader."""
     names = facts.names(storage) if storage else []
-    return names[0] if names else f"storage {storage}" if 0 < storage <= _MOST_IN_WORDS else "a storage without a name"
+    return names[0] if names else f"storage {storage}" if 0 < storage <= _MOST_IN_WORDS else "an unnamed storage"
 
 
 def is_leaf(node: NodeFact) -> bool:

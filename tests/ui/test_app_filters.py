@@ -6,7 +6,7 @@ import pytest
 from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import RequestFailed
-from agdbg_ui.screens.filters import FiltersScreen
+from agdbg_ui.screens.filters import HINT, FiltersScreen
 
 DEFAULT = ["backward-twice", "inplace-modified"]
 
@@ -24,6 +24,7 @@ def test_those_that_are_on_have_a_check_mark(shown, size):
         assert isinstance(screen.app.screen, FiltersScreen)
         assert marks(screen) == ["✓", "✓", " ", " "][: len(marks(screen))]
         assert "Backward through a freed graph" in screen.text
+        assert HINT.split("   ")[0] in screen.text  # however long the list is
         await screen.press("escape")
         assert not isinstance(screen.app.screen, FiltersScreen)
         assert screen.app.focused.id == "lanes"

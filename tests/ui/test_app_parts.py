@@ -147,7 +147,7 @@ LIVE = Stop(1, "step", "before MulBackward0", frames=FRAMES)
 PAST = Stop(1, "step", "in the recording: MulBackward0, node 3 of 12 of backward, pass 2", frames=FRAMES)
 AT_END = (Frame(1, "end of pass 2", "", 0, True),)
 END = Stop(1, "step", "the pass is over", frames=AT_END)
-PAST_END = Stop(1, "step", "in the recording: the end, behind all that ran; the last was pass 2", frames=AT_END)
+PAST_END = Stop(1, "step", "in the recording: its end, after pass 2", frames=AT_END)
 
 
 def words(view, now=0.0, width=100):

@@ -125,7 +125,7 @@ def test_a_name_that_is_taken_closes_the_line_before_the_next_key(shown):
         await screen.press("enter", "n")
         screen.hub.held["setFunctionBreakpoints"].set()
         await screen.until(lambda: notes(screen))
-        assert notes(screen) == ["Mul* added\nbreakpoints on names: Mul*"]
+        assert notes(screen) == ["breakpoint on Mul* added"]
         assert len(screen.hub.asked("next")) == 1
 
     drive(shown, script)

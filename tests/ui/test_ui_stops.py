@@ -133,3 +133,18 @@ def test_a_recording_is_of_one_process(shown):
         assert screen.app.panes.stops.items[-1].more == "the recording of one process"
 
     drive(shown, script, command="attach", arguments={"trace": "/t"}, state="trace")
+
+
+def test_a_key_for_a_breakpoint_says_what_it_is_for_elsewhere(shown):
+    async def script(screen):
+        await shown_pane(screen)
+        at(screen, "Threads")
+        await screen.press("d", "equals_sign")
+        said = [note.message for note in screen.app._notifications]
+        assert said[-2:] == [
+            "d removes a breakpoint or a watch: select one first",
+            "= gives a breakpoint a condition: select one first",
+        ]
+        assert len(screen.hub.names) == 1
+
+    drive(shown, script)

@@ -17,8 +17,8 @@ LABELS = {"find": "/", "console": ":", "break": "break on:", "set": "set"}
 HINTS = {
     "find": "Enter goes to the next match   ↑ ↓ match before, after   Esc closes",
     "console": "a command or Python; help lists the commands   Tab completes   Esc closes",
-    "break": "op, node or parameter, such as Mul* or 1.weight; Enter sets it, again removes it",
-    "set": "Python that makes the new gradient; Esc closes",
+    "break": "op, node or parameter, such as Mul* or 1.weight   Enter sets it, again removes it",
+    "set": "Python that makes the new gradient, such as grad * 0   Enter sets it   Esc closes",
 }
 EVALUATING = "evaluating … (Esc, then i, then ^C interrupts it)"
 #: Behind all rows: a search for what is before the first one begins at the end.
@@ -53,7 +53,7 @@ class Prompts:
     def open_set(self, name: str) -> None:
         """Ask for the new value of an incoming gradient."""
         self._gradient = name
-        self._widget.open("set", f"{name} =", "", HINTS["set"])
+        self._widget.open("set", f"gradient {name} =", "", HINTS["set"])
 
     async def entered(self, kind: str, text: str) -> None:
         """Do what was asked for; a refusal is shown at the prompt, with the line to mend."""
@@ -73,7 +73,7 @@ class Prompts:
         """Say what is wrong, where the line can be mended unless the person does something else by now."""
         widget = self._widget
         if kind in ("break", "set") and not widget.has_class("-open") and len(self._app.screen_stack) == 1:
-            label = f"{self._gradient} =" if kind == "set" else LABELS[kind]
+            label = f"gradient {self._gradient} =" if kind == "set" else LABELS[kind]
             widget.open(kind, label, text, HINTS[kind])
         if kind == "console":
             self._app.panes.transcript.add(text, why, bad=True)
@@ -168,8 +168,9 @@ class Prompts:
         what = "added" if added else "removed"
         if added and await matches_something(session.ask, name) is False:
             what = "added; it matches nothing so far" if session.view.alive else "added; it matches nothing here"
-        names = ", ".join(session.breakpoints.names) or "none"
-        self._app.say(f"{name} {what}\nbreakpoints on names: {names}")
+        names = session.breakpoints.names
+        others = f"\nbreakpoints on names: {', '.join(names)}" if names != [name] else ""
+        self._app.say(f"breakpoint on {name} {what}{others if names else ''}")
 
     async def _set(self, text: str) -> None:
         session = self._app.session

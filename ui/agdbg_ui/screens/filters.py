@@ -17,6 +17,8 @@ from agdbg_ui.screens.wrapping import beside
 from agdbg_ui.text import reason_of, safe
 
 HINT = "Space switches on and off   Esc closes"
+#: Rows around the list: the border, the heading, a line for what went wrong, and the hint.
+_AROUND = 5
 ON, OFF = "[✓]", "[ ]"
 
 
@@ -61,6 +63,10 @@ class FiltersScreen(Modal[None]):
     def on_mount(self) -> None:
         """Arrows choose."""
         self.query_one(OptionList).focus()
+
+    def on_resize(self) -> None:
+        """The list scrolls where it has not the room for all, so that the line below it is always seen."""
+        self.query_one(OptionList).styles.max_height = max(1, self.size.height - _AROUND)
 
     def action_switch(self) -> None:
         """Space."""

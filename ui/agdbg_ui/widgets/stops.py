@@ -121,13 +121,22 @@ class StopsPane(Rows):
 
     def action_remove(self) -> None:
         """Remove a breakpoint."""
-        if self._items and self._items[self.cursor].sort == "breakpoint":
-            self.post_message(self.Removed(self._items[self.cursor].number))
+        if (number := self._breakpoint()) is not None:
+            self.post_message(self.Removed(number))
+        else:
+            self.app.notify("d removes a breakpoint or a watch: select one first", markup=False)
 
     def action_condition(self) -> None:
         """Give a breakpoint a condition."""
-        if self._items and self._items[self.cursor].sort == "breakpoint":
-            self.post_message(self.ConditionWanted(self._items[self.cursor].number))
+        if (number := self._breakpoint()) is not None:
+            self.post_message(self.ConditionWanted(number))
+        else:
+            self.app.notify("= gives a breakpoint a condition: select one first", markup=False)
+
+    def _breakpoint(self) -> int | None:
+        """The number of the breakpoint or watch that is selected; None for anything else."""
+        item = self._items[self.cursor] if self._items else None
+        return item.number if item is not None and item.sort == "breakpoint" else None
 
     def on_show(self) -> None:
         """It is seen: ask."""

@@ -154,4 +154,5 @@ def _is_inside(path: str, module: str) -> bool:
 
 def _module_tail(branch: Branch) -> str:
     nodes = f"{branch['nodes']:,} {'node' if branch['nodes'] == 1 else 'nodes'}"
-    return f" {duration(branch['ns']):>{_TIME_CELLS}}{nodes:>{_NODES_CELLS}}"
+    took = duration(branch["ns"]) if branch["ns"] else ""  # none of them has run yet
+    return f" {took:>{_TIME_CELLS}}{nodes:>{_NODES_CELLS}}"
