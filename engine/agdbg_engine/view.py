@@ -171,7 +171,7 @@ def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: Creation
     if not mode.grad:
         creation = CreationMeta.INFERENCE_MODE if mode.inference else CreationMeta.NO_GRAD_MODE
     parent = source._meta.view if source._meta is not None else None
-    if parent is not None and creation is CreationMeta.DEFAULT:
+    if parent is not None and (creation is CreationMeta.DEFAULT or parent.creation is CreationMeta.INFERENCE_MODE):
         creation = parent.creation
     meta = out._meta = AutogradMeta()
     meta.view = ViewMeta(source if parent is None else parent.base, parent, op, step, creation)

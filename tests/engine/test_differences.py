@@ -389,7 +389,16 @@ def dirty_view(T):
     y = x * 1
     Dropped.apply(y[0])
     given += T.autograd.grad(y.sum(), x, allow_unused=True)
+    c = T.ones(2, 3)
+    w = T.ones(3, requires_grad=True)
+    Tripled.apply(w * 1, c[0])
+    given += T.autograd.grad(c.sum(), w, allow_unused=True)
     return [None if v is None else v.tolist() for v in given]
+
+
+def one_row(T):
+    x = T.ones(1, 2)
+    return x[::2].add_(x).tolist()
 
 
 def _viewing(T, tangents):
@@ -534,9 +543,10 @@ ROWS = {
     "refused-dual-out": (refused_dual_out, [2.0, 2.0], [1.0, 1.0]),
     "dirty-view": (
         dirty_view,
-        [[[5.0] * 3, [1.0] * 3], None, None],
-        [[[3.0] * 3, [1.0] * 3], [2.0] * 3, [[0.0] * 3, [1.0] * 3]],
+        [[[5.0] * 3, [1.0] * 3], None, None, None],
+        [[[3.0] * 3, [1.0] * 3], [2.0] * 3, [[0.0] * 3, [1.0] * 3], [2.0] * 3],
     ),
+    "one-row": (one_row, RuntimeError, [[2.0, 2.0]]),
     "after-a-view": (after_a_view, [[0.0], None], [[0.0], [2.0]]),
     "no-jvp-of-a-view": (no_jvp_of_a_view, True, False),
     "aliased-gradients": (aliased_gradients, [2.0, 2.0], [1.0, 1.0]),

@@ -390,6 +390,17 @@ def the_history_of_a_written_view_runs_in_a_second_backward(t):
 
 
 @programs
+def an_output_of_several_of_a_view_of_inference_mode(t):
+    y = leaf(t, 1.0, 2.0) * 1
+    with t.inference_mode():
+        v = y[:]
+    part = v.unbind(0)[0]
+    with t.inference_mode():
+        y.mul_(2)
+    return error_of(lambda: part.grad_fn)
+
+
+@programs
 def strides_of_dimensions_of_size_one(t):
     x = t.ones(2, 3)
     made = [x[None], x.unsqueeze(1), x.unsqueeze(-1), x[:1].expand(4, 1, 3), x.t()[None]]
