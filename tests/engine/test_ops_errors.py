@@ -48,6 +48,7 @@ CALLS = {
     "a batch of one that needs a gradient": lambda t, v: t.ones(1, 2, 3, requires_grad=True) @ t.ones(4, 2, 3),
     "times a batch of one that needs a gradient": lambda t, v: t.ones(4, 2, 3) @ t.ones(1, 2, 3, requires_grad=True),
     "a matrix with a new dimension": lambda t, v: v.m[None] @ v.m,
+    "a view that needs no gradient": lambda t, v: v.m.t() @ t.ones(3, 2, 1),
     "an expanded row": lambda t, v: v.m[:1].expand(2, 1, 3) @ v.m,
     "add str": lambda t, v: v.x + "a",
     "add None": lambda t, v: v.x + None,

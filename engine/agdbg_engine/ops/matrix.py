@@ -170,7 +170,7 @@ def _folds(batch: Tensor, other: Tensor, left: Tensor) -> bool:
     Always where ``other`` needs a gradient, which with ``bmm`` would be as large as the batch before it is summed; else
     where that copies nothing.
     """
-    if other._rg:
+    if other._rg and other.requires_grad:
         return True
     if left.ndim == 2:
         return False
