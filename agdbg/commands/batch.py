@@ -227,6 +227,7 @@ class Batch:
     def finished(self) -> int:
         """Let the program run to its end; its exit status, unless a command was refused."""
         state = self._console.state
+        self._console.settle()  # the last command may have ended it
         if not state.is_over:
             if not self._let_go():
                 return status.BAD_INPUT
