@@ -84,7 +84,9 @@ def _concluded(result: Any, *, mention: bool = True, keep: bool = True) -> int:
         return int(result.status)
     if result.killed:  # the hub sees to it
         return int(status.BY_SIGNAL + signal.SIGKILL)
-    return status.BAD_INPUT if result.error else status.OK
+    if result.error:
+        return status.INTERNAL if result.program else status.BAD_INPUT  # the hub is gone, or it never began
+    return status.OK
 
 
 def mention_trace(directory: Path) -> None:

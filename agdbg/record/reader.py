@@ -4,12 +4,12 @@ import os
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
 from agdbg.events import Kind
+from agdbg.record.damage import changed
 from agdbg.record.format import RECORD_SIZE, RECORDS_FILE, STRINGS_FILE, WORDS
 from agdbg.record.lookup import Op, Site, Strings
 from agdbg.record.metafile import read_meta
@@ -116,7 +116,7 @@ class Trace:
             *self._found,
             *self.strings.problems,
             *_missing_counts(self),
-            *_changed(self),
+            *changed(self.path, self.records, self.kinds, self.meta, len(self.strings)),
             *_missing_strings(self),
             *_unknown_kinds(self.kinds),
         ]
@@ -145,32 +145,6 @@ def _missing_counts(trace: Trace) -> list[str]:
         for what, (have, file) in held.items()
         if isinstance(counts.get(what), int) and have < counts[what]
     ]
-
-
-def _changed(trace: Trace) -> list[str]:
-    """Files that are as long as they were and hold something else. A trace that was not closed tells no checksums."""
-    counts, sums = trace.meta.get("counts"), trace.meta.get("crc32")
-    if not isinstance(counts, dict) or not isinstance(sums, dict):
-        return []
-    found: dict[str, int] = {}
-    if counts.get("records") == len(trace.records):
-        found[RECORDS_FILE] = crc32(trace.records.data)
-    if counts.get("strings") == len(trace.strings):
-        found[STRINGS_FILE] = crc32(_whole_lines(trace.path / STRINGS_FILE))
-    return [
-        f"{file}: its bytes are not those that were written, so what it tells may be wrong"
-        for file, checksum in found.items()
-        if isinstance(sums.get(file), int) and checksum != sums[file]
-    ]
-
-
-def _whole_lines(file: Path) -> bytes:
-    """The content of a file, with the end of its last line, which may be lost without loss."""
-    try:
-        content = file.read_bytes()
-    except OSError:  # which is told elsewhere
-        return b""
-    return content if content.endswith(b"\n") or not content else content + b"\n"
 
 
 def _missing_strings(trace: Trace) -> list[str]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from time import perf_counter_ns
 from zlib import crc32
 
-from agdbg.events import Kind, head
 from agdbg.record import lifetime
 from agdbg.record.appendfile import AppendFile
+from agdbg.record.batch import sealed
 from agdbg.record.errors import TraceError
 from agdbg.record.format import HEADER, RECORD, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE
 from agdbg.record.metafile import describe_program, refuse_used, remove_meta, rewrite_meta, write_meta
@@ -27,7 +27,6 @@ BATCH_RECORDS = 4096
 BATCH_NS = 50_000_000
 
 _LOOK = 15  # the time is looked at on every 16th record
-_CLOCK = head(Kind.CLOCK)
 _pack = RECORD.pack
 
 
@@ -82,7 +81,7 @@ class Recorder:
         self.completing: list[Callable[[], None]] = []
         """What is called before a batch is written: it fills what :meth:`reserve` gave, or makes it empty. It must not raise."""
         self._batches = self._written = self._strings_written = 0
-        self._checksum = self._strings_checksum = 0
+        self._strings_checksum = 0
         self._lock = threading.RLock()
         self._draining = self._stopped = False
         self._meta: dict[str, object] = {"program": {**describe_program(), **program}}
@@ -178,8 +177,8 @@ class Recorder:
             self._drain()
             if self._stopped or self._draining:
                 return
-            counts = {"records": self._written, "strings": self._strings_written}
-            sums = {RECORDS_FILE: self._checksum, STRINGS_FILE: self._strings_checksum}
+            counts = {"records": self._written, "strings": self._strings_written, "batches": self._batches}
+            sums = {STRINGS_FILE: self._strings_checksum}
             try:
                 self._strings.settle()
                 self._records.settle()
@@ -221,11 +220,10 @@ class Recorder:
             self._strings.offset, self._strings_checksum = end, checksum
             self._strings_written += fresh
         if batch:
-            clock = _pack(_CLOCK, self._batches + 1, self._last_ns - self.start_ns, 0, 0, 0, 0, 0)
-            count, data = len(batch), clock + b"".join(batch)
-            end, checksum = self._records.write(data), crc32(data, self._checksum)
+            data = sealed(self._batches + 1, self._last_ns - self.start_ns, b"".join(batch))
+            count, end = len(batch), self._records.write(data)
             del self._pending[:count]
-            self._records.offset, self._checksum = end, checksum
+            self._records.offset = end
             self._batches += 1
             self._in_blocks = 0
             self._written += len(data) // RECORD_SIZE

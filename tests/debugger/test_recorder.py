@@ -264,7 +264,7 @@ def test_meta_is_complete_at_once_and_closed_at_the_end(new_recorder):
     recorder.close({"status": 3})
     meta = json.loads((recorder.path / "meta.json").read_text())
     assert meta["closed"] and meta["exit"] == {"status": 3}
-    assert meta["counts"] == {"records": 2, "strings": 1}
+    assert meta["counts"] == {"records": 2, "strings": 1, "batches": 1}
     assert Trace.open(recorder.path).closed
 
 

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from agdbg.events import Kind, head
-from agdbg.record import Facts, Trace, TraceError
+from agdbg.record import Facts, Recorder, Trace, TraceError
 from agdbg.record.info import render, summary
 
 MAGIC = b"AGDBGTRC"
@@ -245,6 +245,27 @@ def test_a_byte_that_was_changed_anywhere_is_a_problem(small, file):
         assert any(problem.startswith(f"{file}") for problem in Trace.open(small).problems), at
     path.write_bytes(whole)
     assert Trace.open(small).problems == []
+
+
+def test_a_byte_that_was_changed_in_a_trace_that_was_not_closed_is_a_problem(tmp_path):
+    recorder = Recorder(tmp_path / "t", program={}, engine={}, sees={})
+    for batch in range(3):
+        for number in range(5):
+            recorder.emit(head(Kind.HOOK), 5 * batch + number + 1, 0, 0, 0, 0, 0, 0)
+        recorder.flush()
+    path = tmp_path / "t" / "records.bin"
+    whole = path.read_bytes()
+    for at in range(64, len(whole), 7):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x01]) + whole[at + 1 :])
+        (problem, *_) = Trace.open(tmp_path / "t").problems
+        assert problem.startswith("records.bin"), at
+    row = 64 + 64 * 8
+    path.write_bytes(whole[:row] + b"\x00" * 8 + whole[row + 8 :])
+    assert "records.bin: of 18 records those from 7 to 12 are not as written" in Trace.open(tmp_path / "t").problems[0]
+    for end in range(64, len(whole), 64):  # cut: what is left is as it was written
+        path.write_bytes(whole[:end])
+        assert Trace.open(tmp_path / "t").problems == [], end
+    recorder.close()
 
 
 def test_a_trace_without_checksums_is_read_as_it_is(small):

@@ -23,7 +23,7 @@ for _ in range(300):
 input()
 print("grad", x.grad.tolist())
 """
-DAMAGE = "records.bin: its bytes are not those that were written, so what it tells may be wrong"
+DAMAGE = "records.bin: of 9 records those from 1 to 9 are not as written, so what is told of the trace may be wrong"
 
 
 @pytest.fixture(scope="module")

@@ -107,3 +107,8 @@ def test_a_program_that_is_still_to_be_killed_has_not_ended_well(said):
     status, told = said(TuiResult(killed=True, program="train.py"))
     assert status == 137
     assert told == "train.py was asked to end and has not yet; it is killed if it does not"
+
+
+def test_the_status_when_the_hub_is_gone_is_not_that_of_bad_input(said):
+    assert said(TuiResult(error="the hub is gone", program="a.py"))[0] == 70
+    assert said(TuiResult(error="there is no such file"))[0] == 2

@@ -1,0 +1,75 @@
+"""Whether the files of a trace hold what was written: by the checksum at the head of each batch, and by that of the strings."""
+
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from agdbg.events import Kind
+from agdbg.record.batch import is_whole
+from agdbg.record.format import RECORDS_FILE, STRINGS_FILE
+
+_WRONG = "not as written, so what is told of the trace may be wrong"
+_LOW = (1 << 32) - 1
+
+
+def changed(
+    directory: Path, records: npt.NDArray[np.uint64], kinds: npt.NDArray[np.uint8], meta: dict[str, Any], strings: int
+) -> list[str]:
+    """What holds something else than was written, one sentence for each file; a trace without checksums is not looked at.
+
+    Args:
+        directory: of the trace.
+        records, kinds: the records, and the kind of each.
+        meta: the content of ``meta.json``.
+        strings: how many strings there are.
+    """
+    counts, sums = meta.get("counts"), meta.get("crc32")
+    counts, sums = counts if isinstance(counts, dict) else {}, sums if isinstance(sums, dict) else {}
+    clocks = np.flatnonzero(kinds == Kind.CLOCK).tolist()
+    found = _changed_records(records, clocks)
+    if not found and counts.get("records") == len(records) and counts.get("batches", len(clocks)) != len(clocks):
+        found.append(f"{RECORDS_FILE} is {_WRONG}: it has {len(clocks)} of {counts['batches']} batches")
+    if counts.get("strings") != strings:
+        return found  # which is told elsewhere
+    told = sums.get(STRINGS_FILE)
+    if isinstance(told, int) and crc32(_whole_lines(directory / STRINGS_FILE)) != told:
+        found.append(f"{STRINGS_FILE} is {_WRONG}")
+    return found
+
+
+def _changed_records(records: npt.NDArray[np.uint64], clocks: list[int]) -> list[str]:
+    """Which records, if any; the last batch may have been cut."""
+    if not any(int(records[row, 3]) for row in clocks):
+        return []  # whoever wrote it gives no checksums
+    ends = [*clocks[1:], len(records)]
+    wrong = [
+        (start, end)
+        for start, end in zip(clocks, ends, strict=True)
+        if not _is_as_written(records[start:end], is_last=end == len(records))
+    ]
+    if clocks[0]:
+        wrong.insert(0, (0, clocks[0]))
+    if not wrong:
+        return []
+    count, (start, end) = sum(end - start for start, end in wrong), wrong[0]
+    more = f", and {count - (end - start):,} others" if len(wrong) > 1 else ""
+    return [f"{RECORDS_FILE}: of {len(records):,} records those from {start + 1:,} to {end:,}{more} are {_WRONG}"]
+
+
+def _is_as_written(batch: npt.NDArray[np.uint64], *, is_last: bool) -> bool:
+    length = int(batch[0, 3]) & _LOW
+    if is_last and len(batch) < length:
+        return True  # cut: that is no other content
+    return len(batch) == length and is_whole(batch.tobytes())
+
+
+def _whole_lines(file: Path) -> bytes:
+    """The content of a file, with the end of its last line, which may be lost without loss."""
+    try:
+        content = file.read_bytes()
+    except OSError:  # which is told elsewhere
+        return b""
+    return content if content.endswith(b"\n") or not content else content + b"\n"
