@@ -105,6 +105,9 @@ def cases() -> Iterator[Case]:
     yield from _reductions()
     yield from _matrices()
     yield from _layers()
+    from op_workloads_batches import cases as of_batches  # that file needs this one
+
+    yield from of_batches()
 
 
 def _shapes() -> Iterator[Case]:

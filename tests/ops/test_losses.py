@@ -142,3 +142,37 @@ def test_running_statistics_may_change_before_the_backward_pass():
     engine.nn.functional.batch_norm(x, mean, var, training=True)
     first.sum().backward()
     assert mean.abs().sum() > 0
+
+
+@pytest.mark.parametrize("values", [[], [np.nan], [np.inf], [-np.inf], [np.nan, np.inf, -np.inf]])
+def test_what_is_no_pair_of_classes_counts_for_nothing(values):
+    x = X.copy()
+    x.reshape(-1)[: len(values)] = values
+    x[3, : len(values)] = values
+    classes = np.array([[0, 1, -1, 2, 3, 4], [-1, 1, 2, 3, 4, 5], [3, -1, 0, 0, 0, 0], [0, 5, 2, -1, -1, -1]])
+    found = []
+    for library in (torch, engine):
+        t = library.tensor(x, requires_grad=True)
+        loss = library.nn.functional.multilabel_margin_loss(t, library.tensor(classes), reduction="none")
+        loss.sum().backward()
+        found.append((loss.detach().numpy(), t.grad.numpy()))
+    for theirs, ours in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "starts", [[0, 2, 2, 7], [0, 3, 6, 9], [0, 1, 2, 12]], ids=["uneven", "even", "an empty last bag"]
+)
+@pytest.mark.parametrize("padding", [None, 1])
+def test_the_largest_of_bags(starts, padding):
+    index = np.array([1, 3, 1, 2, 0, 0, 1, 1, 2, 3, 1, 0])
+    found = []
+    for library in (torch, engine):
+        w = library.tensor(X, requires_grad=True)
+        out = library.nn.functional.embedding_bag(
+            library.tensor(index), w, library.tensor(starts), mode="max", padding_idx=padding
+        )
+        (out * library.arange(out.numel()).reshape(out.shape)).sum().backward()
+        found.append((out.detach().numpy(), w.grad.numpy()))
+    for theirs, ours in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs)

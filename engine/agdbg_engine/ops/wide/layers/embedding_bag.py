@@ -135,9 +135,24 @@ def _largest(rows: Tensor, bags: Any, n: int, counted: Any) -> tuple[Tensor, Ten
     values, last = rows._a, rows.shape[0]
     xp = array_module(values)
     best = np.full_like(values, -np.inf, shape=(n, values.shape[1]))
-    join_at("maximum", best, bags, np.where(counted[:, None], values, values.dtype.type(-np.inf)))
+    _joined("maximum", best, bags, np.where(counted[:, None], values, values.dtype.type(-np.inf)))
     at = xp.full(best.shape, last)
     places = np.where((values == best[bags]) & counted[:, None], xp.arange(last)[:, None], last)
-    join_at("minimum", at, bags, places)
+    _joined("minimum", at, bags, places)
     zeros = wrap(kernels.zeros_of((1, values.shape[1]), values))
     return cat([rows, zeros], 0), wrap(at)
+
+
+def _joined(how: str, out: Any, bags: Any, values: Any) -> None:
+    """Join the rows of ``values`` to ``out`` by bag; bags that lie one after the other are reduced as they lie."""
+    if not on_host(out) or not len(bags) or (bags[1:] < bags[:-1]).any() or bags[0] < 0:
+        join_at(how, out, bags, values)
+        return
+    firsts = np.flatnonzero(np.diff(bags, prepend=-1))
+    ufunc = getattr(np, how)
+    size = len(bags) // len(firsts)
+    if len(firsts) * size == len(bags) and (np.diff(firsts) == size).all():
+        found = ufunc.reduce(values.reshape(len(firsts), size, values.shape[1]), 1)
+    else:
+        found = ufunc.reduceat(values, firsts, 0)
+    out[bags[firsts]] = ufunc(out[bags[firsts]], found)

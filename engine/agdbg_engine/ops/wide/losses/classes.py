@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....fused import fused
 from ....repeated_index import add_at
@@ -132,26 +133,33 @@ op(
 @kernel
 def multilabel_margin_loss(x: Any, target: Any, reduction: str) -> Any:
     """Sum over the classes of a row (those before the first -1) and the others of ``max(0, 1 - x[class] + x[other])`` / C."""
-    each = np.maximum(_pairs(x, target)[0], 0).sum((1, 2)) / x.dtype.type(x.shape[1])
+    z = _pairs(x, target)[0]
+    each = np.fmax(z, 0, out=z).reshape(len(z), -1).sum(1) / x.dtype.type(x.shape[1])
     return _reduced(each, reduction)
 
 
 def _pairs(x: Any, target: Any) -> tuple[Any, Any]:
-    """``1 - x[class] + x[other]`` by row, class and other, 0 where that is no such pair; the classes to look up."""
+    """``1 - x[class] + x[other]`` by row, class and other, not positive where that is no such pair; the classes to look up."""
     xp, (n, c) = array_module(x), x.shape
     given = np.cumsum(target < 0, 1) == 0
     at = np.where(given, target, 0)
     belongs = xp.zeros((n, c + 1), bool)
     put_along(belongs, np.where(given, target, c), True, 1)
-    z = 1 - np.take_along_axis(x, at, 1)[:, :, None] + x[:, None, :]
-    return np.where(given[:, :, None] & ~belongs[:, None, :c], z, x.dtype.type(0)), at
+    if on_host(x):  # rows have few classes, as a rule
+        most = int(given.sum(1).max(initial=0))
+        given, at = given[:, :most], at[:, :most]
+    never = x.dtype.type(-np.inf)
+    own = np.where(given, 1 - np.take_along_axis(x, at, 1), never)
+    other = np.where(belongs[:, :c], never, x)
+    with np.errstate(invalid="ignore"):  # of both infinities, which is no pair either
+        return own[:, :, None] + other[:, None, :], at
 
 
 @kernel
 def multilabel_margin_slope(x: Any, target: Any) -> Any:
     """The derivative of the loss of each row."""
     z, at = _pairs(x, target)
-    active = (z > 0).astype(x.dtype)
+    active = np.greater(z, 0, out=z) if on_host(z) else (z > 0).astype(x.dtype)
     out = active.sum(1)
     rows = np.broadcast_to(array_module(x).arange(x.shape[0])[:, None], at.shape)
     add_at(out, (rows, at), -active.sum(2))

@@ -27,22 +27,34 @@ def _states(x: Any, targets: Any, blank: int) -> tuple[Any, Any]:
     return classes, skips
 
 
-def _later(a: Any, steps: int) -> Any:
-    """``a`` shifted to later states; nothing comes into the first ones."""
-    out = np.full_like(a, -np.inf)
-    out[:, steps:] = a[:, : a.shape[1] - steps]
-    return out
+def _sum_of(a: Any, b: Any, c: Any) -> Any:
+    """``log(exp(a) + exp(b) + exp(c))``; may overwrite ``c``."""
+    largest = np.maximum(np.maximum(a, b), c)
+    largest = np.where(largest == -np.inf, a.dtype.type(0), largest)
+    with np.errstate(divide="ignore"):
+        total = np.exp(a - largest)
+        total += np.exp(b - largest)
+        c -= largest
+        total += np.exp(c, out=c)
+        return np.log(total, out=total) + largest
+
+
+def _bars(skips: Any, dtype: Any) -> Any:
+    """What to add to the logarithm of a skip: nothing where there may be one."""
+    return np.where(skips, 0.0, -np.inf).astype(dtype)
 
 
 def _forward(probabilities: Any, skips: Any, lengths: Any) -> Any:
     """Log-probabilities (T, N, states) of all beginnings of alignments; after its end a sample keeps its last ones."""
-    alpha = np.full_like(probabilities, -np.inf)
-    alpha[0, :, :2] = probabilities[0, :, :2]
-    for t in range(1, len(alpha)):
+    steps, n, states = probabilities.shape
+    alpha = np.full_like(probabilities, -np.inf, shape=(steps, n, states + 2))  # nothing comes into the first states
+    alpha[0, :, 2:4] = probabilities[0, :, :2]
+    bars = _bars(skips, alpha.dtype)
+    for t in range(1, steps):
         a = alpha[t - 1]
-        came = np.logaddexp(np.logaddexp(a, _later(a, 1)), np.where(skips, _later(a, 2), -np.inf))
-        alpha[t] = np.where((t < lengths)[:, None], came + probabilities[t], a)
-    return alpha
+        came = _sum_of(a[:, 2:], a[:, 1:-1], a[:, :-2] + bars)
+        alpha[t, :, 2:] = np.where((t < lengths)[:, None], came + probabilities[t], a[:, 2:])
+    return alpha[:, :, 2:].copy()
 
 
 def _at_end(alpha: Any, target_lengths: Any) -> Any:
@@ -105,17 +117,14 @@ def _backward(probabilities: Any, skips: Any, lengths: Any, target_lengths: Any)
     ends = (places == last) | ((places == last - 1) & (last > 0))
     start = np.where(ends, 0.0, -np.inf).astype(probabilities.dtype)
     beta = np.full_like(probabilities, -np.inf)
-    going = np.full_like(probabilities[0], -np.inf)
-    flipped = np.concatenate((skips[:, 2:], np.zeros_like(skips[:, :2])), 1)
+    going = np.full_like(
+        probabilities[0], -np.inf, shape=(len(start), states + 2)
+    )  # nothing comes from behind the last
+    bars = _bars(np.concatenate((skips[:, 2:], np.zeros_like(skips[:, :2])), 1), beta.dtype)
     for t in range(steps - 1, -1, -1):
-        stays = np.full_like(going, -np.inf)
-        stays[:, :-1] = going[:, 1:]
-        jumps = np.full_like(going, -np.inf)
-        jumps[:, :-2] = going[:, 2:]
-        come = np.logaddexp(np.logaddexp(going, stays), np.where(flipped, jumps, -np.inf))
+        come = _sum_of(going[:, :-2], going[:, 1:-1], going[:, 2:] + bars)
         come = np.where((t == lengths - 1)[:, None], start, come)
-        going = np.where((t < lengths)[:, None], come + probabilities[t], -np.inf)
-        beta[t] = going
+        beta[t] = going[:, :-2] = np.where((t < lengths)[:, None], come + probabilities[t], -np.inf)
     return beta
 
 

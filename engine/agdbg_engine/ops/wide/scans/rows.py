@@ -58,9 +58,13 @@ def _extremes(ufunc: Any) -> Callable[[Any, int], tuple[Any, Any]]:
         if not x.ndim:
             return x.copy(), array_module(x).zeros((), np.int64)
         values = running(ufunc, x, dim)
-        met = (x == values) | (x != x)
-        positions = array_module(x).arange(x.shape[dim]).reshape(-1, *(1,) * (x.ndim - 1 - dim))
-        return values, running(np.maximum, np.where(met, positions, 0), dim)
+        met = x == values
+        if x.dtype.kind == "f":
+            met |= x != x
+        n = x.shape[dim]
+        positions = array_module(x).arange(n, dtype=np.int32 if n < 2**31 else np.int64)
+        met = met * positions.reshape(-1, *(1,) * (x.ndim - 1 - dim))
+        return values, running(np.maximum, met, dim).astype(np.int64, copy=False)
 
     return value
 
