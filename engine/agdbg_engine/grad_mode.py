@@ -9,6 +9,7 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -314,7 +315,12 @@ def ordinary() -> Iterator[None]:
         yield
 
 
-def _decorated(function: F, context: Callable[[], _Decorator]) -> F:
+def within(context: Callable[[], AbstractContextManager[Any]]) -> Callable[[F], F]:
+    """A decorator: every call runs in a new context. A frame of what contextlib makes of it would count as the user's."""
+    return lambda function: _decorated(function, context)
+
+
+def _decorated(function: F, context: Callable[[], AbstractContextManager[Any]]) -> F:
     """``function`` with every call in a new context."""
 
     @functools.wraps(function)
@@ -325,7 +331,7 @@ def _decorated(function: F, context: Callable[[], _Decorator]) -> F:
     return wrapper  # type: ignore[return-value]  # wraps keeps the signature, which mypy cannot see
 
 
-def _decorated_generator(function: Any, context: Callable[[], _Decorator]) -> Any:
+def _decorated_generator(function: Any, context: Callable[[], AbstractContextManager[Any]]) -> Any:
     """A generator function that is in the context while it runs, and out of it while its caller does."""
 
     def resumed(step: Callable[..., Any], *payload: Any) -> Any:

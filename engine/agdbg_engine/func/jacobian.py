@@ -9,7 +9,7 @@ from typing import Any
 
 from ..creation import zeros
 from ..functional.matrix import together, unit_vectors
-from ..grad_mode import mode, ordinary
+from ..grad_mode import mode, ordinary, within
 from ..ops.lists import stack
 from ..pytree import flatten, unflatten
 from ..random import drawing_from, rng_states
@@ -37,7 +37,7 @@ def jacrev(
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
-    @ordinary()
+    @within(ordinary)
     def wrapper(*args: Any) -> Any:
         check_real("jacrev", args, "inputs")
         output, pull, *aux = vjp_of(func, args, argnums, has_aux)
@@ -65,7 +65,7 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
     """
 
     @functools.wraps(func)
-    @ordinary()
+    @within(ordinary)
     def wrapper(*args: Any) -> Any:
         from .forward import jvp_of
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import events
 from ..autograd import grad
+from ..grad_mode import within
 from ..random import generator
 from ..saved.strict import refuse, suspended
 from ..tensor import Tensor
@@ -31,7 +32,7 @@ from .places import put
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
-@suspended()
+@within(suspended)
 def gradcheck(
     func: Function,
     inputs: Any,
