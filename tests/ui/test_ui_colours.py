@@ -5,6 +5,7 @@ import re
 
 import pytest
 from agdbg_tests_driving import drive
+from textual.color import Color
 
 from agdbg_ui import palettes
 from agdbg_ui.memory import Memory
@@ -12,6 +13,7 @@ from agdbg_ui.sixteen import READABLE, VGA, XTERM, contrast, pair
 from agdbg_ui.widgets.prompt import Prompt
 
 SGR = re.compile(r"\x1b\[([0-9;:]*)m")
+GROUNDS = ("background", "surface", "panel")
 #: Keys that open something over the main screen, and those that close it.
 SCREENS = [
     ((), ()), (("question_mark",), ("escape",)), (("q",), ("escape",)), (("f",), ("escape",)), (("e",), ("escape",)),
@@ -157,5 +159,19 @@ def test_colours_are_chosen_by_name(shown):
         assert screen.app.theme == "textual-light" and 38 in codes(written(screen))
         await screen.press("colon", *"colours ", "tab")
         assert screen.app.query_one(Prompt).answered.split() == ["16", "contrast", "dark", "light", "safe"]
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize("theme", palettes.ORDER)
+def test_coloured_text_can_be_read_on_every_ground(shown, theme):
+    """4.5 to 1 is what WCAG 2.1 asks of text."""
+
+    async def script(screen):
+        screen.app.theme = theme
+        colours = screen.app.get_css_variables()
+        for text, ground in itertools.product(("success", "warning", "error", "primary", "accent"), GROUNDS):
+            pair_of = (Color.parse(colours[f"text-{text}"]).rgb, Color.parse(colours[ground]).rgb)
+            assert contrast(*pair_of) >= 4.5, (text, ground, round(contrast(*pair_of), 2))
 
     drive(shown, script)

@@ -4,11 +4,12 @@
 """
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from textual.app import App
 from textual.filter import LineFilter, Monochrome
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 from agdbg_ui.sixteen import NoColours, Sixteen
 
@@ -30,6 +31,8 @@ def _dark(
     )
 
 
+#: Textual's own, with an orange and a green that are dark enough to be read as text on its grey.
+LIGHT = replace(BUILTIN_THEMES["textual-light"], warning="#b86e00", success="#2a8f4a", accent="#b86e00")
 #: Black and white, and colours that stand out on black.
 CONTRAST = _dark(
     "agdbg-contrast", "#000000", "#000000", "#262626", "#ffffff",
@@ -48,7 +51,7 @@ SIXTEEN = _dark(
 #: The word that chooses a theme, the theme, and what is said of it, in the order in which a key goes through them.
 _CHOICES = (
     ("dark", "textual-dark", "dark"),
-    ("light", "textual-light", "light"),
+    ("light", LIGHT.name, "light"),
     ("contrast", CONTRAST.name, "high contrast"),
     ("safe", SAFE.name, "safe for the colour-blind"),
     ("16", SIXTEEN.name, "16 colours"),
@@ -60,7 +63,7 @@ ORDER = tuple(WORDS)
 
 def register(app: App[Any]) -> None:
     """Make them known."""
-    for theme in (CONTRAST, SAFE, SIXTEEN):
+    for theme in (LIGHT, CONTRAST, SAFE, SIXTEEN):
         app.register_theme(theme)
 
 
