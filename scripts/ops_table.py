@@ -37,8 +37,11 @@ samples of that list. `python scripts/ops_report.py` writes this page; [adding-a
 | {LACKING} | not there, or not the same |
 | {NEITHER} | PyTorch does not have it: nothing to compare with (the engine has some of it, as forward mode of `grid_sample`) |
 
-*value* has all dtypes, float16 among them, tensors in any order of memory and the method; *gradient* has the names of the nodes;
-*complex* has value and gradient; *errors* has the type of the exception for wrong arguments.
+*value* is compared in float64, float32, int64, bool and float16, with tensors in any order of memory, and for the
+method; *gradient* has the names of the nodes; *complex* has value and gradient in complex128; *errors* has the type
+of the exception for wrong arguments, and its first line but for the entries of `OTHER_WORDS` in
+`tests/ops/op_checks.py`. There is no column for a GPU: `tests/ops/test_op_db_on_device.py` runs every op on a strict
+stand-in for a device, and [gpu.md](gpu.md) says what has run on a GPU.
 """
 
 

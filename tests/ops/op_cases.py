@@ -73,6 +73,10 @@ class Skip(Exception):
     """The sample tells nothing in this check; the text says why."""
 
 
+class Lacking(Exception):
+    """The engine has no such form of the op."""
+
+
 @dataclass
 class Case:
     """A sample of an op, with the functions of both libraries."""
@@ -217,7 +221,7 @@ def run(report, cases, check):
         except EngineRaised as error:
             (raised,) = error.args
             lines, detail = [f"engine raises {raised!r}"], raised.trace
-        except NotCopied:
+        except (NotCopied, Lacking):
             raise
         except Exception as error:  # a result that cannot even be looked at
             raised = Raised(error)

@@ -83,3 +83,18 @@ def test_special_numbers_are_compared():
 def test_samples_are_spread_over_all():
     assert spread(list(range(100)), 3) == [0, 49, 99]
     assert spread([1, 2], 3) == [1, 2]
+
+
+def test_a_form_that_is_gone_is_a_failure(monkeypatch):
+    assert not report("masked_fill", "inplace").failures
+    monkeypatch.delattr(engine.Tensor, "masked_fill_")
+    found = report("masked_fill", "inplace")
+    assert {f.text for f in found.failures} == {"the engine has no such method"}
+    assert not found.skipped["the engine has no such method"]
+
+
+def test_other_words_are_a_failure(monkeypatch):
+    def amax(x, *args, **kwargs):
+        raise IndexError("no")
+
+    assert any("the engine 'no'" in text for text in failing(monkeypatch, "amax", "errors", amax))
