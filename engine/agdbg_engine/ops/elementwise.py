@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..device import beside, same_place
-from ..dtype import cpp_type, get_default_dtype, is_differentiable, scalar_type
+from ..dtype import cpp_type, get_default_dtype, is_differentiable, result_type, scalar_type
 from ..errors import raise_if
 from ..scalars import check_fits, written
 from ..tensor import Tensor, wrap
@@ -225,9 +225,12 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
             raise TypeError(
                 f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:"
             )
-        for x in (self, *limits):
-            if x._a.dtype.kind == "c":
-                refuse_complex("clamp", x._a.dtype)
+        if self._a.dtype.kind == "c":
+            refuse_complex("clamp", self._a.dtype)
+        dtype = result_type([(x._a.dtype, 2 if x._a.ndim else 1) for x in (self, *limits)])
+        if dtype.kind == "c" or (dtype.kind == "b" and len(limits) == 2):
+            kernel = "clamp" if len(limits) == 2 else "maximum" if max is None else "minimum"
+            raise NotImplementedError(f"\"{kernel}_cpu\" not implemented for '{scalar_type(dtype)}'")
         return clamp_both(self, min, max)
     return g.clamp(_for_limits("clamp", self, min, max), min, max)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dtype import scalar_type
+from ....dtype import cpp_type, scalar_type
 from ....tensor import Tensor
 from ...kernels_reduce import rounded_once
 from ..declare import formula, op, public
@@ -162,13 +162,9 @@ def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
             and x.dtype != self.dtype
             and not (name == "weight" and x.ndim == 0 and x.dtype.kind == "f")
         ):
-            theirs, own = _cpp(x), _cpp(self)
+            theirs, own = cpp_type(x.dtype), cpp_type(self.dtype)
             raise RuntimeError(f"expected dtype {own} for `{name}` but got dtype {theirs}")
     if self.dtype.kind not in "fc":
         form = "tensor" if isinstance(weight, Tensor) else "scalar"
         raise NotImplementedError(f"\"lerp_kernel_{form}\" not implemented for '{scalar_type(self.dtype)}'")
     return lerp_row(self, end, weight)
-
-
-def _cpp(x: Tensor) -> str:
-    return {"Half": "c10::Half", "Long": "long int"}.get(scalar_type(x.dtype), scalar_type(x.dtype).lower())
