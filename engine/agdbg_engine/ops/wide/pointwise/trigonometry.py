@@ -32,8 +32,12 @@ def acosh_slope(F: Any, x: Any) -> Any:
 
 @formula
 def over_square(F: Any, y: Any, a: Any, b: Any) -> Any:
-    """``y / (a ** 2 + b ** 2)``, and 0 where that divides by 0."""
+    """``y / (a ** 2 + b ** 2)``, and 0 where that divides by 0; written over a buffer ``y``, which nobody else has."""
     square = a * a + b * b
+    if type(y) is np.ndarray and y.dtype == square.dtype and y.shape == square.shape:
+        np.divide(y, square, out=y)
+        y[square == 0] = 0
+        return y
     return F.drop(y / square, square == 0)
 
 
