@@ -138,3 +138,13 @@ def test_dividers_stay_apart_and_what_makes_no_sense_is_not_restored():
     dividers = Dividers()
     dividers.restore({"wide.columns.graph": "far", "wide.rows.bottom": 500, "other": 3, "narrow.rows.graph": 20})
     assert dividers.remembered() == {"narrow.rows.graph": 20, "wide.rows.bottom": 100 - LEAST}
+
+
+def test_a_layout_that_is_told_when_the_app_has_left_does_no_harm(shown):
+    async def script(screen):
+        apps.append(screen.app)
+
+    apps = []
+    drive(shown, script)
+    assert apps[0].screen_stack == []
+    apps[0]._on_laid_out()

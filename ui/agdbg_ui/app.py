@@ -289,6 +289,8 @@ class AgdbgApp(PaneApp):
 
     @on(Workspace.LaidOut)
     def _on_laid_out(self) -> None:
+        if not self.screen_stack:  # the message was on its way when the app left
+            return
         if self.focused is None and len(self.screen_stack) == 1:
             self.panes.focus_last()
         self.panes.show_tabs()
