@@ -191,3 +191,14 @@ def test_no_gradient_is_told_when_asked_for():
     for y in (x // 2, engine.heaviside(x, x), engine.igamma(x, x), (x * 2).logical_not_()):
         with pytest.raises(RuntimeError, match="is not implemented"):
             y.sum().backward()
+
+
+@pytest.mark.parametrize("call", [lambda t: t.acos(None), lambda t: t.sigmoid(None), lambda t: t.arctanh(None)])
+def test_none_for_a_tensor(call):
+    torch = pytest.importorskip("torch", reason="the words are compared with it")
+    words = []
+    for t in (torch, engine):
+        with pytest.raises(TypeError) as raised:
+            call(t)
+        words.append(str(raised.value))
+    assert words[0] == words[1]

@@ -189,7 +189,8 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
             as_array(first, *(buffers[i] for _, i in op.places))
     except Exception as error:
         given = dict(zip(row.args, args, strict=True))
-        tensors = {n: given.pop(n) for n, i in op.places if args[i] is not None}
+        no_operand = isinstance(error, AssertionError)  # None is all that there is
+        tensors = {n: given.pop(n) for n, i in op.places if args[i] is not None or no_operand}
         return failed(op, error, tensors, given)
     outs = tuple([wrap(x if row.view else _own(x, buffers)) for x in (found if op.several else (found,))])
     if not events.special & events.COMPLEX and any(o._a.dtype.kind == "c" for o in outs):
