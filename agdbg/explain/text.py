@@ -11,6 +11,8 @@ from agdbg.explain.places import counted, place_of
 from agdbg.explain.remarks import remarks
 from agdbg.record.ending import Ending
 
+#: Columns of ``1. `` before a finding, and of the indent of what follows.
+_NUMBER = 3
 #: Findings that are shown when a program ends; ``agdbg explain`` shows all.
 SHOWN_AT_EXIT = 5
 _FATE: dict[Fate, str] = {  # but for "predicted"
@@ -46,6 +48,12 @@ def as_text(
         blocks.append(f"... and {counted(more, 'more finding')}: agdbg explain {explanation.path}")
     blocks += remarks(explanation, base, palette)
     return "\n\n".join(blocks)
+
+
+def finding_as_text(explained: Explained, ending: Ending, *, base: Path | None) -> str:
+    """A finding alone: without a number, and without what is said of the whole recording."""
+    text = "\n".join(_block(1, explained, ending, base, Palette()))
+    return "\n".join(line[_NUMBER:] for line in text.split("\n"))
 
 
 def _block(number: int, explained: Explained, ending: Ending, base: Path | None, palette: Palette) -> list[str]:

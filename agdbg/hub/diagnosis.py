@@ -7,9 +7,6 @@ from typing import Any
 from agdbg.events import Kind
 from agdbg.hub.call import Refused
 
-#: Columns of ``1. `` before a finding, and of the indent of what follows.
-_NUMBER = 3
-
 
 def exception_body(history: Any, stop: dict[str, Any], cwd: str) -> dict[str, Any]:
     """The body of ``exceptionInfo``.
@@ -55,17 +52,13 @@ def _recorded(history: Any, error: dict[str, Any] | None) -> Any:
 
 def _rendered(history: Any, recorded: Any, finding: Any, cwd: str) -> str:
     """A finding as ``agdbg explain`` prints it, without a number."""
-    from agdbg.explain.explanation import Explained, Explanation
+    from agdbg.explain.explanation import Explained
     from agdbg.explain.fates import Fate
-    from agdbg.explain.text import as_text
+    from agdbg.explain.text import finding_as_text
     from agdbg.record.ending import ending_of
 
     fate: Fate = "silent" if recorded is None else "predicted" if recorded.predicted else None
-    explained = Explained(finding, fate)
-    trace = history.facts().trace
-    alone = Explanation(trace.path, [explained], 0, 0, [], ending=ending_of(trace))
-    text = as_text(alone, base=_base(cwd))
-    return "\n".join(line[_NUMBER:] for line in text.split("\n"))
+    return finding_as_text(Explained(finding, fate), ending_of(history.facts().trace), base=_base(cwd))
 
 
 def findings_body(

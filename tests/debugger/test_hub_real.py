@@ -165,6 +165,7 @@ def test_an_error_is_diagnosed_before_its_pass_starts(hub):
     info = client.request("exceptionInfo", threadId=1)
     assert info["exceptionId"] == "backward-twice"
     assert "retain_graph" in info["details"]["message"]
+    assert "still runs" not in info["details"]["message"]  # that is said of a recording, not of an error
     client.request("continue", threadId=1)
     assert client.wait_for("exited") == {"exitCode": 1}
     client.request("stepBack", threadId=1)
