@@ -21,7 +21,7 @@ from agdbg.record import Facts, Recorder, Trace
 ENGINE_TESTS = Path(__file__).resolve().parents[1] / "engine"
 LOADED = """
 import importlib.util, sys
-for name in ("cupy_api", "strict_streams", "strict_words", "strict_device"):
+for name in ("cupy_api", "strict_streams", "strict_words", "strict_refusals", "strict_device"):
     spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", f"FOLDER/{name}.py")
     sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -157,7 +157,8 @@ STOPPED = (
     LOADED
     + """
 import agdbg_engine as ag
-strict._allowed = 1  # the agent's own reads
+allowed = strict.allowed_host_reads()  # the agent's own reads
+allowed.__enter__()
 x = ag.tensor([1.0, 2.0], dtype=ag.float64).to("strict:1").requires_grad_()
 y = x * x
 loss = y.sum()

@@ -30,6 +30,7 @@ for _name in (
     "cupy_api",
     "strict_streams",
     "strict_words",
+    "strict_refusals",
     "strict_device",
     "forward_tools",
     "differences_numbers",

@@ -14,15 +14,14 @@ Every refusal is noted in :data:`refusals`, so that a test sees it even where so
 what ``array_module`` gives: it has CuPy's functions by CuPy's names.
 """
 
-import contextlib
 import importlib
-import sys
 import types
 import weakref
-from collections import namedtuple
 
 import agdbg_tests_cupy_api as cupy_api
+import agdbg_tests_strict_refusals as refusing
 import numpy as np
+from agdbg_tests_strict_refusals import Flags, HostRead, Missing, Mixed, Pointer
 from agdbg_tests_strict_streams import (
     COUNT,
     Device,
@@ -38,77 +37,13 @@ from agdbg_tests_strict_words import spread_words, words
 from agdbg_engine.backends import Backend, MemoryUse, register
 from agdbg_engine.cuda.memory import Peaks, out_of_memory
 
-
-class HostRead(RuntimeError):
-    """A value would have been read from the device without anybody asking."""
-
-
-class Mixed(TypeError):
-    """A NumPy array among device arrays."""
-
-
-class Missing(TypeError):
-    """CuPy has no such function, parameter or dtype."""
-
-
-refusals = []
-"""What was refused, in order: texts. Tests clear it and look at it."""
-
-_allowed = 0
+allowed_host_reads, refusals, copies = refusing.allowed_host_reads, refusing.refusals, refusing.copies
+_read, _refuse = refusing.read, refusing.refuse
 SUPPORTED = "?bhilqBHILQefdFD"
 """The type codes of the dtypes of CuPy."""
 
 
-def _refuse(kind, text):
-    frame = sys._getframe(1)
-    while frame.f_back is not None and (
-        frame.f_globals.get("__name__") == __name__ or "numpy" in frame.f_code.co_filename
-    ):
-        frame = frame.f_back
-    refusals.append(f"{kind.__name__}: {text} (at {frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno})")
-    raise kind(text)
-
-
-@contextlib.contextmanager
-def allowed_host_reads():
-    """Inside, values may be read: for code that asks for it (``item``, ``nonzero``, masks), where torch waits for the GPU too."""
-    global _allowed
-    _allowed += 1
-    try:
-        yield
-    finally:
-        _allowed -= 1
-
-
-copies = []
-"""What was read from the device, in order: each waits for it and takes a copy to the host."""
-
-
-def _read(what):
-    if not _allowed:
-        _refuse(HostRead, f"{what} reads from the device")
-    copies.append(what)
-
-
 # ----- the array -----
-
-Flags = namedtuple("Flags", "c_contiguous f_contiguous owndata")
-
-
-class Pointer:
-    """A place in the memory of an array: CuPy's ``array.data``."""
-
-    def __init__(self, array, offset=0, device=None):
-        self.array, self.offset, self.device = array, offset, device
-
-    @property
-    def ptr(self):
-        """The address."""
-        return self.array.ctypes.data + self.offset
-
-    def __add__(self, offset):
-        return Pointer(self.array, self.offset + offset, self.device)
-
 
 _owners = weakref.WeakValueDictionary()
 """By the identity of NumPy's array that owns the memory: the device array on it, so that ``base`` is always the same object."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import on_host
 from ..device import beside, same_place
 from ..dtype import cpp_type, get_default_dtype, is_differentiable, result_type, scalar_type
 from ..errors import raise_if
@@ -196,7 +197,8 @@ def fitting(op: str, x: Tensor, value: Any) -> Any:
     """``value`` in the dtype of ``x``, which it takes on."""
     if isinstance(value, Tensor):
         if value.ndim == 0:
-            if op != "fill_":  # which takes the real part
+            loses_part = value._a.dtype.kind == "c" != x._a.dtype.kind
+            if op != "fill_" and (loses_part or on_host(value._a)):  # fill_ takes the real part; a device is not waited for
                 raise_if(check_fits(value._a.item(), x._a.dtype))
             return value.to(x.dtype)
         dims = value.ndim
