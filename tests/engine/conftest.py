@@ -34,6 +34,7 @@ for _name in (
     "strict_device",
     "forward_tools",
     "differences_numbers",
+    "differences_views",
     "together",
     "function_programs",
     "examples",

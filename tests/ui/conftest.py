@@ -32,6 +32,7 @@ tmux = _load("tmux")
 _load("classes")
 _load("driving")
 _load("states")
+_load("states_tensor")  # which adds its own
 
 
 @pytest.fixture(autouse=True)

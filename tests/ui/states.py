@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from agdbg_tests_fake_hub import SCRIPT
 from textual.widget import Widget
 
@@ -17,7 +16,6 @@ from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.page import Page
 from agdbg_ui.screens.palette import Palette
 from agdbg_ui.screens.question import Question
-from agdbg_ui.screens.tensor import TensorScreen, TensorView
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.boxes import Boxes
 from agdbg_ui.widgets.events import EventsPane
@@ -505,54 +503,6 @@ async def export(screen):
     await screen.press("e")
 
 
-# ----- a tensor -----
-
-
-@state(shows=(TensorScreen, TensorView))
-async def tensor(screen):
-    await stopped(screen)
-    await screen.press("up", "1")
-    await screen.until(lambda: (screen.app.panes.inspector.body or {}).get("node") == 6)
-    await screen.press("down", "down", "down", "down", "enter")
-    await screen.until(lambda: isinstance(screen.app.screen, TensorScreen) and screen.app.screen.view.body)
-
-
-@state
-async def tensor_in_shades(screen):
-    await tensor(screen)
-    await screen.press("tab")
-    await screen.until(lambda: screen.app.screen.view.mode == "shades")
-
-
-@state
-async def tensor_in_numbers(screen):
-    await tensor(screen)
-    await screen.press("tab", "tab")
-    await screen.until(lambda: screen.app.screen.view.mode == "numbers" and "0.42" in screen.text)
-
-
-@state
-async def tensor_with_nan(screen):
-    await stopped(screen)
-    screen.hub.tensor = screen.hub.tensor.copy()
-    screen.hub.tensor[20, 3:6] = np.nan, np.inf, -np.inf
-    await screen.press("up", "1")
-    await screen.until(lambda: (screen.app.panes.inspector.body or {}).get("node") == 6)
-    await screen.press("down", "down", "down", "down", "enter")
-    await screen.until(lambda: isinstance(screen.app.screen, TensorScreen) and screen.app.screen.view.body)
-    await screen.press("b")
-
-
-@state
-async def tensor_change(screen):
-    await tensor(screen)
-    await screen.press("d")
-    await screen.until(lambda: screen.app.screen.view.body["compared"])
-    screen.hub.pass_id, screen.hub.tensor = 3, screen.hub.tensor * np.linspace(0.5, 1.5, 10)
-    await screen.press("d", "d")
-    await screen.until(lambda: "pass 3 - pass 2" in screen.text)
-
-
 # ----- what takes long, and notes -----
 
 
@@ -609,4 +559,3 @@ for _name, _theme in {
 }.items():
     STATES[f"theme_{_name}"] = State(in_theme(_theme), prepare=found)
 STATES["no_color"] = State(findings, prepare=found, environment={"NO_COLOR": "1"})
-STATES["no_color_tensor"] = State(tensor, environment={"NO_COLOR": "1"})

@@ -198,7 +198,8 @@ def fitting(op: str, x: Tensor, value: Any) -> Any:
     if isinstance(value, Tensor):
         if value.ndim == 0:
             loses_part = value._a.dtype.kind == "c" != x._a.dtype.kind
-            if op != "fill_" and (loses_part or on_host(value._a)):  # fill_ takes the real part; a device is not waited for
+            # fill_ takes the real part; and a device is not waited for
+            if op != "fill_" and (loses_part or on_host(value._a)):
                 raise_if(check_fits(value._a.item(), x._a.dtype))
             return value.to(x.dtype)
         dims = value.ndim
