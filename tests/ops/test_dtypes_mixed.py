@@ -173,6 +173,16 @@ FUNCTIONS = [
     "xlogy",
     "tensordot",
     "sub",
+    "addcdiv",
+    "addcmul",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "einsum",
+    "fmax",
+    "fmin",
+    "hypot",
+    "lerp",
 ]
 
 
@@ -238,3 +248,48 @@ def test_gradient_of_a_wider_operand(narrow, wide, statement):
             (x * x).sum().abs().backward()
             found.append([seen(w.grad), seen(leaf.grad)])
         assert found[0] == found[1], view
+
+
+@pytest.mark.parametrize("weight", [[0.4 + 2j], 0.4 + 2j])
+@pytest.mark.parametrize("name", ["complex64", "complex128"])
+def test_gradient_of_lerp_conjugates_a_weight_of_one_element(name, weight):
+    grads = []
+    for library in (engine, torch):
+        dtype = getattr(library, name)
+        x = library.tensor([0.7 + 1j, 2.5 - 1j], dtype=dtype, requires_grad=True)
+        w = library.tensor(weight, dtype=dtype, requires_grad=True)
+        library.lerp(x, x * 2, w).sum().real.backward()
+        grads.append([x.grad.tolist(), w.grad.tolist()])
+    assert grads[0] == grads[1]
+
+
+REFUSED = """
+floor_divide(tensor([1j]), 2)
+floor_divide(tensor([1.]), 2j)
+floor_divide(tensor([True]), True)
+tensor([1.]).floor_divide(tensor([1j]))
+div(tensor([1.]), 2j, rounding_mode='trunc')
+einsum("i,j->ij", tensor(1.), tensor([1., 2.]))
+einsum("i", None)
+einsum(2, tensor([1.]))
+atan2(tensor([1.]), None)
+hypot(tensor([1.]), None)
+clamp_min(tensor([True]), True)
+clamp_max(tensor([True]), True)
+clamp(tensor([True]), True, True)
+fmax(tensor([1j]), tensor([1.]))
+fmin(tensor([1.]), tensor([1j]))
+addcmul(tensor([True]), tensor([True]), tensor([True]))
+addcmul(tensor([1.]), tensor([1.]), tensor([1.]), value=2j)
+addcdiv(tensor([1.]), tensor([1.]), tensor([1.]), value=2j)
+addcmul(tensor([1]), tensor([1]), tensor([1]), value=2 + 0j)
+lerp(tensor([1.]), tensor([1.]), 2j)
+tensordot(tensor([True]), tensor([True]), 1)
+tensordot(tensor([[True]]), tensor([[True]]), 1)
+tensordot(tensor([[True], [True]]), tensor([[True]]), 1)
+"""
+
+
+@pytest.mark.parametrize("text", REFUSED.strip().splitlines())
+def test_refused(text):
+    assert said(engine, text) == said(torch, text)

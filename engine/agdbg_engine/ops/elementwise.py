@@ -235,6 +235,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
             kernel = "clamp" if len(limits) == 2 else "maximum" if max is None else "minimum"
             raise NotImplementedError(f"\"{kernel}_cpu\" not implemented for '{scalar_type(dtype)}'")
         return clamp_both(self, min, max)
+    _refuse_bools("clamp" if len(limits) == 2 else "clamp_min" if max is None else "clamp_max", self, *limits)
     return g.clamp(_for_limits("clamp", self, min, max), min, max)
 
 
@@ -253,7 +254,14 @@ def _limited(x: Tensor, limit: Any, name: str, number: Callable[..., Tensor], te
         return tensor(x, limit)
     if not isinstance(limit, int | float | complex):
         raise not_a_tensor(f"clamp_{name}", name, limit, 2)
+    _refuse_bools(f"clamp_{name}", x, limit)
     return number(_for_limits(f"clamp_{name}", x, limit), limit)
+
+
+def _refuse_bools(op: str, x: Tensor, *limits: Any) -> None:
+    """PyTorch has no limits for bools that are bools too."""
+    if x._a.dtype.kind == "b" and all(isinstance(limit, bool) for limit in limits):
+        raise NotImplementedError(f"\"{op}_scalar_cpu\" not implemented for 'Bool'")
 
 
 def _for_limits(op: str, x: Tensor, *limits: Any) -> Tensor:

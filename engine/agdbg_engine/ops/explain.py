@@ -46,8 +46,9 @@ def _explained(op: str, error: Exception, **tensors: Any) -> Exception:
         if not isinstance(t, Tensor | int | float | bool | complex) or (name == "self" and not _any_tensor(tensors)):
             return not_a_tensor(op, name, t)
     if isinstance(error, AttributeError):
-        name, t = next((n, t) for n, t in tensors.items() if not isinstance(t, Tensor))
-        return not_a_tensor(op, name, t)
+        wrong = next(((n, t) for n, t in tensors.items() if not isinstance(t, Tensor)), None)
+        if wrong is not None:
+            return not_a_tensor(op, *wrong)
     arrays = [t._a for t in tensors.values() if isinstance(t, Tensor)]
     return (
         wrong_devices(op, tensors)

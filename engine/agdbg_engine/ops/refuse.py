@@ -10,6 +10,7 @@ from ..errors import raise_if
 _CLAMP = "clamp is not supported for complex types"
 _TEXTS = {
     "maximum": "maximum not implemented for complex tensors.", "minimum": "minimum not implemented for complex tensors.",
+    "fmax": "fmax not implemented for complex tensors.", "fmin": "fmin not implemented for complex tensors.",
     "sign": "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.",
     "relu": _CLAMP, "clamp": _CLAMP, "clamp_min": _CLAMP, "clamp_max": _CLAMP,
     "max_dim": "max(): does not support complex input", "min_dim": "min(): does not support complex input",
@@ -24,7 +25,7 @@ _KERNELS = {
     "leaky_relu_backward": "leaky_relu_backward_cpu",
     **{name: f"{name}_cpu" for name in ("lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor")},
 }  # fmt: skip
-_RUNTIME = {"maximum", "minimum", "max_dim", "min_dim", "argmax", "argmin"}
+_RUNTIME = {"maximum", "minimum", "fmax", "fmin", "max_dim", "min_dim", "argmax", "argmin"}
 """Where the error is a :class:`RuntimeError`; elsewhere it is the :class:`NotImplementedError` that is one too."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ from ..after import after, after_outputs
 from ..compare import no_gradient
 from ..forward import SavedResult
 from ..prepare import as_array, cut, failed
+from ..refuse import refuse_complex
 from ..returned import returned_as
 from ..row import Row
 from .formula import Formula
@@ -232,6 +233,8 @@ _KERNELS = {
 
 def _check_kind(row: Row, dtype: Any) -> None:
     if dtype.kind not in row.kinds:
+        if dtype.kind == "c":
+            refuse_complex(row.name, dtype)
         raise NotImplementedError(
             f"\"{_KERNELS.get(row.name, f'{row.name}_cpu')}\" not implemented for '{scalar_type(dtype)}'"
         )
@@ -269,6 +272,11 @@ def _of_tensor(args: tuple[Any, ...]) -> Any:
 
 
 _OF_NUMBER: dict[type, Any] = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
+
+
+def common_dtype(operands: Iterable[Any]) -> np.dtype[Any]:
+    """The dtype of what comes of tensors and numbers together."""
+    return result_type([_ranked(x._a if isinstance(x, Tensor) else x) for x in operands])
 
 
 def _ranked(x: Any) -> tuple[Any, int]:

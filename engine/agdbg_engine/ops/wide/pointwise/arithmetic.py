@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ....dtype import cpp_type, scalar_type
+from ....errors import raise_if
+from ....scalars import check_fits
 from ....tensor import Tensor
 from ...kernels_reduce import rounded_once
 from ..declare import formula, op, public
+from ..interpret import common_dtype
 from . import blocks
 
 
@@ -21,8 +24,9 @@ def not_implemented(F: Any, text: str) -> Any:
 
 @formula
 def conjugated(F: Any, number: Any) -> Any:
-    """The conjugate of a Python number; tensors are conjugated when formulas get them."""
-    return number.conjugate() if isinstance(number, int | float | complex) else number
+    """The conjugate of a Python number; tensors are conjugated when formulas get them, those of one element too."""
+    is_number = isinstance(number, int | float | complex) and not isinstance(number, np.generic)
+    return number.conjugate() if is_number else number
 
 
 # ----- values -----
@@ -117,6 +121,7 @@ lerp_row = op("lerp(self, end, weight)", "LerpBackward1", self="g * (1 - conjuga
 @public("torch Tensor", out=True, inplace=True)
 def floor_divide(self: Any, other: Any) -> Tensor:
     """``self / other`` rounded down; one of them may be a number. Recorded, but without a gradient."""
+    _refuse_rounded("floor", self, other)
     return floor_divide_row(self, other)
 
 
@@ -126,12 +131,28 @@ def rounded_quotient(self: Any, other: Any, rounding_mode: str) -> Tensor:
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
+    _refuse_rounded(rounding_mode, self, other)
     return div_rounded(self, other, rounding_mode)
+
+
+def _refuse_rounded(mode: str, *operands: Any) -> None:
+    """Complex numbers have no order, and bools no quotient that is rounded."""
+    if any(isinstance(x, Tensor | complex) and not _is_real(x) for x in operands):
+        dtype = common_dtype(operands)
+        if dtype.kind in "bc":
+            raise NotImplementedError(f"\"div_{mode}_cpu\" not implemented for '{scalar_type(dtype)}'")
+
+
+def _is_real(x: Any) -> bool:
+    """Whether ``x`` is an integer or a floating number, or a tensor of them."""
+    return isinstance(x, int | float) if not isinstance(x, Tensor) else x.dtype.kind in "fiu"
 
 
 @public("torch Tensor", out=True, inplace=True)
 def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
-    """``self + value * tensor1 * tensor2``, broadcast."""
+    """``self + value * tensor1 * tensor2``, broadcast; not of bools."""
+    if all(isinstance(t, Tensor) and t.dtype.kind == "b" for t in (self, tensor1, tensor2)):
+        raise NotImplementedError("\"addcmul_cpu_out\" not implemented for 'Bool'")
     return addcmul_row(self, tensor1, tensor2, _value_for(value, self, tensor1, tensor2))
 
 
@@ -149,8 +170,20 @@ def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -
 
 
 def _value_for(value: Any, *tensors: Any) -> Any:
-    """The factor in the dtype of the result, if that is an integer."""
-    return int(value) if all(isinstance(t, Tensor) and t.dtype.kind in "biu" for t in tensors) else value
+    """The factor in the dtype of the result, if that is an integer; a complex one needs a complex result."""
+    if not all(isinstance(t, Tensor) for t in tensors):
+        return value  # said by the op itself
+    value = _fitting(value, common_dtype(tensors))
+    return int(value) if all(t.dtype.kind in "biu" for t in tensors) else value
+
+
+def _fitting(number: Any, dtype: np.dtype[Any]) -> Any:
+    """``number`` as one of Python, real beside real numbers; one of NumPy would pass for a tensor of one element."""
+    number = number.item() if isinstance(number, np.generic) else number
+    if not isinstance(number, complex) or dtype.kind == "c":
+        return number
+    raise_if(check_fits(number, np.dtype(np.float32) if dtype.char == "e" else dtype))
+    return number.real
 
 
 @public("torch Tensor", out=True, inplace=True)
@@ -167,4 +200,4 @@ def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
     if self.dtype.kind not in "fc":
         form = "tensor" if isinstance(weight, Tensor) else "scalar"
         raise NotImplementedError(f"\"lerp_kernel_{form}\" not implemented for '{scalar_type(self.dtype)}'")
-    return lerp_row(self, end, weight)
+    return lerp_row(self, end, _fitting(weight, self.dtype))

@@ -18,7 +18,7 @@ DOTS = "..."
 
 
 @public("torch")
-def einsum(*args: Any) -> Tensor:
+def einsum(*args: Tensor | str | Sequence[Any]) -> Tensor:
     """``einsum(equation, *operands)``, or operands each followed by the list of its subscripts, and that of the result.
 
     More than two operands are multiplied from left to right.
@@ -50,6 +50,12 @@ def _arguments(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
     equation, operands = args[0], list(args[1:])
     if len(operands) == 1 and isinstance(operands[0], tuple | list):
         operands = list(operands[0])
+    if not isinstance(equation, str):
+        kind = type(equation).__name__
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {kind}")
+    for i, x in enumerate(operands):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
     if not operands:
         raise shape_error("einsum(): must provide at least one operand")
     return equation, operands

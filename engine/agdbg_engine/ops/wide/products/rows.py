@@ -299,6 +299,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     free = [d for d in range(a.ndim) if d not in first]
     other = [d for d in range(b.ndim) if d not in second]
     sizes = [left.shape[d] for d in free], [right.shape[d] for d in other]
+    if a.dtype.kind == b.dtype.kind == "b":
+        kernel = "dot" if math.prod(sizes[0]) == math.prod(sizes[1]) == 1 else "addmm_impl_cpu_"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     left = reshape(g.permute_to(left, (*free, *first)), (math.prod(sizes[0]), size))
     right = reshape(g.permute_to(right, (*second, *other)), (size, math.prod(sizes[1])))
     return reshape(matrix.mm(left, right), (*sizes[0], *sizes[1]))

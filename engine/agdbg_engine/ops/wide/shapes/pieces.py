@@ -30,7 +30,11 @@ def tensor_split(
     self: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: Any = None
 ) -> tuple[Tensor, ...]:
     """So many pieces along ``dim`` of nearly equal size, or pieces that start at given indices, as views."""
-    how = next(h for h in (indices_or_sections, indices, sections) if h is not None)
+    how = next((h for h in (indices_or_sections, indices, sections) if h is not None), None)
+    if how is None:
+        raise TypeError(
+            "tensor_split() received an invalid combination of arguments - got (Tensor), but expected one of:"
+        )
     if self.ndim == 0:
         raise shape_error("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     dim = one_dim(self, dim)
