@@ -303,8 +303,8 @@ class CopySlices(NodeN):
         replacement: Any = 0.0
         if inner[self.at] is not None:
             replacement = region.laid(o, inner[self.at])
-            if replacement.dtype != g.dtype:  # the inner node computed in a wider one
-                replacement = o.to_copy(replacement, g.dtype)  # type: ignore[attr-defined]  # a row
+            if replacement.dtype != flat.dtype:  # the inner node computed in a wider one
+                replacement = o.to_copy(replacement, flat.dtype)  # type: ignore[attr-defined]  # a row
         flat = o.index_put(flat, written, replacement)  # type: ignore[attr-defined]  # filled in from the table
         return (region.whole(o, flat), *_without(inner, self.at))
 
