@@ -40,6 +40,6 @@ KNOWN = {
         """,
     "the op is made of others, or in another order": """
         LinalgVectorNormBackward0.keepdim MulBackward1.other SliceBackward0.dim SliceBackward0.self_sym_sizes
-        SliceBackward0.start UnsafeViewBackward0.self_sym_sizes ViewBackward0.self_sym_sizes
+        SliceBackward0.start ViewBackward0.self_sym_sizes
         """,
 }
