@@ -9,7 +9,8 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 INTERRUPTED = 130
@@ -19,12 +20,37 @@ PATIENCE = 5.0
 
 def run(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str] | None = None) -> int:
     """Run ``command`` and return its exit status; whatever ends the wait for it ends its group of processes too."""
-    with subprocess.Popen(command, cwd=cwd, env=env, start_new_session=True) as process:
-        try:
-            return process.wait()
-        except BaseException:
+    process = None
+    try:
+        with later() as came:  # else a Ctrl-C between the start of the process and the next line would leave it alone
+            process = subprocess.Popen(command, cwd=cwd, env=env, start_new_session=True)
+        for handle, number, frame in came:
+            handle(number, frame)
+        return process.wait()
+    except BaseException:
+        if process is not None:
             end(process)
-            raise
+        raise
+
+
+@contextlib.contextmanager
+def later() -> Iterator[list[tuple[Callable[..., object], int, object]]]:
+    """Inside, Ctrl-C and SIGTERM do nothing but to be noted, with what handles them, in the list that is given."""
+    came: list[tuple[Callable[..., object], int, object]] = []
+
+    def note(handle: Callable[..., object], number: int, frame: object) -> None:
+        came.append((handle, number, frame))
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handle in handlers.items():
+        if callable(handle):
+            signal.signal(number, partial(note, handle))
+    try:
+        yield came
+    finally:
+        for number, handle in handlers.items():
+            if callable(handle):
+                signal.signal(number, handle)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

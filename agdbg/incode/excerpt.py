@@ -7,6 +7,7 @@ errors do not.
 import os
 import shutil
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from agdbg.compare.layout import LAYOUT, Holds
 from agdbg.diagnose.walk import Walk
 from agdbg.events import Kind
 from agdbg.record import Facts, Trace
-from agdbg.record.format import HEADER, RECORDS_FILE, STRINGS_FILE
+from agdbg.record.batch import sealed
+from agdbg.record.format import HEADER, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE
 from agdbg.record.index import Rows
 from agdbg.record.metafile import refuse_used, write_meta
 
@@ -54,17 +56,28 @@ def copy_excerpt(source: Path, target: Path, start: int, exit: dict[str, object]
     target.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=".agdbg-part-", dir=target.parent))
     try:
-        records = np.concatenate([trace.records[_needed(trace, start)], trace.records[start:]])
-        (temporary / RECORDS_FILE).write_bytes(HEADER + records.astype("<u8", copy=False).tobytes())
+        content = _batches(trace, start)
+        (temporary / RECORDS_FILE).write_bytes(HEADER + content)
         shutil.copyfile(source / STRINGS_FILE, temporary / STRINGS_FILE)
         meta = {key: value for key, value in trace.meta.items() if key in ("program", "engine", "sees")}
-        counts = {"records": len(records), "strings": len(Trace.open(temporary).strings)}
+        counts = {"records": len(content) // RECORD_SIZE, "strings": len(Trace.open(temporary).strings)}
         part = {"of": str(source), "from": start, "to": len(trace.records)}
         write_meta(temporary, {**meta, "part": part, "closed": True, "counts": counts, "exit": exit})
         for file in sorted(temporary.iterdir()):
             os.replace(file, target / file.name)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _batches(trace: Trace, start: int) -> bytes:
+    """The records from ``start`` on and those before that they need, in batches that begin at the times of the trace."""
+    records = np.concatenate([trace.records[_needed(trace, start)], trace.records[start:]]).astype("<u8", copy=False)
+    clocks = np.flatnonzero(records[:, 0].astype(np.uint8) == Kind.CLOCK).tolist()
+    earlier = trace.records[:start][trace.kinds[:start] == Kind.CLOCK]
+    batches = [(int(earlier[-1:, 2].max(initial=0)), 0, (*clocks, len(records))[0])]
+    batches += [(int(records[at, 2]), at + 1, end) for at, end in pairwise([*clocks, len(records)])]
+    full = [(time, first, end) for time, first, end in batches if end > first]
+    return b"".join(sealed(i, time, records[first:end].tobytes()) for i, (time, first, end) in enumerate(full, 1))
 
 
 def _needed(trace: Trace, start: int) -> Rows:

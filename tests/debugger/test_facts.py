@@ -247,7 +247,7 @@ def test_the_last_record_of_a_cut_has_the_count(pen):
     assert first == CutFact(first.op, first.site, 13, 1, 5, 3, 5)
 
 
-@pytest.mark.parametrize("kind", [Kind.VIEW, Kind.REBASED, Kind.GRAD_MODE, Kind.HOOK, Kind.PROBE, Kind.CLOCK])
+@pytest.mark.parametrize("kind", [Kind.VIEW, Kind.REBASED, Kind.GRAD_MODE, Kind.HOOK, Kind.PROBE])
 def test_the_other_kinds_are_there_by_row(pen, kind):
     pen.write(kind, 5, 1, 2, 2, 0, 2, 6, flags=1, a=1)
     facts = pen.facts()
