@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import errors
+from .device import module_of, on
 from .gradient_edge import GradientEdge, known
 from .node import Node, edge
 from .several import at_home
@@ -78,7 +79,8 @@ def _ones(root: Root) -> Tensor | None:
         want = known(root)
         _check_scalar(want, root.node, None)
         assert want is not None
-        return wrap(np.ones(want.shape, want.dtype)) if want.device.type == "cpu" else wrap(_like(root))
+        with on(want.device):
+            return wrap(module_of(want.device).ones(want.shape, want.dtype))
     t = _tensor(root)
     if not t.requires_grad:
         return None
@@ -88,12 +90,6 @@ def _ones(root: Root) -> Tensor | None:
 
 
 _ones_like = at_home(np.ones_like)
-
-
-def _like(root: GradientEdge) -> Any:
-    """Ones on another device: what the node saved of it shows by which library."""
-    node: Any = root.node
-    return _ones_like(node.variable._a if node.leaf else node.s_result)
 
 
 def _check_scalar(want: InputMetadata | None, node: Node | None, t: Tensor | None) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .device import device as Device
+from .device import module_of, on
 from .grad_mode import mode
 from .tensor import Tensor, wrap
 
@@ -21,18 +23,19 @@ class Zero:
     and were multiplied with it: as in PyTorch what it is added to depends on them, with derivatives of zero.
     """
 
-    __slots__ = ("dtype", "factors", "shape")
+    __slots__ = ("device", "dtype", "factors", "shape")
     __array_ufunc__ = None
 
-    def __init__(self, shape: Shape, dtype: Any, factors: tuple[Tensor, ...] = ()) -> None:
+    def __init__(self, shape: Shape, dtype: Any, device: Device, factors: tuple[Tensor, ...] = ()) -> None:
         self.shape = shape
         self.dtype = dtype
+        self.device = device
         self.factors = factors
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Zero):
             shape = np.broadcast_shapes(self.shape, other.shape)
-            return Zero(shape, np.promote_types(self.dtype, other.dtype), self.factors + other.factors)
+            return Zero(shape, np.promote_types(self.dtype, other.dtype), self.device, self.factors + other.factors)
         shape = np.broadcast_shapes(self.shape, other.shape)
         return self.linked(other if shape == other.shape else other.expand(shape))
 
@@ -44,7 +47,7 @@ class Zero:
 
     def __mul__(self, other: Any) -> Zero:
         shape = np.broadcast_shapes(self.shape, getattr(other, "shape", ()))
-        return Zero(shape, self.dtype, self.factors + _factors(other))
+        return Zero(shape, self.dtype, self.device, self.factors + _factors(other))
 
     __rmul__ = __mul__
     __truediv__ = __mul__
@@ -68,7 +71,10 @@ def _factors(*args: Any) -> tuple[Tensor, ...]:
 
 def filled(tangent: Any) -> Any:
     """``tangent``, or the zeros that it stands for."""
-    return tangent.linked(wrap(np.zeros(tangent.shape, tangent.dtype))) if isinstance(tangent, Zero) else tangent
+    if not isinstance(tangent, Zero):
+        return tangent
+    with on(tangent.device):
+        return tangent.linked(wrap(module_of(tangent.device).zeros(tangent.shape, tangent.dtype)))
 
 
 def linear(function: Callable[..., Tensor], position: int, *args: Any) -> Any:
@@ -77,4 +83,4 @@ def linear(function: Callable[..., Tensor], position: int, *args: Any) -> Any:
     What is returned then is a scalar: the term it is added to has the shape of the result, or nothing is left.
     """
     tangent = args[position]
-    return Zero((), tangent.dtype, _factors(*args)) if isinstance(tangent, Zero) else function(*args)
+    return Zero((), tangent.dtype, tangent.device, _factors(*args)) if isinstance(tangent, Zero) else function(*args)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..creation import zeros_like
+from ..device import beside
 from ..grad_mode import enable_grad
 from ..ops.lists import stack
 from ..tensor import Tensor, wrap
@@ -188,7 +189,7 @@ def unit_vectors(xs: tuple[Tensor, ...]) -> Iterator[tuple[Tensor, ...]]:
         for k in range(x.numel()):
             buffers = [np.zeros(y.shape, y.dtype) for y in xs]
             buffers[i].reshape(-1)[k] = 1
-            yield tuple(wrap(b) for b in buffers)
+            yield tuple(wrap(beside(b, y._a)) for b, y in zip(buffers, xs, strict=True))
 
 
 def _blocks(columns: tuple[Tensor, ...], xs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

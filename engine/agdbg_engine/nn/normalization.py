@@ -9,7 +9,7 @@ import numpy as np
 
 from ..creation import ones, zeros
 from ..sites import user_stacklevel
-from ..tensor import Parameter, Tensor, wrap
+from ..tensor import Parameter, Tensor
 from . import functional as F
 from . import init
 from .module import Module
@@ -143,7 +143,7 @@ class _Tracking(_Normalising):
         made: tuple[Tensor | None, ...] = (None, None, None)
         if track_running_stats:
             shape = (num_features,)
-            count = wrap(np.zeros((), np.int64))
+            count = zeros((), dtype=np.dtype(np.int64), device=device)
             made = (zeros(shape, dtype=dtype, device=device), ones(shape, dtype=dtype, device=device), count)
         for name, buffer in zip(("running_mean", "running_var", "num_batches_tracked"), made, strict=True):
             self.register_buffer(name, None if buffer is None else written(buffer))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import events, several
+from ..device import beside
 from ..dtype import get_default_dtype, result_type, scalar_type
 from ..errors import raise_if
 from ..overrides import Overridden, ask_all, canonical
@@ -57,7 +58,8 @@ def _operator(name: str, ufunc: Any) -> Operator:
             except Overridden:
                 return ask_all(canonical.get(compare, compare), self, other)
         elif isinstance(other, complex) and not logical:
-            operand = np.asarray(other, result_type([(self._a.dtype, 2), (np.dtype(np.complex64), 0)]))
+            number = np.asarray(other, result_type([(self._a.dtype, 2), (np.dtype(np.complex64), 0)]))
+            operand = beside(number, self._a)
         elif isinstance(other, int | float | np.generic):
             operand = other
         else:

@@ -83,9 +83,9 @@ def _keep_in_several(out: Tensor) -> None:
 def _given(x: Any, level: int, out: Tensor) -> Any:
     """The tangent of an operand; numbers have none."""
     if not isinstance(x, Tensor):
-        return Zero((), out.dtype)
+        return Zero((), out.dtype, out.device)
     found = tangents_of(x).get(level)
-    return Zero(x.shape, x.dtype) if found is None else found
+    return Zero(x.shape, x.dtype, x.device) if found is None else found
 
 
 def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any], operands: Sequence[Any] = ()) -> None:
@@ -94,7 +94,7 @@ def _set(out: Tensor, level: int, tangent: Any, given: Sequence[Any], operands: 
     They share memory only where ``out`` does with one of the ``operands``.
     """
     if isinstance(tangent, Zero):
-        tangent = filled(Zero(out.shape, out.dtype, tangent.factors))
+        tangent = filled(Zero(out.shape, out.dtype, out.device, tangent.factors))
     elif tangent.shape != out.shape:
         tangent = tangent.expand(out.shape)
     if not _is_view(out):

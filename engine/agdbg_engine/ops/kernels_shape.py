@@ -6,6 +6,7 @@ import builtins
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided as _with_steps
 
 from ..device import array_module
 from ..repeated_index import add_at
@@ -73,7 +74,11 @@ def fw_primal(x: Any, level: int) -> Any:
 
 def view(x: Any, shape: _Shape) -> Any:
     """X seen in another shape; ValueError where that needs a copy."""
-    return x.reshape(shape, copy=False) if isinstance(x, _ndarray) else x.reshape(shape)
+    if isinstance(x, _ndarray):
+        return x.reshape(shape, copy=False)
+    if not x.flags.c_contiguous:  # CuPy would copy: NumPy tells of the same steps, without looking at a byte
+        _with_steps(np.empty(1, x.dtype), x.shape, x.strides).reshape(shape, copy=False)
+    return x.reshape(shape)
 
 
 def reshape(x: Any, shape: _Shape) -> Any:

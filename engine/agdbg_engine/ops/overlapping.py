@@ -101,22 +101,36 @@ def _refused() -> Exception:
 
 def _shares(a: Any, b: Any, wholly: bool) -> bool:
     """Whether dense buffer ``b`` shares memory with dense ``a``; ``wholly``: also where the two are the same elements."""
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)):
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        if not np.may_share_memory(a, b):  # many tensors come here, and this is quick
+            return False
+    elif isinstance(a, np.ndarray) or isinstance(b, np.ndarray) or not _meet(a, b):
         return False
     if not (_dense(a) and _dense(b)):
         return False
     return wholly or not _same_elements(a, b)
 
 
+def _meet(a: Any, b: Any) -> bool:
+    """Whether the memory of dense ``a`` and that of dense ``b``, on devices, have a byte in common."""
+    return bool(a.nbytes and b.nbytes and _start(a) < _start(b) + b.nbytes and _start(b) < _start(a) + a.nbytes)
+
+
+def _start(a: Any) -> int:
+    """The address of the first element."""
+    found: int = a.ctypes.data if isinstance(a, np.ndarray) else a.data.ptr
+    return found
+
+
 def _same_elements(a: Any, b: Any) -> bool:
     """Whether both are the same elements in one order, whatever steps NumPy chose along dimensions of size 1."""
-    if a.shape != b.shape or a.ctypes.data != b.ctypes.data or a.nbytes != b.nbytes:
+    if a.shape != b.shape or _start(a) != _start(b) or a.nbytes != b.nbytes:
         return False
     return a.strides == b.strides or all(s == t for n, s, t in zip(a.shape, a.strides, b.strides, strict=True) if n > 1)
 
 
 def _index_shares(a: Any, key: Any) -> bool:
-    return isinstance(key, np.ndarray) and key.dtype.kind != "b" and _shares(a, key, wholly=True)
+    return hasattr(key, "strides") and key.dtype.kind != "b" and _shares(a, key, wholly=True)
 
 
 def _dense(a: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import events, several
 from ..backward import QUIET
+from ..device import beside
 from ..dtype import get_default_dtype, result_type, scalar_type
 from ..errors import raise_if
 from ..grad_mode import mode, no_grad
@@ -99,7 +100,8 @@ def _complex(value: complex, others: Iterable[Any]) -> Tensor:
     """A complex number as a tensor: it makes all operands complex, in the precision of the tensors."""
     tensor = next(t for t in others if isinstance(t, Tensor))
     events.keep_on(events.COMPLEX)
-    return wrap(np.asarray(value, result_type([(tensor.dtype, 2), (np.dtype(np.complex64), 0)])))
+    number = np.asarray(value, result_type([(tensor.dtype, 2), (np.dtype(np.complex64), 0)]))
+    return wrap(beside(number, tensor._a))
 
 
 def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str, Any], plain: dict[str, Any]) -> Tensor:

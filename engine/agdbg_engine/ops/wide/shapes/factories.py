@@ -45,7 +45,7 @@ def new_empty_strided(
     self: Tensor, size: Any, stride: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """:func:`empty_strided` in the dtype of ``self``."""
-    return leaf(_laid_out(size, stride, np.dtype(dtype or self.dtype)), device, requires_grad)
+    return leaf(_laid_out(size, stride, np.dtype(dtype or self.dtype)), device or self.device, requires_grad)
 
 
 def _laid_out(size: Any, stride: Any, dtype: Any) -> Any:

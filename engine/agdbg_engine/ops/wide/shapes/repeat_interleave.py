@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
+from ....device import array_module
 from ....dtype import scalar_type
 from ....memory_format import contiguous_format
+from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...shape import expand, flatten, one_dim, reshape, unsqueeze, view
@@ -66,8 +69,19 @@ def _numbered(repeats: Tensor, output_size: int | None) -> Tensor:
             raise shape_error("repeats has to be Long or Int tensor")
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{scalar_type(repeats.dtype)}'")
     times = repeats._a
+    if not on_host(times):
+        return wrap(_numbered_elsewhere(times, output_size))
     if times.size and int(times.min()) < 0:
         raise shape_error("repeats can not be negative")
     if output_size is not None and output_size != int(times.sum()):
         raise shape_error("allocated size does not match required size")
     return wrap(np.repeat(np.arange(times.size).astype(times.dtype), times))
+
+
+@at_home
+def _numbered_elsewhere(times: Any, output_size: int | None) -> Any:
+    """The same on a device, which is waited for only to learn how many there are; CuPy's ``repeat`` takes no array of counts."""
+    xp, ends = array_module(times), times.cumsum()
+    if output_size is None:
+        output_size = int(ends[-1]) if times.size else 0
+    return xp.searchsorted(ends, xp.arange(output_size, dtype=ends.dtype), side="right").astype(times.dtype)

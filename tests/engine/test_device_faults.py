@@ -1,0 +1,103 @@
+"""What a device has to do as the CPU does, where its array library does something else."""
+
+import agdbg_tests_strict_device as strict
+import pytest
+
+import agdbg_engine as ag
+
+D = "strict"
+
+
+def told(t):
+    with strict.allowed_host_reads():
+        return t.cpu().tolist()
+
+
+@pytest.mark.parametrize("device", ["cpu", D, "strict:1"])
+def test_what_cannot_be_viewed_is_refused_and_not_copied(device):
+    z = ag.ones(2, 3, device=device, requires_grad=True) * 1
+    for view in (lambda t: t.view(6), lambda t: t.view(-1), lambda t: t.view_as(ag.ones(6, device=device))):
+        with pytest.raises(RuntimeError, match="view size is not compatible with input tensor's size and stride"):
+            view(z.t())
+    part = z[:, 1:].view(2, 1, 2)  # which can be, though it is not contiguous
+    part.mul_(3)
+    assert told(z) == [[1.0, 3.0, 3.0]] * 2 and told(z.t().reshape(6)) == [1.0, 1.0, 3.0, 3.0, 3.0, 3.0]
+
+
+@pytest.mark.parametrize("device", [D, "strict:1"])
+def test_transforms_and_edges_on_a_device(device):
+    x = ag.tensor([2.0, 3.0], device=device)
+    assert told(ag.func.grad(lambda y: (y * y).sum())(x)) == [4.0, 6.0]
+    assert told(ag.func.grad_and_value(lambda y: (y * y).sum())(x)[0]) == [4.0, 6.0]
+    for whole in (ag.func.jacrev, ag.func.jacfwd):
+        assert told(whole(lambda y: y * y)(x)) == [[4.0, 0.0], [0.0, 6.0]]
+    assert told(ag.func.hessian(lambda y: (y * y * y).sum())(x)) == [[12.0, 0.0], [0.0, 18.0]]
+    forward = {"strategy": "forward-mode", "vectorize": True}
+    for more in ({}, forward):
+        assert told(ag.autograd.functional.jacobian(lambda y: y * y, x, **more)) == [[4.0, 0.0], [0.0, 6.0]]
+    leaf = x.clone().requires_grad_()
+    ag.autograd.backward(ag.autograd.graph.get_gradient_edge((leaf * leaf).sum()))
+    assert leaf.grad.device == leaf.device and told(leaf.grad) == [4.0, 6.0]
+
+
+@pytest.mark.parametrize("device", [D, "strict:1"])
+def test_repeat_interleave_by_a_tensor(device):
+    x = ag.tensor([[1.0], [2.0], [3.0]], device=device, requires_grad=True)
+    counts = ag.tensor([0, 1, 2], device=device)
+    out = ag.repeat_interleave(x, counts, dim=0, output_size=3)  # which reads nothing
+    out.sum().backward()
+    with strict.allowed_host_reads():
+        assert told(out) == told(x.detach().repeat_interleave(counts, dim=0)) == [[2.0], [3.0], [3.0]]
+        assert told(ag.repeat_interleave(counts)) == [1, 2, 2]
+    assert told(x.grad) == [[0.0], [1.0], [2.0]]
+
+
+@pytest.mark.parametrize("device", ["cpu", D, "strict:1"])
+def test_writes_into_memory_that_an_operand_shares_are_refused(device):
+    y = ag.arange(4.0, device=device)
+    for write in (
+        lambda: y[1:].add_(y[:3]),
+        lambda: ag.cat([y[:2], y[2:]], out=y),
+        lambda: ag.add(y[1:], 1, out=y[:3]),
+        lambda: y.index_copy_(0, ag.tensor([0, 1], device=device), y[2:]),
+    ):
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            write()
+    assert told(y.add_(y)) == [0.0, 2.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize("device", ["cpu", D, "strict:1"])
+def test_writes_to_duals(device):
+    ones, square = ag.ones(2, device=device), ag.ones(2, 2, device=device)
+
+    def first_set(v):
+        w = v * 1
+        w[0] = 5.0
+        return w
+
+    programs = (
+        (first_set, ones, [0.0, 1.0]),
+        (lambda v: (v * 1).fill_diagonal_(3.0), square, [[0.0, 1.0], [1.0, 0.0]]),
+        (lambda v: ag.diagonal_scatter(square, v), ones, [[1.0, 0.0], [0.0, 1.0]]),
+    )
+    for function, x, tangent in programs:
+        assert told(ag.func.jvp(function, (x,), (ag.ones_like(x),))[1]) == tangent
+
+
+@pytest.mark.parametrize("device", ["cpu", D, "strict:1"])
+def test_complex_numbers(device):
+    ones = ag.ones(2, device=device)
+    assert told(ones.to(ag.complex64).fill_(1j)) == [1j, 1j]
+    assert told(ones == 1j) == [False, False]
+
+
+@pytest.mark.parametrize(
+    "make", [ag.nn.BatchNorm1d, lambda n, **k: ag.nn.InstanceNorm1d(n, track_running_stats=True, **k)]
+)
+def test_all_buffers_of_a_norm_are_where_it_is(make):
+    buffers = dict(make(3, device=D).named_buffers())
+    assert len(buffers) == 3 and {str(b.device) for b in buffers.values()} == {"strict:0"}
+
+
+def test_new_empty_strided_is_where_the_tensor_is():
+    assert ag.ones(2, device="strict:1").new_empty_strided((2,), (1,)).device == ag.device("strict:1")
