@@ -65,10 +65,18 @@ def renamed(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tup
 
 
 def explained(
-    function: Any, error: Exception, args: tuple[Any, ...], kwargs: Keywords, method: bool = False
+    function: Any,
+    error: Exception,
+    args: tuple[Any, ...],
+    kwargs: Keywords,
+    method: bool = False,
+    in_python: bool = False,
 ) -> Exception | None:
-    """What PyTorch says about the first argument of a failed call that has a wrong type; ``None`` when all are right."""
-    if not isinstance(error, TypeError | AttributeError | NotImplementedError):
+    """What PyTorch says about the first argument of a failed call that has a wrong type; ``None`` when all are right.
+
+    ``in_python``: PyTorch's function is written in Python, and calls with its arguments one that looks for tensors.
+    """
+    if not isinstance(error, AttributeError | ValueError if in_python else _BY_TYPES):
         return None
     op = function.__name__
     try:
@@ -76,14 +84,62 @@ def explained(
     except TypeError:
         return None
     for at, (name, parameter) in enumerate(_parameters(function).items(), 0 if method else 1):
-        if name not in given or parameter.kind is parameter.VAR_POSITIONAL:
+        if name not in given:
             continue
-        wanted = _wanted(str(parameter.annotation), given[name])
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            wrong = _no_tensor(given[name]) if isinstance(error, AttributeError) else None
+            if wrong is not None:
+                return wrong
+            continue
+        wanted = _wanted(_annotation(parameter), given[name])
+        if in_python and wanted != ("Tensor" if isinstance(error, AttributeError) else "tuple of ints"):
+            continue
         if wanted is not None:
+            if in_python and op in _READS:
+                return AttributeError(f"'{type(given[name]).__name__}' object has no attribute '{_READS[op]}'")
             shown = "input" if name in ("self", "t") else name
             place = "" if name in kwargs or parameter.kind is parameter.KEYWORD_ONLY else f" (position {at})"
             return TypeError(f"{op}(): argument '{shown}'{place} must be {wanted}, not {type(given[name]).__name__}")
     return None
+
+
+_READS = {
+    name: attribute
+    for attribute, names in {
+        "size": "binary_cross_entropy binary_cross_entropy_with_logits huber_loss instance_norm l1_loss mse_loss "
+        "smooth_l1_loss",
+        "dim": "dropout1d dropout2d dropout3d glu interpolate log_softmax margin_ranking_loss softmax softmin upsample "
+        "upsample_bilinear upsample_nearest",
+        "dtype": "embedding_bag", "norm": "normalize", "abs": "softsign", "tanh": "tanhshrink", "unsqueeze": "max_unpool1d",
+        "ndim": "triplet_margin_with_distance_loss",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+"""What PyTorch's functions written in Python ask their arguments for before they call with them one that looks for tensors."""
+
+
+def _no_tensor(values: tuple[Any, ...]) -> Exception | None:
+    """What PyTorch says about the first of several tensors that is none, where they are not in a list."""
+    from .tensor import Tensor
+
+    for i, value in enumerate(values):
+        if not isinstance(value, Tensor | list | tuple):
+            return TypeError(f"expected Tensor as element {i} in argument 0, but got {type(value).__name__}")
+    return None
+
+
+_BY_TYPES = (TypeError, AttributeError, NotImplementedError, ValueError, IndexError, ZeroDivisionError, StopIteration)
+"""What comes of arguments of wrong types, which PyTorch looks at first; its :class:`RuntimeError` is of right ones."""
+_INTS = frozenset(("kernel_size", "output_size", "normalized_shape", "shifts", "split_sizes", "pad"))
+"""Arguments that are an integer or several."""
+
+
+def _annotation(parameter: inspect.Parameter) -> str:
+    if parameter.name in _INTS:
+        return "ints"
+    if parameter.name == "self" and parameter.annotation is parameter.empty:
+        return "Tensor"  # a method of the class itself
+    return str(parameter.annotation)
 
 
 def _wanted(annotation: str, value: Any) -> str | None:
@@ -92,12 +148,17 @@ def _wanted(annotation: str, value: Any) -> str | None:
 
     if annotation == "Tensor":
         return None if isinstance(value, Tensor) else "Tensor"
+    if annotation == "Tensor | None":
+        return None if value is None else _wanted("Tensor", value)
     if annotation == "int":
-        return None if hasattr(value, "__index__") or isinstance(value, Tensor) else "int"
+        is_number = value.numel() == 1 if isinstance(value, Tensor) else hasattr(value, "__index__")
+        return None if is_number else "int"
     if annotation == "int | None":
         return None if value is None else _wanted("int", value)
     if annotation == "Sequence[Tensor]":
         return None if isinstance(value, list | tuple) else "tuple of Tensors"
+    if annotation == "ints":
+        return "tuple of ints" if isinstance(value, str) or (isinstance(value, Tensor) and value.numel() > 1) else None
     if annotation == "bool":
         return None if isinstance(value, bool | np.bool_) else "bool"
     return None

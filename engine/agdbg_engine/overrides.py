@@ -166,7 +166,7 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
                     numbers = numbered(function, args, kwargs)
                     if numbers is not None:
                         return call(*numbers[0], **numbers[1])
-                    better = None if in_python else explained(function, error, args, kwargs)
+                    better = explained(function, error, args, kwargs, in_python=in_python)
                     if better is None:
                         raise
                     raise better from None

@@ -23,6 +23,7 @@ from . import (
     transposes,
 )
 from .inplace import method as _inplace
+from .inplace import of_tensor
 from .out import NAMES as OUT
 from .out import into_as
 from .table import TABLE
@@ -119,7 +120,7 @@ METHODS.update(
     }
 )
 
-FUNCTIONS.update({f"{n}_": METHODS[f"{n}_"] for n in IN_PLACE_FUNCTIONS})
+FUNCTIONS.update({f"{n}_": of_tensor(METHODS[f"{n}_"]) for n in IN_PLACE_FUNCTIONS})
 
 _OPERATORS: dict[str, Any] = {
     "__neg__": _generated.neg, "__abs__": _generated.abs, "__invert__": compare.invert, "__matmul__": _generated.mm,

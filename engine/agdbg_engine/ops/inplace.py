@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ from ..sites import caller, user_stacklevel
 from ..storage import Storage
 from ..tensor import Tensor, check_inplace, repeats, wrap
 from ..view import rebase_history
+from .explain import not_a_tensor
 from .forward import check_write, follow, keep_tangents, write
 from .inplace_errors import check_result, put_right
 from .mixed_devices import same_device
@@ -197,6 +199,18 @@ def method(name: str, function: Callable[..., Tensor], composed: bool = False) -
     write.__name__ = write.__qualname__ = name
     write.__doc__ = f"In-place form of :func:`{function.__name__}`."
     return write
+
+
+def of_tensor(method: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The in-place form as a function, which may be given what is no tensor."""
+
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if args and not isinstance(args[0], Tensor) and not overrides.overrides(type(args[0])):
+            raise not_a_tensor(method.__name__, "self", args[0], 1)
+        return method(*args, **kwargs)
+
+    return call
 
 
 def _wanted(*values: Any) -> bool:

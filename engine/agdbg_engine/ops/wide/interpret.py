@@ -190,7 +190,8 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
             as_array(first, *(buffers[i] for _, i in op.places))
     except Exception as error:
         given = dict(zip(row.args, args, strict=True))
-        no_operand = isinstance(error, AssertionError)  # None is all that there is
+        # None is all that there is, or one of two
+        no_operand = isinstance(error, AssertionError) or (row.elementwise and len(op.places) == 2)
         tensors = {n: given.pop(n) for n, i in op.places if args[i] is not None or no_operand}
         return failed(op, error, tensors, given)
     outs = tuple([wrap(x if row.view else _own(x, buffers)) for x in (found if op.several else (found,))])
