@@ -163,6 +163,17 @@ def numpy_overlap(T):
     return x.add_(T.from_numpy(x.numpy())[0]).tolist()
 
 
+def view_written_second(T):
+    given = []
+    for write in ("exp_", "sigmoid_"):
+        x = T.ones(1, dtype=T.float64, requires_grad=True)
+        y = x * 1
+        getattr(y[:], write)()
+        (g,) = T.autograd.grad((y * y).sum(), x, create_graph=True)
+        given.append(round(T.autograd.grad((g * g).sum(), y)[0].item(), 3))
+    return given
+
+
 VIEWS = {
     "overlapping-base": (overlapping_base, [1.0, 1.0], RuntimeError),
     "self-overlap": (self_overlap, [[2.0] * 3, [0.0] * 3, [0.0] * 3, [2.7, 15.2, 2.7]], ["refused"] * 4),
@@ -170,6 +181,7 @@ VIEWS = {
     "one-row": (one_row, RuntimeError, [[2.0, 2.0]]),
     "after-a-view": (after_a_view, [[0.0], None], [[0.0], [2.0]]),
     "no-jvp-of-a-view": (no_jvp_of_a_view, True, False),
+    "view-written-second": (view_written_second, [160.684, 0.226], [321.369, -0.162]),
     "dirty-view-saved": (dirty_view_saved, ["Fn", None], ["AsStrided", [[1.0] * 3, [0.0] * 3]]),
     "numpy-overlap": (numpy_overlap, [2.0, 4.0, 5.0], RuntimeError),
     "dirty-view": (

@@ -70,6 +70,23 @@ def test_an_unpack_hook_is_called_once_whatever_it_gives_back():
 
 
 @programs
+def written_though_no_gradient_comes(t):
+    class Cut(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    y = leaf(t, 1.0, 2.0).exp()
+    cut = Cut.apply(y)
+    y.mul_(2)
+    return error_of(cut.sum().backward)  # what the node of exp saved is unpacked before it is seen that nothing came
+
+
+@programs
 def something_else_came_back_in_a_write_through_a_view(t):
     x = t.tensor([1.0, 2.0, 3.0], requires_grad=True)
 
