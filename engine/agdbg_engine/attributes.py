@@ -59,6 +59,18 @@ class Attributes:
             raise TypeError(f"is_same_size(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
         return bool(self._a.shape == other._a.shape)
 
+    def is_set_to(self, tensor: Tensor) -> bool:
+        """Whether ``tensor`` shows the same elements of the same memory, at the same offset by the same strides."""
+        if not isinstance(tensor, Attributes):
+            raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}")
+        ours, theirs = self._a, tensor._a
+        return bool(
+            owner(ours) is owner(theirs)
+            and address(ours) == address(theirs)
+            and ours.shape == theirs.shape
+            and self.stride() == tensor.stride()
+        )
+
     # ----- elements -----
 
     @property

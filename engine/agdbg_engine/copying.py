@@ -10,6 +10,7 @@ import numpy as np
 
 from .device import address, owner
 from .several import copied
+from .storage import InferenceStorage
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -24,7 +25,7 @@ class Copying:
     def __copy__(self: Any) -> Tensor:
         """Another leaf on the same memory, with a version counter of its own."""
         _, arguments = self.__reduce_ex__(4)  # which warns of hooks
-        return rebuild(*arguments)
+        return _made(*arguments) if self._is_parameter else rebuild(*arguments)
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Tensor:
         """A leaf on memory of its own; tensors copied together share memory as their originals do.
@@ -40,7 +41,7 @@ class Copying:
         if id(self) in memo:
             return memo[id(self)]
         if self._is_parameter:
-            memo[id(self)] = made = rebuild(type(self), copied(self._a), self.requires_grad, {})
+            memo[id(self)] = made = _made(type(self), copied(self._a), self.requires_grad, {})
             return made
         memo[id(self)] = made = rebuild(type(self), _copied(self._a, memo), self.requires_grad, {})
         made._gradient = deepcopy(self._gradient, memo)
@@ -61,7 +62,15 @@ class Copying:
 
 
 def rebuild(cls: type[Tensor], array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
-    """A leaf of type ``cls`` on ``array`` itself: what a pickled tensor is made from."""
+    """A leaf of type ``cls`` on ``array`` itself: what a pickled tensor is made from. Its memory was put in: version 1."""
+    made = _made(cls, array, requires_grad, attributes)
+    storage = made._shared_storage()
+    if not isinstance(storage, InferenceStorage):
+        storage.version = 1
+    return made
+
+
+def _made(cls: type[Tensor], array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
     from .tensor import set_up
 
     made = object.__new__(cls)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,7 +23,7 @@ from .overrides import overridable
 from .pinned_memory import pinnable, pinned
 from .scalars import check_data, too_big, written
 from .several import at_home, copied
-from .sites import caller
+from .sites import caller, user_stacklevel
 from .tensor import Tensor, wrap
 
 _TOLD = 64
@@ -36,6 +37,21 @@ def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new leaf holding a copy of ``data`` (numbers, nested lists, arrays); Python floats get the default dtype."""
+    if isinstance(data, Tensor):
+        warnings.warn(copied_instead("torch.tensor"), UserWarning, stacklevel=user_stacklevel())
+    return new_leaf(data, dtype, device, requires_grad, pin_memory)
+
+
+def copied_instead(function: str) -> str:
+    """PyTorch's advice to whoever copies a tensor by ``function``."""
+    return (
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {function}(sourceTensor)."
+    )
+
+
+def new_leaf(data: Any, dtype: Any, device: Any, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """As :func:`tensor`, without advice."""
     if isinstance(data, Tensor):
         _tell_rewrapped((data,))
         array = copied(data._a)

@@ -48,17 +48,12 @@ class Factories:
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """A copy of ``data``."""
-        from .creation import tensor
+        from .creation import copied_instead, new_leaf
 
         if isinstance(data, Factories):
-            warnings.warn(
-                "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor).",
-                UserWarning,
-                stacklevel=2,
-            )
+            warnings.warn(copied_instead("tensor.new_tensor"), UserWarning, stacklevel=2)
         where = self.device if device is None else device  # type: ignore[attr-defined]  # of Tensor
-        return tensor(data, dtype=dtype or self._a.dtype, device=where, requires_grad=requires_grad)
+        return new_leaf(data, dtype or self._a.dtype, where, requires_grad)
 
     def _new(self, op: str, size: Any, value: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
         from .creation import made, shape_of

@@ -53,11 +53,21 @@ def enter_dual_level() -> int:
     """Open the public level and return its number; :class:`RuntimeError` when one is open already."""
     global _current_level
     with switching:
-        if 0 in open_levels or mode.fw_nested:
-            raise RuntimeError("Nested forward mode AD is not supported at the moment")
+        check_outermost()
+        if mode.fw_nested:
+            raise RuntimeError(_NESTED)
         _open(0)
         _current_level = 0
     return 0
+
+
+_NESTED = "Nested forward mode AD is not supported at the moment"
+
+
+def check_outermost() -> None:
+    """Raise PyTorch's :class:`RuntimeError` for a public level, or a transform with one of its own, inside of a public level."""
+    if 0 in open_levels:
+        raise RuntimeError(_NESTED)
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
@@ -147,8 +157,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, t in (("primal", tensor), ("tangent", tangent)):
         if not (t.is_floating_point() or t.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: torch.{t.dtype}")
+    _check_number("_make_dual", level)
     if level not in open_levels:
-        raise RuntimeError("Invalid level given to _make_dual")
+        raise RuntimeError(_NO_LEVEL if level == 0 else "Invalid level given to _make_dual")
     if level in tangents_of(tensor):
         raise RuntimeError(
             f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {level} is not "
@@ -162,6 +173,14 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return dual
 
 
+_NO_LEVEL = "Trying to access a forward AD level with an invalid index. This index was either not created or is already deleted."
+
+
+def _check_number(function: str, level: Any) -> None:
+    if not isinstance(level, int) or isinstance(level, bool):
+        raise TypeError(f"{function}(): argument 'level' must be int, not {type(level).__name__}")
+
+
 def _fitting(tangent: Tensor, tensor: Tensor) -> Tensor:
     found = laid_out(tangent, tensor)
     if found is not tangent:
@@ -172,7 +191,7 @@ def _fitting(tangent: Tensor, tensor: Tensor) -> Tensor:
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """``(primal, tangent)``: a view of ``tensor`` without a tangent of ``level``, and its tangent of that level itself.
 
-    Outside of a level the tensor itself and ``None``.
+    Outside of a level the tensor itself and ``None``; at a level that is not open what has tangents is refused.
     """
     if level is None:
         level = _current_level
@@ -180,7 +199,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
-    if level and level not in open_levels:
+    _check_number("_unpack_dual", level)
+    if level and level not in open_levels and tangents_of(tensor):
         raise RuntimeError("Invalid level given to _fw_primal")
     tangent = tangent_of(tensor, level)
     with below(level):

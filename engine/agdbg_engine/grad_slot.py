@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
+_NO_GRAD_OF_NON_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
+    "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
+    "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
+)
+
+
 class GradSlot:
     """The part of :class:`~agdbg_engine.tensor.Tensor` about ``grad``."""
 
@@ -42,14 +49,7 @@ class GradSlot:
         elif self._meta is None or not self._meta.retains_grad:
             if events.sink is not None:
                 events.sink.grad_missed(self, *caller())  # type: ignore[arg-type]  # a Tensor
-            warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
-                "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-                "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
-                "mistake, make sure you access the leaf Tensor instead.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warnings.warn(_NO_GRAD_OF_NON_LEAF, UserWarning, stacklevel=2)
         return self._gradient
 
     @grad.setter
@@ -83,10 +83,14 @@ class GradSlot:
 
     @grad_dtype.setter
     def grad_dtype(self: Any, value: Any) -> None:
-        self._check_leaf("set")
         if value is not None and not isinstance(value, np.dtype):
             raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {class_name(value)}")
         grad = self._gradient
+        if self._fn is not None and (self._meta is None or not self._meta.retains_grad):
+            warnings.warn(
+                _NO_GRAD_OF_NON_LEAF, UserWarning, stacklevel=2
+            )  # PyTorch reads ``grad`` before it looks for a leaf
+        self._check_leaf("set")
         if value is not None and grad is not None and grad._a.dtype != value:
             raise RuntimeError(
                 f"Cannot set grad_dtype to '{scalar_type(value)}' because there is already a gradient with dtype "

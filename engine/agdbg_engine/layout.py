@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from . import errors
 from .device import array_module
 from .grad_mode import mode
+from .sites import user_stacklevel
 
 
 def follows(g: Any, leaf: Any) -> bool:
@@ -19,6 +21,27 @@ def follows(g: Any, leaf: Any) -> bool:
         a * leaf.itemsize == b * g.itemsize
         for n, a, b in zip(leaf.shape, g.strides, leaf.strides, strict=True)
         if n > 1
+    )
+
+
+_told: set[bool] = set()
+
+
+def tell(g: Any, leaf: Any, recorded: bool) -> None:
+    """Warn, once for recorded additions and once for others, if buffer ``g``, a sum of gradients, is not laid out as
+    one of the buffer ``leaf`` is to be."""
+    if recorded in _told or follows(g, leaf):
+        return
+    _told.add(recorded)
+    shapes = "\n".join(
+        f"{name}.sizes() = {list(a.shape)}, strides() = {[s // a.itemsize for s in a.strides]}"
+        for name, a in (("grad", g), ("param", leaf))
+    )
+    warnings.warn(
+        "grad and param do not obey the gradient layout contract. This is not an error, but may impair performance.\n"
+        + shapes,
+        UserWarning,
+        stacklevel=user_stacklevel(),
     )
 
 

@@ -226,6 +226,8 @@ class Tensor(
             if events.special:
                 _before_write(grad, "AccumulateGrad")
             grad._a[...] += g
+            if grad._a.strides != self._a.strides:
+                layout.tell(grad._a, self._a, recorded=False)
             storage, (code, lasti) = grad._storage or grad._new_storage(), caller()
             storage.wrote("AccumulateGrad", code, lasti)  # in here: no count is lost
             self._meta.additions += 1  # type: ignore[union-attr]  # a leaf in use has one
@@ -247,11 +249,13 @@ class Tensor(
         while self._rg or (self._meta is not None and self._meta.retains_grad):
             additions, old = self._additions(), self._gradient
             new = (
-                self._as_grad(g) if old is None else old + g
-            )  # an op: user code may run in it, which may wait for threads
+                self._as_grad(g) if old is None else old._plus(g)
+            )  # ops: user code may run in them, which may wait for threads
             with _accumulating:
                 if self._gradient is old and self._additions() == additions:  # else another thread was faster
                     self._gradient = new
+                    if old is not None:
+                        layout.tell(new._a, self._a, recorded=True)
                     return
 
     def _additions(self) -> int:
@@ -269,10 +273,17 @@ class Tensor(
 
     def _as_grad(self, g: Tensor) -> Tensor:
         """``g`` as a recorded op of its own, laid out like this tensor (which may have changed its shape in place since)."""
-        new = g.clone()
-        if new._a.shape == self._a.shape and not layout.follows(new._a, self._a):
-            new._a = layout.copied(new._a, self._a)
-        return new
+        return g.clone()._laid_out_like(self)
+
+    def _plus(self, g: Tensor) -> Tensor:
+        """The sum, laid out like this tensor: as PyTorch's, whose first operand says how."""
+        return (self + g)._laid_out_like(self)
+
+    def _laid_out_like(self, other: Tensor) -> Tensor:
+        """This tensor, which an op has just made, in the layout of ``other``."""
+        if self._a.shape == other._a.shape and not layout.follows(self._a, other._a):
+            self._a = layout.copied(self._a, other._a)
+        return self
 
     # ----- memory shared with others -----
 

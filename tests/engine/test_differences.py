@@ -2,6 +2,7 @@
 
 import copy
 import math
+import pickle
 import re
 import threading
 import warnings
@@ -198,10 +199,23 @@ def fill_integers(T):
     return T.zeros(2, dtype=T.int64).fill_(T.tensor(1.0, requires_grad=True)).grad_fn is not None
 
 
-def deepcopy(T):
+def hooks_of_copies(T):
     x = T.ones(1)
-    x.add_(1)
-    return copy.deepcopy(x)._version
+    return [t._backward_hooks is None for t in (pickle.loads(pickle.dumps(x)), copy.copy(x))]
+
+
+def checkpoint_written(T):
+    x, w = T.ones(1, requires_grad=True), T.full((1,), 2.0)
+    y = T.utils.checkpoint.checkpoint(lambda x: x * w * w, x, use_reentrant=False)
+    w.fill_(3.0)
+    y.backward()
+    return x.grad.tolist()  # by the 2 that y was computed with it would be 4
+
+
+def copied_version(T):
+    x = T.ones(2, requires_grad=True)
+    x.sum().backward()
+    return x.grad._version
 
 
 def keyword_only(T):
@@ -378,6 +392,7 @@ ROWS = (
         "softmax-tangent": (softmax_tangent, RuntimeError, [0.0909, -0.0909]),
         "more-forward": (more_forward, NotImplementedError, [2.0, 1.0]),
         "summed-version": (summed_version, 1, 0),
+        "copied-version": (copied_version, 1, 0),
         "hessian-view": (hessian_view, True, False),
         "squeezed-dim": (squeezed_dim, 0, AttributeError),
         "unsqueezed-dim": (unsqueezed_dim, 2**64 - 1, -1),
@@ -400,7 +415,8 @@ ROWS = (
         "expanded-copy": (expanded_copy, [1.0, 1.0, 1.0], RuntimeError),
         "bfloat16": (bfloat16, "torch.bfloat16", AttributeError),
         "fill-integers": (fill_integers, True, False),
-        "deepcopy": (deepcopy, 1, 0),
+        "hooks-of-copies": (hooks_of_copies, [False, False], [True, True]),
+        "checkpoint-written": (checkpoint_written, [9.0], RuntimeError),
         "strict-mode": (strict_mode, AttributeError, [5.0, 1.0]),
         "which-written": (which_written, ["Exp", "Mul"], ["Mul", "Exp"]),
         "inner-nodes": (inner_nodes, "SigmoidBackwardBackward0", "MulBackward0"),

@@ -29,6 +29,36 @@ def made(t, values=(1, 2), tangents=(3, 4)):
 
 
 @program
+def numbers_of_levels(t):
+    fw, x = t.autograd.forward_ad, vector(t, 1, 2)
+
+    def asked():
+        given = []
+        for level in (None, -1, 0, 1, 3, True, 1.5, "a"):
+            given += [error_of(fw.unpack_dual, x, level=level), error_of(fw.make_dual, x, x, level=level)]
+        return [*given, fw.unpack_dual(x, level=3).tangent]
+
+    outside = asked()
+    with fw.dual_level():
+        return [outside, asked()]
+
+
+@program
+def transforms_inside_of_a_level(t):
+    def square(x):
+        return (x * x).sum()
+
+    fw, x = t.autograd.forward_ad, vector(t, 1, 2)
+    with fw.dual_level():
+        d = fw.make_dual(x, x)
+        return [
+            error_of(t.func.jvp, square, (x,), (x,)), error_of(t.func.jvp, square, (d,), (x,)), error_of(t.func.jvp, square, x, x),
+            error_of(t.func.jacfwd(square), x), error_of(t.func.hessian(square), x), error_of(t.func.linearize, square, x),
+            fw.unpack_dual(t.func.grad(square)(d)).tangent, t.func.jacrev(square)(x),
+        ]  # fmt: skip
+
+
+@program
 def outside_of_a_level(t):
     fw, x = t.autograd.forward_ad, vector(t, 1, 2)
     return [

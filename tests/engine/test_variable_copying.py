@@ -1,6 +1,7 @@
 """Copies by ``copy`` and ``pickle``: data, requires_grad and attributes; no history, no hooks."""
 
 import copy
+import io
 import pickle
 import pickletools
 
@@ -26,6 +27,27 @@ def deepcopy(t):
     z.grad.add_(1)
     z.data.add_(5)
     return [z, z.grad, x, x.grad, z.is_leaf]
+
+
+@programs
+def versions_of_copies(t):
+    def loaded(y):
+        file = io.BytesIO()
+        t.save(y, file)
+        file.seek(0)
+        return t.load(file)
+
+    given = []
+    for how in (copy.copy, copy.deepcopy, pickled, loaded):
+        x, written = leaf(t, 1.0), t.ones(2, 2).t()
+        x.grad = t.ones_like(x)
+        written.add_(1)
+        written.add_(1)
+        y = how(written)
+        given += [z._version for z in (how(x), how(t.nn.Parameter(t.ones(2))), y)]
+        y.add_(1)
+        given += [y._version, written._version]
+    return [*given, copy.deepcopy(x).grad._version]
 
 
 @programs

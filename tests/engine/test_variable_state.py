@@ -1,5 +1,8 @@
 """What a tensor knows about its place in a graph: requires_grad, leaves, history, views, attributes."""
 
+import subprocess
+import sys
+
 import pytest
 from agdbg_tests_differential import Programs, error_of, leaf, logged_warnings, same
 
@@ -191,9 +194,72 @@ def new_tensors_refused(t):
 def new_tensor_of_a_tensor_warns(t):
     x = t.ones(2)
     with logged_warnings() as said:
-        y = x.new_tensor(x)
+        y, z = x.new_tensor(x), t.tensor(x, dtype=t.float64, requires_grad=True)
+        others = t.as_tensor(x), t.asarray(x), t.tensor([x.sum(), x.sum()]), t.full((2,), x.sum())
     y.add_(1)
-    return [said, x, y]
+    return [said, x, y, z, *others]
+
+
+@programs
+def the_same_place(t):
+    x = t.ones(4)
+    others = (
+        x,
+        x.detach(),
+        x[:],
+        x[1:],
+        x.view(2, 2),
+        x.view(t.int32),
+        x.data,
+        x.clone(),
+        t.ones(3),
+        x.double(),
+        x.view(2, 2).t(),
+    )
+    return [*(x.is_set_to(y) for y in others), t.ones(0).is_set_to(t.ones(0)), error_of(x.is_set_to, 3)]
+
+
+@programs
+def grad_dtype_of_a_non_leaf(t):
+    given = []
+    for value in (None, t.float64, t.float32, "a", 3):
+        y = leaf(t, 1.0) * 2
+        with logged_warnings() as said:
+            given.append(setting(y, "grad_dtype", value))
+        given.append([text.partition(" See github")[0] for text in said])
+    y.retain_grad()
+    with logged_warnings() as said:
+        given.append(setting(y, "grad_dtype", None))
+    return [*given, said]
+
+
+LAYOUT = """
+import sys, warnings, importlib
+t = importlib.import_module(sys.argv[1])
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    for record in (False, True, False):
+        x = t.ones(3, 2).t().requires_grad_()
+        (x * 2).sum().backward()
+        (x * 2).sum().backward(create_graph=record)  # a gradient that backward() made is laid out like its leaf
+    print(len([w for w in said if "layout" in str(w.message)]))
+    for record in (False, True, False):
+        x = t.ones(3, 2).t().requires_grad_()
+        x.grad = t.ones(2, 3)
+        (x * 2).sum().backward(create_graph=record)
+for w in said:
+    print(w.category.__name__, w.message)
+"""
+
+
+def test_a_gradient_that_is_laid_out_otherwise_is_told_once_for_each_way_to_add():
+    theirs, ours = (
+        subprocess.run([sys.executable, "-c", LAYOUT, name], capture_output=True, text=True, check=True).stdout
+        for name in ("torch", "agdbg_engine")
+    )
+    told = [[line.partition(" (Triggered")[0] for line in text.splitlines()] for text in (theirs, ours)]
+    assert told[0] == told[1]
+    assert "UserWarning grad and param do not obey the gradient layout contract" in ours
 
 
 @programs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..forward_ad import check_outermost
 from .forward import jvp
 
 
@@ -13,6 +14,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
     Every call of ``product`` runs ``func`` again in forward mode, where PyTorch keeps a trace of it: the values are the same.
     """
+
+    check_outermost()
 
     def product(*tangents: Any) -> Any:
         return jvp(func, primals, tangents)[1]

@@ -138,6 +138,7 @@ def _made(entry: Any, a: Any, map_location: Any) -> Any:
         t: Tensor = leaf(a, place, False)
     except RuntimeError as error:
         raise _NoDeviceError(str(error)) from error
+    t._shared_storage().version = 1  # as after pickle: the memory was put in
     needs = entry["requires_grad"] is True
     return Parameter(t, requires_grad=needs) if entry["class"] == "Parameter" else t.requires_grad_(needs)
 
