@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -163,19 +164,29 @@ class _ReadOnly(property):
     """A property that refuses to be set in PyTorch's words."""
 
     name = ""
+    owner = ""
 
     def __set__(self, instance: Any, value: Any) -> None:
-        raise AttributeError(f"attribute '{self.name}' of 'torch._C.TensorBase' objects is not writable")
+        owner = self.owner or type(instance).__name__
+        raise AttributeError(f"attribute '{self.name}' of '{owner}' objects is not writable")
 
     def __delete__(self, instance: Any) -> None:
         self.__set__(instance, None)
 
 
-def make_read_only(cls: type) -> None:
-    """Give the properties of ``cls`` and its bases that have no setter PyTorch's error for setting them."""
+def make_read_only(cls: type, owner: str, names: Collection[str] | None = None) -> None:
+    """Give the properties of ``cls`` and its bases that have no setter, or ``names`` of them, PyTorch's error for setting them.
+
+    It speaks of objects of type ``owner``, or where that is empty of the type that they have.
+    """
     for base in reversed(cls.__mro__):
-        for name, value in vars(base).items():
-            if type(value) is property and value.fset is None and base is not object:
+        for name, value in list(vars(base).items()):
+            if (
+                isinstance(value, property)
+                and value.fset is None
+                and base is not object
+                and (names is None or name in names)
+            ):
                 made = _ReadOnly(value.fget, doc=value.__doc__)
-                made.name = name
+                made.name, made.owner = name, owner
                 setattr(cls, name, made)

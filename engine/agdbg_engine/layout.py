@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from . import errors
@@ -90,12 +91,17 @@ def _broadcast(g: Any, leaf: Any) -> Any:
 
 def steps(a: Any) -> list[int]:
     """The strides of ``a`` in bytes; where NumPy writes 0 for a dimension of size 1 that was added, what PyTorch writes."""
-    found = list(a.strides)
-    beyond = a.itemsize
-    for d in range(a.ndim - 1, -1, -1):
-        if found[d] == 0 and a.shape[d] == 1:
+    return steps_of(a.shape, a.strides, a.itemsize)
+
+
+def steps_of(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> list[int]:
+    """:func:`steps` of a buffer that has these."""
+    found = list(strides)
+    beyond = itemsize
+    for d in range(len(shape) - 1, -1, -1):
+        if found[d] == 0 and shape[d] == 1:
             found[d] = beyond
-        beyond = found[d] * a.shape[d]
+        beyond = found[d] * shape[d]
     return found
 
 

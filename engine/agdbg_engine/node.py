@@ -168,10 +168,12 @@ class Node:
 
         return output_metadata(self)
 
-    def __call__(self, *gradients: Any) -> Any:
+    def __call__(self, *gradients: Any, **keywords: Any) -> Any:
         """The gradients of the inputs for those of the outputs, tensors all of them: hooks do not fire, nothing is freed."""
         from .node_call import call
 
+        if keywords:
+            raise TypeError("keyword arguments are not supported")
         return call(self, gradients)
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .device import array_module
+from .device import address, array_module, owner
 
 if TYPE_CHECKING:
     from .view import ViewMeta
@@ -26,7 +26,9 @@ class Region:
     the namespace to compute in: :mod:`.ops.kernels` for buffers, :mod:`.ops.graph` for tensors (recorded).
     """
 
-    __slots__ = ("of_complex", "order", "repeating", "shape", "size", "split", "steps", "to_complex")
+    __slots__ = (
+        "before", "itemsize", "of_complex", "order", "repeating", "shape", "size", "split", "steps", "strides", "to_complex",
+    )  # fmt: skip
 
     def __init__(self, view: ViewMeta) -> None:
         base, chain = view.base._a, view.chain()
@@ -35,6 +37,9 @@ class Region:
         self.of_complex = self.split and base.dtype.kind == "c"
         self.to_complex = self.split and _to_complex(self.of_complex, chain)
         self.shape = base.shape
+        self.itemsize, self.strides = base.itemsize, base.strides
+        self.before = 0 if base.base is None else address(base) - address(owner(base))
+        """How many bytes of its memory lie before the base."""
         self.size: int = base.size * (2 if self.of_complex else 1)
         """Number of positions in the base."""
         self.steps = [*view.turned_back(), *(v.step for v in chain)]
@@ -42,6 +47,15 @@ class Region:
         """The dimensions of a base that is not row-major, from the widest step in memory to the narrowest."""
         self.repeating = self.order is not None and surely_repeats(base)
         """Whether the base shows one place of memory as several elements: what was written to one of them shows in others."""
+
+    def start(self, itemsize: int) -> int:
+        """Where the view begins in memory, in elements of ``itemsize``."""
+        found = self.positions(np.empty(0))
+        if not found.size:
+            return self.before // itemsize
+        at, half = divmod(int(found.flat[0]), 2) if self.of_complex else (int(found.flat[0]), 0)
+        place = sum(int(i) * step for i, step in zip(np.unravel_index(at, self.shape), self.strides, strict=True))
+        return (self.before + place + half * self.itemsize // 2) // itemsize
 
     def check_base(self) -> None:
         """Refuse to tell the gradients of written elements from those of others where they share memory, as PyTorch does.

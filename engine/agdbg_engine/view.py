@@ -20,6 +20,7 @@ from .backward import route_run
 from .device import array_module
 from .grad_mode import mode
 from .hooks import move_to, node_hooks
+from .layout import steps_of
 from .meta import AutogradMeta
 from .node import Node, Node1, NodeN, accumulator, edge, next_seq
 from .region import Region
@@ -184,7 +185,7 @@ def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: Creation
 class AsStridedBackward0(Node1):
     """Gradient of a view that was made anew from its base: laid into zeros, at the place of the view."""
 
-    __slots__ = ("region",)
+    __slots__ = ("itemsize", "region", "size", "strides")
     op_name = "AsStridedBackward0"
 
     def __init__(self, t: Tensor, base: Node | None, number: int, region: Region) -> None:
@@ -194,10 +195,27 @@ class AsStridedBackward0(Node1):
         self.code, self.lasti = caller()
         self.hooks = None
         self.region = region
+        a = t._a
+        self.size, self.strides, self.itemsize = a.shape, a.strides, a.itemsize
         if events.sink is not None:
             events.sink.node_born(self, t)
         if events.special & events.ANOMALY:
             remember(self)
+
+    @property
+    def _saved_size(self) -> tuple[int, ...]:
+        """Shape of the view."""
+        return self.size
+
+    @property
+    def _saved_stride(self) -> tuple[int, ...]:
+        """Its steps by dimension, in elements."""
+        return tuple(s // self.itemsize for s in steps_of(self.size, self.strides, self.itemsize))
+
+    @property
+    def _saved_storage_offset(self) -> int:
+        """Where its first element lies in memory, in elements."""
+        return self.region.start(self.itemsize)
 
     def grads(self, g: Any) -> tuple[Any, ...]:
         from .ops import kernels as k

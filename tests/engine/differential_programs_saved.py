@@ -333,3 +333,42 @@ def numbers_saved(t):
         z.grad_fn._saved_keepdim,
         sorted(n for n in dir(z.grad_fn) if n.startswith("_saved")),
     ]
+
+
+@add
+def fields_of_views_made_anew(t):
+    def views(x):
+        return [x[0], x[:, 1:], x.t(), x[1, 1], x[:, 0], x.expand(3, 2, 3), x[1:, None], x.view(-1)[1:]]
+
+    seen = []
+    for make in (lambda x: x * 1, lambda x: x.t().clone(), lambda x: t.complex(x, x)):
+        x = make(t.ones(2, 3, requires_grad=True))
+        x = x if x.shape == (2, 3) else x.t()
+        found = [*views(x), *(() if x.is_complex() is False else (x.real, x.imag[0]))]
+        x.mul_(2)
+        for v in found:
+            n = v.grad_fn
+            seen += [n._saved_size, n._saved_stride, n._saved_storage_offset] if hasattr(n, "_saved_size") else [n]
+    return seen
+
+
+@add
+def what_nodes_and_contexts_refuse(t):
+    class Times(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            for name in ("saved_tensors", "saved_variables", "_raw_saved_tensors", "next_functions", "metadata"):
+                seen.append(error_of(setattr, ctx, name, 1))
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    seen, x = [], t.ones(2, requires_grad=True)
+    made, op = Times.apply(x).grad_fn, (x * x).grad_fn
+    seen += [error_of(made, x), error_of(lambda: op(g=x)), error_of(lambda: op(x, g=x)), op(x)[0].tolist()]
+    for node in (op, op.next_functions[0][0]):
+        for name in ("metadata", "next_functions", "_input_metadata", "requires_grad"):
+            seen += [error_of(setattr, node, name, 1), error_of(delattr, node, name)]
+    return seen

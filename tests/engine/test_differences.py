@@ -139,6 +139,40 @@ def unsqueezed_dim(T):
     return T.ones(2, requires_grad=True).unsqueeze(-1).grad_fn._saved_dim
 
 
+def saved_as_given(T):
+    x = T.ones(2, 3, requires_grad=True)
+    return [x.topk(1)[0].grad_fn._saved_dim, x.select(-1, 0).grad_fn._saved_dim, x[1:].grad_fn._saved_end]
+
+
+def saved_unneeded(T):
+    x, b = T.ones(2, 3, requires_grad=True), T.ones(3)
+    nodes = (
+        T.nn.functional.layer_norm(x, (3,), b, b).grad_fn,
+        T.fft.fft(x).grad_fn,
+        x.index_add(0, T.tensor([0]), x[:1]).grad_fn,
+    )
+    return [hasattr(n, name) for n, name in zip(nodes, ("_saved_bias", "_saved_self", "_saved_source"), strict=True)]
+
+
+def input_metadata(T):
+    x = T.ones(2, 3, requires_grad=True)
+    return [None if m is None else list(m.shape) for n in (x * 2, x.exp()) for m in n.grad_fn._input_metadata]
+
+
+def split_views(T):
+    x = T.ones(3, 2, requires_grad=True) * 1
+    c = T.view_as_complex(x)
+    r = T.view_as_real(c)
+    x.mul_(2)
+    return [v.grad_fn.name() for v in (c, r)]
+
+
+def strides_of_results(T):
+    x, y = T.ones(3, 2).t(), T.ones(2, 3)
+    made = x * x, x * y, y * x, x.sort(0)[0], x.flip(0), T.rand_like(x), x.masked_fill(x > 1, 0.0)
+    return [m.stride()[0] for m in made]
+
+
 def tensor_name(T):
     x = T.ones(1)
     return [getattr(x, "name", "none there"), x.__setattr__("name", "x")]
@@ -396,6 +430,11 @@ ROWS = (
         "hessian-view": (hessian_view, True, False),
         "squeezed-dim": (squeezed_dim, 0, AttributeError),
         "unsqueezed-dim": (unsqueezed_dim, 2**64 - 1, -1),
+        "saved-as-given": (saved_as_given, [2**64 - 1, 2**64 - 1, 2**63 - 1], [1, 1, 2]),
+        "saved-unneeded": (saved_unneeded, [True] * 3, [False] * 3),
+        "input-metadata": (input_metadata, [[2, 3], [2, 3]], [None, [2, 3]]),
+        "split-views": (split_views, ["ViewAsComplexBackward0", "ViewAsRealBackward0"], ["AsStridedBackward0"] * 2),
+        "strides-of-results": (strides_of_results, [1, 1, 3, 1, 1, 1, 3], [1, 3, 3, 3, 3, 3, 1]),
         "tensor-name": (tensor_name, AttributeError, ["none there", None]),
         "warnings-once": (warnings_once, 0, 1),
         "sequence-numbers": (sequence_numbers, False, True),

@@ -114,6 +114,8 @@ def test_a_closed_level_has_no_duals():
     with pytest.raises(RuntimeError, match="Invalid level given to _make_dual"):
         fw.make_dual(vector(1), vector(1), level=level)
     assert fw.unpack_dual(x, level=level).tangent is None  # as in PyTorch: nothing is left that could be asked for
+    with pytest.raises(RuntimeError, match="Trying to access a forward AD level with an invalid index"):
+        fw.set_tangent(vector(1), level, vector(1))
 
 
 def test_forward_over_reverse_over_forward():

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .. import errors, events
+from ..attributes import make_read_only
 from ..current import current
 from ..hooks.watch import Watch, facts
 from ..node import Node, NodeN, next_seq
@@ -175,6 +176,10 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     def _input_metadata(self) -> tuple[InputMetadata | None, ...]:
         return tuple(None if like is None else InputMetadata(*like) for like in self._likes)
 
+    def __call__(self, *gradients: Any, **keywords: Any) -> Any:
+        """Refused, as in PyTorch: nobody but a backward pass runs the ``backward`` of a Function."""
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
     def __dir__(self) -> list[str]:
         return list(object.__dir__(self))
 
@@ -234,6 +239,13 @@ class BackwardCFunction(NodeN, FunctionCtx, Slots):
     def apply_jvp(self, *tangents: Any) -> Any:
         """Call the user's ``jvp`` with the tangents of the arguments."""
         return self._forward_cls.jvp(self, *tangents)
+
+
+make_read_only(
+    BackwardCFunction,
+    "torch._C._FunctionBase",
+    ("_raw_saved_tensors", "metadata", "next_functions", "saved_tensors", "saved_variables"),
+)
 
 
 class DelayedError(NodeN):

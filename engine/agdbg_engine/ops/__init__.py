@@ -6,6 +6,7 @@ from typing import Any
 
 from ..arguments import checked
 from ..attributes import make_read_only
+from ..node import Node
 from ..overrides import canonical, operators, overridable
 from ..tensor import Tensor
 from . import (
@@ -168,7 +169,8 @@ for _name in (
 ):  # fmt: skip
     _OPERATORS[_name].__name__ = _name
 elementwise.rdiv.__name__ = "__rdiv__"
-make_read_only(Tensor)
+make_read_only(Tensor, "torch._C.TensorBase")
+make_read_only(Node, "", ("_input_metadata", "metadata", "next_functions", "requires_grad"))
 
 
 def functions(namespace: str) -> dict[str, Any]:
