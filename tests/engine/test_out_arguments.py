@@ -174,6 +174,23 @@ def what_is_not_differentiable_takes_what_requires_grad(t):
     ]
 
 
+@programs
+def frequencies_and_pieces(t):
+    x, o, outs = t.arange(4.0).reshape(2, 2), t.zeros(5), [t.zeros(1, 2), t.zeros(1, 2)]
+    made = (
+        t.fft.fftfreq(5, out=o),
+        t.fft.rfftfreq(4, 2.0, out=t.zeros(3, dtype=t.float64)),
+        t.fft.fftfreq(4, out=t.zeros(0)),
+    )
+    return [
+        t.split_with_sizes_copy(x, [1, 1], out=outs), outs, error_of(lambda: t.split_with_sizes_copy(x, [1, 1], out=outs[:1])),
+        error_of(lambda: t.split_with_sizes_copy(x, [1, 1], out=o)), error_of(lambda: t.unbind_copy(x, 0, out=[o])),
+        *made, made[0] is o, error_of(lambda: t.fft.fftfreq(4, out=t.zeros(4, dtype=t.int64))),
+        error_of(lambda: t.fft.fftfreq(4, dtype=t.int64)), error_of(lambda: t.fft.fftfreq(4, out=3)),
+        error_of(lambda: t.fft.rfftfreq(4, out=t.zeros(3, requires_grad=True))),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)

@@ -16,7 +16,7 @@ from ..sites import caller, user_stacklevel
 from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace, repeats, wrap
 from .mixed_devices import same_device
-from .out_args import outs_of, words
+from .out_args import PIECES, check_pieces, outs_of, words
 from .out_dtypes import AS_OUT, Call, refused_dtype
 from .overlapping import as_a_whole, check_apart, check_partial
 from .self_overlap import overlaps_itself, refusal, write_last
@@ -119,6 +119,7 @@ _RECORDS: dict[str, str] = {
     **dict.fromkeys(("hfft", "hfft2", "hfftn", "irfft", "irfft2", "irfftn"), "_fft_c2r"),
     **dict.fromkeys(("ifft", "ihfft", "ihfft2"), "aten::conj_physical"),
     **dict.fromkeys(("column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "vstack"), "cat"),
+    "fftfreq": "aten::fft_fftfreq", "rfftfreq": "aten::fft_rfftfreq",
     **dict.fromkeys(("ger", "inner", "kron", "outer"), "mul"), **dict.fromkeys(("float_power", "square"), "pow"),
     **dict.fromkeys(("inv", "inverse"), "linalg_inv_ex"), **dict.fromkeys(("chain_matmul", "multi_dot"), "mm"),
     **dict.fromkeys(("cross", "linalg_cross"), "linalg_cross"),
@@ -179,13 +180,14 @@ def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     with no_grad():
         result = function(*args, **kwargs)
         results = result if isinstance(result, tuple) else (result,)
+        check_pieces(name, len(results), len(outs))
         call = Call(operands, len(results), len(args) + len(kwargs))
         for at, (target, value) in enumerate(zip(outs, results, strict=True)):
             wrong = refused_dtype(name, at, value.dtype, target.dtype, call)
             _check_fits(name, target, value, operands, wrong)
         for target, value in zip(outs, results, strict=True):
             _write(name, target, value, operands)
-    if name == "unbind_copy":
+    if name in PIECES:
         return None
     return out if isinstance(out, Tensor) else type(result)(*outs) if hasattr(result, "_fields") else tuple(outs)
 

@@ -22,7 +22,12 @@ _SEVERAL: dict[str, tuple[int, int]] = {
 }  # fmt: skip
 """Functions with several results: how many, and which argument their ``out`` is."""
 
-_BY_SAMPLE = frozenset(("lu", "unbind_copy"))
+PIECES = {
+    "split_with_sizes_copy": "split_with_sizes_copy_out", "unbind_copy": "unbind_copy_int_out",
+}  # fmt: skip
+"""Functions whose results are pieces of what they are given, and who speaks of a wrong number. With ``out`` they return nothing."""
+
+_BY_SAMPLE = frozenset(("lu", *PIECES))
 """Functions whose number of results depends on what they are given."""
 
 _NEEDS_DIM = frozenset(("median", "nanmedian"))
@@ -83,10 +88,18 @@ def outs_of(
 
 def _each(name: str, out: Any) -> Sequence[Tensor]:
     outs = tuple(out) if isinstance(out, tuple | list) else (out,)
+    if name in PIECES and not isinstance(out, tuple | list):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
     for one in outs:
         if not isinstance(one, Tensor):
             raise _refused(name, one, several=True)
     return outs
+
+
+def check_pieces(name: str, wanted: int, given: int) -> None:
+    """Raise PyTorch's :class:`RuntimeError` unless ``given`` tensors serve as ``out`` of ``wanted`` pieces."""
+    if name in PIECES and wanted != given:
+        raise RuntimeError(f"{PIECES[name]} expected an out= argument of size {wanted}, got size {given}")
 
 
 def _elementwise(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..dtype import category, cpp_type, scalar_type
 
-AS_OUT = frozenset(("cumprod", "cumsum", "nansum", "prod", "sum"))
+AS_OUT = frozenset(("cumprod", "cumsum", "fftfreq", "nansum", "prod", "rfftfreq", "sum"))
 """Those that compute in the dtype of their ``out``: they take it for their ``dtype``."""
 
 

@@ -295,19 +295,28 @@ def _shifted(x: Tensor, dim: Dims) -> tuple[int, ...]:
     return tuple(one_dim(x, d) for d in ((dim,) if isinstance(dim, int) else dim))  # one may be named twice
 
 
-@public("fft")
+@public("fft", out=True)
 @pinnable
 def fftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # fmt: skip
     """The frequencies of :func:`fft` of ``n`` points that lie ``d`` apart."""
-    return leaf(np.fft.fftfreq(n, d).astype(dtype or get_default_dtype()), device, requires_grad)
+    return leaf(_frequencies(np.fft.fftfreq, n, d, dtype), device, requires_grad)
 
 
-@public("fft")
+@public("fft", out=True)
 @pinnable
 def rfftfreq(
     n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:  # fmt: skip
     """The frequencies of :func:`rfft` of ``n`` points that lie ``d`` apart."""
-    return leaf(np.fft.rfftfreq(n, d).astype(dtype or get_default_dtype()), device, requires_grad)
+    return leaf(_frequencies(np.fft.rfftfreq, n, d, dtype), device, requires_grad)
+
+
+def _frequencies(function: Any, n: int, d: float, dtype: Any) -> Any:
+    wanted = np.dtype(dtype or get_default_dtype())
+    if wanted.kind not in "fc":
+        raise RuntimeError(f"{function.__name__} requires a floating point or complex dtype")
+    if wanted.kind == "c":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{scalar_type(wanted)}'")
+    return function(n, d).astype(wanted)
