@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .memory_format import contiguous_format, preserve_format
+from .signatures import parser, refusal
 from .strided import strided
 
 __all__ = ["NotGiven", "check_options", "checked", "explained", "numbered", "renamed"]
@@ -217,11 +218,22 @@ def _number_for(parameter: inspect.Parameter | None, value: Any) -> Any:
     return value if parameter.name in _OPERANDS or "Tensor" in str(parameter.annotation) else value.item()
 
 
-def checked(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
-    """A method, or a function that makes tensors of nothing, with PyTorch's names and words for its arguments."""
+def checked(function: Callable[..., Any], method: bool = False, name: str = "") -> Callable[..., Any]:
+    """A method, or a function that makes tensors of nothing, with PyTorch's names and words for its arguments.
+
+    ``name`` is that of the method where it is not the function's.
+    """
+
+    key = f"Tensor.{name or function.__name__}" if method else ""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        given = args, kwargs
+        if kwargs or len(args) > 1:
+            look = parser(key)
+            if look is not None and (kwargs or len(args) > look.tensors + 1):
+                rest, kwargs = look.examine(args[1:], kwargs)
+                args = (args[0], *rest)
         if kwargs:
             args, kwargs = renamed(function, args, kwargs)
             check_options(function.__name__, kwargs)
@@ -231,7 +243,7 @@ def checked(function: Callable[..., Any], method: bool = False) -> Callable[...,
             numbers = numbered(function, args, kwargs)
             if numbers is not None:
                 return call(*numbers[0], **numbers[1])
-            better = explained(function, error, args, kwargs, method)
+            better = refusal(key, given[0][1:], given[1]) or explained(function, error, args, kwargs, method)
             if better is None:
                 raise
             raise better from None

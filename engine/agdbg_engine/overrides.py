@@ -15,6 +15,7 @@ from typing import Any
 
 from .arguments import check_options, explained, numbered, renamed
 from .grad_mode import mode
+from .signatures import parser, refusal
 
 __all__ = [
     "DisableTorchFunctionSubclass", "handle_torch_function", "has_torch_function", "is_tensor_like",
@@ -141,16 +142,26 @@ def _forget(raised: BaseException, error: BaseException) -> None:
         link = link.__context__
 
 
-def overridable(function: Any, public: str = "torch", in_python: bool = False, into: Any = None) -> Any:
+def overridable(function: Any, public: str = "torch", in_python: bool = False, into: Any = None, form: str = "") -> Any:
     """A function written by hand, made to ask its arguments first.
 
     Objects that are no tensors are asked when it turns out that the function cannot do with them. Where there is an ``into``,
-    that makes the call if there is an argument ``out``.
+    that makes the call if there is an argument ``out``. ``form`` is its name in the table of :mod:`.signatures`.
     """
+    key = form or f"{public}.{function.__name__}".removeprefix("torch.")
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         global seen
+        if kwargs or len(args) > 1:
+            look = parser(key)
+            if (
+                look is not None
+                and (kwargs or len(args) > look.tensors)
+                and not (seen and mode.overriding and overloaded((*args, *kwargs.values())))
+            ):
+                args, kwargs = look.examine(args, kwargs)
+        given = args, kwargs
         if kwargs:
             args, kwargs = renamed(function, args, kwargs)
             check_options(function.__name__, kwargs)
@@ -166,7 +177,7 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
                     numbers = numbered(function, args, kwargs)
                     if numbers is not None:
                         return call(*numbers[0], **numbers[1])
-                    better = explained(function, error, args, kwargs, in_python=in_python)
+                    better = refusal(key, *given) or explained(function, error, args, kwargs, in_python=in_python)
                     if better is None:
                         raise
                     raise better from None

@@ -1,4 +1,11 @@
-"""Arguments of wrong types: each line is run with the engine and with PyTorch, and gives an error of the same type and words."""
+"""Arguments of wrong types: each line is run with the engine and with PyTorch, and gives the same result, or an error of the same
+type and words.
+"""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +43,88 @@ F.l1_loss(x, None)
 F.huber_loss(x, 'x')
 F.glu(2)
 F.softsign(None)
+T.topk(x, True)
+T.topk(x, 1.5)
+T.topk(x, T.tensor(1.))
+T.topk(x, 1, T.tensor(True))
+T.topk(x, 1, 0, 1)
+T.topk(x, 1, foo=3)
+T.topk(x, 1, k=2)
+T.topk(x)
+T.topk(x, 1, 1, True, True, 4, 5)
+x.topk('x')
+x.topk(1, largest=None)
+T.sum(x, True)
+T.sum(x, ['a'])
+T.sum(x, 0, keepdim=1)
+T.mean(x, keepdim=3)
+T.mean(x, dtype=2, keepdim=3, dim=1)
+T.flip(x, 0)
+T.flip(x, [True])
+T.roll(x, [1, 1.5], [0, 1])
+T.roll(x, T.tensor([1]))
+T.cat([x, 1])
+T.cat(x)
+T.cat([x], True)
+T.cat([x], dim='a')
+T.stack([x, None])
+T.cumsum(x, 0, dtype=3)
+T.cumsum(x, 0, 1)
+T.nan_to_num(x, True)
+T.nan_to_num(x, x[0])
+T.renorm(x, T.ones((), requires_grad=True), 0, 1)
+T.clamp(x, 'x')
+T.quantile(x, 'x')
+T.bernoulli(x, 'x')
+T.add(x, 'x', alpha='y')
+T.add(x, x, x, x)
+T.add('x')
+T.add(x, x, alpha='y')
+T.mm(x, x, x)
+T.unsqueeze(x, True)
+T.as_strided(x, 2, (1,))
+T.where(x, x)
+T.linalg.norm(x, ord=[])
+T.fft.fft(x, norm=3)
+T.fft.fftn(x, s=['a'])
+T.tensor_split(x, 'a')
+T.tensor_split(x, True)
+T.gradient(x, spacing='a')
+T.index_put(x, [None], x)
+T.index_put(x, x, x)
+F.gelu(x, approximate=3)
+F.one_hot(x, 'a')
+F.linear(x, x, bias=2)
+F.conv2d(x, x, stride='a')
+F.avg_pool2d(x, True)
+x.permute(0, 1.5)
+x.permute('a', 0)
+x.permute(0, True)
+x.acos(1)
+x.add_('a')
+x.clamp_(min='a')
+x.tril_(True)
+x.fill_('a')
+x.masked_fill_('x', 1)
+x.masked_scatter_(None, x)
+x.put_('x', x)
+x.index_fill_(0, 'a', 1)
+x.scatter_(True, x, x)
+x.index_reduce_(0, x, x, 'amax', include_self=1)
+T.add(x, 2, x)
+T.sub(x, 2, x)
+T.addmm(.5, x, x, x)
+T.addmm(.5, x, 2, x, x)
+T.addcmul(x, 2, x, x)
+T.addcdiv(x, 2, x, x)
+T.addr(.5, x, 2, x[0], x[0])
+x.add(2, x)
+x.sub(2, x)
+x.clone().add_(2, x)
+x.addmm(.5, x, x)
+x.addmm(.5, 2, x, x)
+T.addmv(.5, x[0], x, x[0])
+T.baddbmm(.5, T.ones(1, 2, 2), T.ones(1, 2, 2), T.ones(1, 2, 2))
 """
 
 
@@ -47,6 +136,40 @@ def said(library, text):
         return type(error).__name__, str(error).partition("\n")[0]
 
 
+@pytest.mark.filterwarnings("ignore:This overload of")  # the old orders of arguments
 @pytest.mark.parametrize("text", LINES.strip().splitlines())
 def test_said(text):
     assert said(engine, text) == said(torch, text)
+
+
+def test_old_orders_are_warned_of_once():
+    seen = [
+        subprocess.run(
+            [sys.executable, "-c", f"import {name} as T; x = T.ones(2); T.add(x, 2, x); T.sub(x, 2, x)"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+        for name in ("torch", "agdbg_engine")
+    ]
+    assert [text.count("This overload of") for text in seen] == [1, 1]
+    ours, theirs = (text[text.index("This overload") :].splitlines()[:4] for text in reversed(seen))
+    assert ours[:3] == theirs[:3]
+
+
+def test_misspelt_methods_are_told_with_the_nearest_when_printed():
+    program = "import agdbg_engine; agdbg_engine.ones(2).softmx"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.endswith("'Tensor' object has no attribute 'softmx'. Did you mean: 'softmax'?\n")
+
+
+def test_the_table_of_forms_is_that_of_the_installed_version():
+    from agdbg_engine.signatures import _generated
+
+    if f"PyTorch {torch.__version__.partition('+')[0]} " not in _generated.__doc__:
+        pytest.skip("the table is of another version of PyTorch")
+    path = Path(__file__).parents[2] / "scripts" / "generate_signatures.py"
+    spec = importlib.util.spec_from_file_location("generate_signatures", path)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.FILE.read_text() == script.text()

@@ -18,7 +18,7 @@ __all__ = ["linear", "sigmoid", "softplus", "tanh"]
 tanh, sigmoid, softplus = g.tanh, g.sigmoid, g.softplus
 
 
-@functools.partial(overridable, public="torch.nn", into=into)
+@functools.partial(overridable, public="torch.nn", into=into, form="nn.functional.linear")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``: input (..., in), weight (out, in), bias (out,)."""
     transposed = g.t(weight)

@@ -85,31 +85,39 @@ _ONLY_METHODS: dict[str, Any] = {
     **cast.CASTS,
 }
 _PLAIN = {n: f for n, f in ROWS.items() if n not in {*OPS, *_PARTS, *_OF_NN, *_ONLY_METHODS, *_ONLY_FUNCTIONS}}
+BARE = frozenset(_PLAIN.keys() - _WRITTEN.keys())
+"""Rows that are public functions or methods as they are."""
 
 FUNCTIONS: dict[str, Any] = {
     **_PLAIN,
-    **{n: overridable(f) for n, f in {**_WRITTEN, **_ONLY_FUNCTIONS}.items()},
-    **{n: overridable(f, into=into_as(n)) for n, f in {**_PLAIN, **_WRITTEN, **_ONLY_FUNCTIONS}.items() if n in OUT},
+    **{n: overridable(f, form=n) for n, f in {**_WRITTEN, **_ONLY_FUNCTIONS}.items()},
+    **{
+        n: overridable(f, into=into_as(n), form=n)
+        for n, f in {**_PLAIN, **_WRITTEN, **_ONLY_FUNCTIONS}.items()
+        if n in OUT
+    },
 }
 """The public functions by name: rows as they are, and the forms that check and overload."""
 
 _HOT = frozenset(
-    ("add", "sub", "mul", "div", "pow", "sum", "mean", "mm", "matmul", "addmm", "t", "transpose", "reshape", "view")
+    ("add", "sub", "mul", "div", "pow", "sum", "mean", "mm", "matmul", "t", "transpose", "reshape", "view")
 )
 """Methods that may not cost a frame more: they know PyTorch's other names for their arguments by themselves."""
 
 METHODS: dict[str, Any] = {
     **_PLAIN,
     **{
-        n: f if n in _HOT or n in cast.CASTS else checked(f, method=True)
+        n: f if n in _HOT or n in cast.CASTS else checked(f, method=True, name=n)
         for n, f in {**_WRITTEN, **_ONLY_METHODS}.items()
     },
 }
 """The public methods of tensors by name, in-place forms included."""
 
-FUNCTIONS.update({n: overridable(p.function, into=into_as(n) if p.out else None) for n, p in PUBLIC["torch"].items()})
-METHODS.update({n: checked(p.function, method=True) for n, p in PUBLIC["Tensor"].items()})
-METHODS.update({n: checked(f, method=True) for n, f in RESHAPING.items()})
+FUNCTIONS.update(
+    {n: overridable(p.function, into=into_as(n) if p.out else None, form=n) for n, p in PUBLIC["torch"].items()}
+)
+METHODS.update({n: checked(p.function, method=True, name=n) for n, p in PUBLIC["Tensor"].items()})
+METHODS.update({n: checked(f, method=True, name=n) for n, f in RESHAPING.items()})
 METHODS.update({n: _inplace(n, f, composed=f not in OPS.values()) for n, f in INPLACE.items()})
 
 _FORMS = {**ROWS, **_WRITTEN, "fill": elementwise.fill, "copy": elementwise.copy}
@@ -178,7 +186,13 @@ def functions(namespace: str) -> dict[str, Any]:
     python = namespace == "nn.functional"
     before = {"fft": "fft_", "linalg": "linalg_", "special": "special_"}.get(namespace, "")
     return {
-        n: overridable(p.function, f"torch.{namespace}", in_python=python, into=into_as(before + n) if p.out else None)
+        n: overridable(
+            p.function,
+            f"torch.{namespace}",
+            in_python=python,
+            into=into_as(before + n) if p.out else None,
+            form=f"{namespace}.{n}",
+        )
         for n, p in PUBLIC[namespace].items()
     }
 

@@ -12,6 +12,7 @@ from ..device import beside, same_place
 from ..dtype import cpp_type, get_default_dtype, is_differentiable, result_type, scalar_type
 from ..errors import raise_if
 from ..scalars import check_fits, written
+from ..signatures import parser
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from .explain import not_a_tensor, shape_error
@@ -25,8 +26,18 @@ def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> 
     return result
 
 
-def add(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+def _of_old(name: str, function: Any, self: Any, *more: Any) -> Tensor:
+    """The method called with ``alpha`` before ``other``, as PyTorch still takes it, or its error for too many arguments."""
+    look = parser(f"Tensor.{name}")
+    assert look is not None
+    args, kwargs = look.examine(more, {})
+    return function(self, *args, **kwargs)  # type: ignore[no-any-return]  # a function of this module
+
+
+def add(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
     """``self + alpha * other``; one of them may be a number."""
+    if more:
+        return _of_old("add", add, self, other, *more)
     if alpha != 1 or alpha is True:
         from .wide.pointwise.scaled_sums import add_scaled
 
@@ -34,8 +45,10 @@ def add(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return _checked("add", g.add(self, other) if isinstance(self, Tensor) else g.add(other, self), other)
 
 
-def sub(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+def sub(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
     """``self - alpha * other``; one of them may be a number."""
+    if more:
+        return _of_old("sub", sub, self, other, *more)
     if alpha != 1 or alpha is True:
         from .wide.pointwise.scaled_sums import sub_scaled
 

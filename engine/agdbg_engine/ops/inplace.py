@@ -17,6 +17,7 @@ from ..repeated_index import add_at
 from ..saved.hooks import deferred, keep_inputs, keep_output
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
+from ..signatures import parser, refusal
 from ..sites import caller, user_stacklevel
 from ..storage import Storage
 from ..tensor import Tensor, check_inplace, repeats, wrap
@@ -178,23 +179,35 @@ def _twin(t: Tensor) -> Tensor:
 def method(name: str, function: Callable[..., Tensor], composed: bool = False) -> Callable[..., Tensor]:
     """The method ``name_`` of an op; ``composed`` where that may be several ones."""
 
+    key = f"Tensor.{name}"
+
     def write(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         asked = overrides.asked_by(self, args) if overrides.seen else ()
         if asked:
             return overrides.dispatch(overrides.canonical.get(write, write), asked, (self, *args), kwargs)
-        if kwargs and name in VALUE:
-            args, kwargs = in_order(function, (self, *args), kwargs)
-            args = args[1:]
-        if kwargs:
-            return inplace(
-                self,
-                name,
-                lambda t, *a: function(t, *a, **kwargs),
-                args,
-                composed and _wanted(self, *args, *kwargs.values()),
-                tuple(kwargs.values()),
-            )
-        return inplace(self, name, function, args, composed and _wanted(self, *args))
+        if args or kwargs:
+            look = parser(key)
+            if look is not None and (kwargs or len(args) > look.tensors):
+                args, kwargs = look.examine(args, kwargs)
+        try:
+            if kwargs and name in VALUE:
+                args, kwargs = in_order(function, (self, *args), kwargs)
+                args = args[1:]
+            if kwargs:
+                return inplace(
+                    self,
+                    name,
+                    lambda t, *a: function(t, *a, **kwargs),
+                    args,
+                    composed and _wanted(self, *args, *kwargs.values()),
+                    tuple(kwargs.values()),
+                )
+            return inplace(self, name, function, args, composed and _wanted(self, *args))
+        except Exception:
+            refused = refusal(key, args, kwargs)
+            if refused is None:
+                raise
+            raise refused from None
 
     write.__name__ = write.__qualname__ = name
     write.__doc__ = f"In-place form of :func:`{function.__name__}`."

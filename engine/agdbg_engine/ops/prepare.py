@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import numbers
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,6 +18,7 @@ from ..grad_mode import mode, no_grad
 from ..node import Node
 from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
 from ..scalars import check_fits, wrapped, written
+from ..signatures import refusal
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from .after import after, only_inference
@@ -134,6 +136,7 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     moved = beside_numbers(function.__name__, tensors)
     if moved is not None:
         return function(**moved, **plain)
+    raise_if(_refused(function, {**tensors, **plain}))
     wrong = wrong_number(function.__name__, plain)
     if wrong is not None:
         raise wrong from None
@@ -141,6 +144,16 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
         raise explain(function.__name__, error, **tensors) from None
     finally:
         del error  # it may be what is raised, and would hold itself through this frame, and so the operands
+
+
+def _refused(function: Callable[..., Tensor], given: dict[str, Any]) -> Exception | None:
+    """What PyTorch says about the types of the arguments, if ``function`` is public as it is; others have looked at them."""
+    from . import BARE
+
+    if function.__name__ not in BARE or function in operators:
+        return None
+    order = inspect.signature(function).parameters
+    return refusal(function.__name__, tuple(given[n] for n in order if n in given), {})
 
 
 _ADAPTS = frozenset(("pow", "clamp", "clamp_min", "clamp_max", "where", "fill", "masked_fill", "index_put"))

@@ -1,0 +1,131 @@
+"""A function with all its forms: what PyTorch says about a call that fits none of them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..sites import user_stacklevel
+from .kinds import Taken, type_name
+from .signature import Args, Keywords, Signature, Wrong
+
+_WITH_NUMBERS = {
+    name + end
+    for name in (
+        "add", "sub", "mul", "div", "divide", "multiply", "subtract", "true_divide", "floor_divide", "remainder", "fmod", "rsub",
+    )
+    for end in ("", "_")
+}  # fmt: skip
+"""Functions that take numbers for tensors."""
+_LISTS = (list, tuple)
+_MOST = 500
+"""Combinations of types that are remembered for a function."""
+
+
+class Parser:
+    """The forms of one function."""
+
+    told = False
+    """Whether somebody was warned of a form that is not shown."""
+
+    def __init__(self, name: str, signatures: list[Signature], method: bool) -> None:
+        self.name, self.signatures, self.method = name, signatures, method
+        self.numbers = name in _WITH_NUMBERS
+        shown = [s for s in signatures if not s.hidden]
+        self.tensors = min(_leading_tensors(s) for s in shown)
+        """So many arguments are tensors in all forms: a call with these alone is not looked at beforehand."""
+        self._fit: dict[Any, bool] = {}
+        """Types of arguments that fit; true where lists are among them, of which the first element counts too."""
+
+    def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
+        """Raise what PyTorch raises for the types of a call's arguments; else these, in the order of a form that is shown."""
+        key: Any = tuple(map(type, args))
+        if kwargs:
+            key = (key, *kwargs, *map(type, kwargs.values()))
+        has_lists = self._fit.get(key)
+        if has_lists is False:
+            return args, kwargs
+        if has_lists:
+            key = (key, tuple([type(v[0]) if v else None for v in (*args, *kwargs.values()) if type(v) in _LISTS]))
+            if key in self._fit:
+                return args, kwargs
+        error, hidden, by_value = self._look(args, kwargs)
+        if error is not None:
+            raise error
+        if hidden is not None:
+            return self._in_order(hidden, args, kwargs)
+        if not by_value and len(self._fit) < _MOST:
+            lists = [v for v in (*args, *kwargs.values()) if type(v) in _LISTS]
+            if lists and key not in self._fit:
+                self._fit[key] = True
+                key = (key, tuple([type(v[0]) if v else None for v in lists]))
+            self._fit[key] = False
+        return args, kwargs
+
+    def _in_order(self, hidden: Signature, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
+        """A call of a form that is not shown, as one of the form that is; PyTorch warns of the first in a process."""
+        shown = [s for s in self.signatures if not s.hidden]
+        forms = "".join(f"\n\t{self.name}{s}" for s in shown)
+        told, Parser.told = Parser.told, True
+        if not told:
+            warnings.warn(
+                f"This overload of {self.name} is deprecated:\n\t{self.name}{hidden}\nConsider using one of the following "
+                f"signatures instead:{forms}",
+                UserWarning,
+                stacklevel=user_stacklevel(),
+            )
+        given = {p.name: v for p, v in hidden.bound(args, kwargs)}
+        if "out" in kwargs:
+            given["out"] = kwargs["out"]
+        first = tuple(given.pop(p.name) for p in shown[0].positional)
+        return first, given
+
+    def refusal(self, args: Args, kwargs: Keywords) -> Exception | None:
+        """What PyTorch raises for the types of a call's arguments; ``None`` where it takes them."""
+        return self._look(args, kwargs)[0]
+
+    def _look(self, args: Args, kwargs: Keywords) -> tuple[Exception | None, Signature | None, bool]:
+        if "out" in kwargs:
+            kwargs = {n: v for n, v in kwargs.items() if n != "out"}
+        taken = Taken()
+        alone = len(self.signatures) == 1
+        if alone and self.signatures[0].no_arguments:
+            return self._none_taken(args, kwargs), None, False
+        wrong: Wrong | None = None
+        for s in self.signatures:
+            wrong = s.wrong(args, kwargs, self.numbers, taken, alone)
+            if wrong is None:
+                return None, s if s.hidden else None, taken.by_value
+        if alone:
+            assert wrong is not None
+            return self._error(wrong), None, False
+        return self._of_several(args, kwargs), None, False
+
+    def _of_several(self, args: Args, kwargs: Keywords) -> Exception:
+        given = len(args) + len(kwargs)
+        plausible = [s for s in self.signatures if s.fewest <= given <= len(s.all) and not s.hidden]
+        if len(plausible) == 1:
+            wrong = plausible[0].wrong(args, kwargs, self.numbers, Taken(), True)
+            if wrong is not None:
+                return self._error(wrong)
+        shown = [s for s in self.signatures if not s.hidden]
+        by_name = [f"{n}={type_name(v)}" for n, v in reversed(kwargs.items())]  # in this order PyTorch shows them
+        kinds = ", ".join([*map(type_name, args), *by_name]) + ("" if args or not kwargs else ", ")
+        head = f"{self.name}() received an invalid combination of arguments - got ({kinds}), but expected"
+        if len(shown) == 1:
+            return TypeError(f"{head} {shown[0]}")
+        return TypeError("\n * ".join([f"{head} one of:", *map(str, shown)]) + "\n")
+
+    def _error(self, wrong: Wrong) -> Exception:
+        if not wrong.named:
+            return TypeError(wrong.text)
+        return TypeError(f"{self.name}(){'' if wrong.text[0] == ':' else ' '}{wrong.text}")
+
+    def _none_taken(self, args: Args, kwargs: Keywords) -> Exception | None:
+        if kwargs:
+            return TypeError(f"TensorBase.{self.name}() takes no keyword arguments")
+        return TypeError(f"TensorBase.{self.name}() takes no arguments ({len(args)} given)") if args else None
+
+
+def _leading_tensors(s: Signature) -> int:
+    return next((i for i, p in enumerate(s.parameters) if p.kind != "Tensor" or p.size is not None), len(s.parameters))
