@@ -31,7 +31,7 @@ def _of_old(name: str, function: Any, self: Any, *more: Any) -> Tensor:
     look = parser(f"Tensor.{name}")
     assert look is not None
     args, kwargs = look.examine(more, {})
-    return function(self, *args, **kwargs)  # type: ignore[no-any-return]  # a function of this module
+    return function(self, *args, **kwargs)
 
 
 def add(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
