@@ -9,6 +9,7 @@ from agdbg.agent.agent import GO_ON, Agent, Command
 from agdbg.agent.control import ALONE, Settings
 from agdbg.agent.hits import Verdict
 from agdbg.agent.reason import STEP, Reason, message
+from agdbg.engines.native_arrival import Arrivals
 from agdbg.engines.native_errors import filters_for, raised_by_engine
 from agdbg.engines.native_events import Happening
 from agdbg.engines.native_match import Matcher
@@ -37,7 +38,8 @@ class Stepping(threading.local):
 
     ``next`` stops at the next node of ``within``, ``in`` at the next event at all, ``out`` at the end of ``within``,
     ``pass`` at the start of the next pass, ``until`` at ``target``, ``continue`` at a breakpoint. ``within`` is None in the
-    program's forward code. ``turn`` counts how often that was said. ``hit`` is what the breakpoints said of a node that was just
+    program's forward code. ``turn`` counts how often that was said. ``lines`` are those with breakpoints on which nodes
+    were built, by these, and ``on_line`` the one of the last node. ``hit`` is what the breakpoints said of a node that was just
     built, if they were asked already.
     """
 
@@ -49,8 +51,15 @@ class Stepping(threading.local):
         self.handover: Handover | None = None
         self.walks: list[Walk] = []
         self.suppressed = False
-        self.visit: tuple[object, list[int], int] | None = None
+        self.lines: dict[tuple[int, ...], Arrivals] = {}
+        self.on_line: Arrivals | None = None
         self.hit: Verdict | None = None
+
+    def turn_to(self, line: Arrivals | None) -> None:
+        """The last node was built on this line, of those with breakpoints; None: on another one."""
+        if self.on_line is not line and self.on_line is not None:
+            self.on_line.leave()
+        self.on_line = line
 
     def is_due(self, walk: "Walk | None") -> bool:
         """True when a step ends at the next node of ``walk``."""
@@ -154,12 +163,10 @@ class Driver:
     def _line(self, node: Node) -> list[int]:
         """The breakpoints on the line, when the program has come to the line with this node."""
         found = self.matcher.source(node.code, node.lasti, "forward")
-        if not found:
-            self.thread.visit = None
-            return []
-        visit, self.thread.visit = self.thread.visit, (node.code, found, node.lasti)
-        goes_on = visit is not None and visit[:2] == (node.code, found) and visit[2] < node.lasti
-        return [] if goes_on else found
+        thread = self.thread
+        here = thread.lines.setdefault(tuple(found), Arrivals()) if found else None
+        thread.turn_to(here)
+        return found if here is not None and here.is_new(node) else []
 
     def _birth(self, node: Node, reason: Reason) -> dict[str, Any]:
         line = where(node.code, node.lasti).line
@@ -233,7 +240,8 @@ class Driver:
         if walk is None:
             stop = message(reason, place, text, node=number)
         else:
-            stop = {**walk.message(reason, place, description=text), "node": number or walk.number()}
+            stop = walk.message(reason, place, description=text)
+            stop |= {"node": number, "running": walk.number()} if number not in (0, walk.number()) else {}
         command = self.stop(NativeScene(self, stop, walk, node, inside=True, facts=facts))
         self._go_on(command)
         return command

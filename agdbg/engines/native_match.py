@@ -26,7 +26,7 @@ class Matcher:
         names_of: what a node answers to besides its op: the names of its leaf, or its module.
         number_of: the number of a node.
         paths: the paths of all modules that there are.
-        met: told of the breakpoints on names that mean a node.
+        met: told of the breakpoints that mean a node, or the call that starts a pass.
 
     Attributes:
         has_names, has_lines: whether there are breakpoints on names, and on lines.
@@ -124,6 +124,7 @@ class Matcher:
             place = where(code, lasti)
             here = self._sources.get((abspath(place.file), place.line), ())
             found = sites[lasti] = [number for number, asked in here if asked in (when, "both")]
+            self._met(found)
         return found
 
     def stops(self, bp: BackwardPass) -> dict[int, Numbers]:

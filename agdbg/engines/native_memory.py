@@ -80,11 +80,13 @@ class Memory:
         content, memory = seen.content, seen.memory()
         return bool(content == memory) if type(content) is bytearray else content == checksum(memory)
 
-    def follow(self) -> None:
-        """After a write that is told: what it has made of the memory is no secret."""
+    def follow(self) -> bool:
+        """After a write that is told, what it has made of the memory is no secret; False: it was written to something else."""
         value = self.value()
-        if value is not None and self.seen is not None and self.seen.version != self.version(value):
-            self.seen = self._now()
+        if value is None or self.seen is None or self.seen.version == self.version(value):
+            return False
+        self.seen = self._now()
+        return True
 
     def changed(self) -> str:
         """What has happened to it behind the back of its version since this was last asked; empty for nothing."""

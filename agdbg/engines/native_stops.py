@@ -71,7 +71,7 @@ class Stops:
         matcher: the breakpoints on names and lines that hold now.
         names: what things are called.
         watches: the watched memory.
-        waiting: the breakpoints on names that nothing is called by so far.
+        waiting: the breakpoints on names and lines that nothing has met so far.
         every: whether every node of a pass is to be looked at.
         one_by_one: whether they must run one by one for that.
         at_births: whether a look at nodes that are built is wanted.
@@ -83,7 +83,7 @@ class Stops:
         self._driver = driver
         self.names = Names(driver.sink)
         self.watches = Watches(driver.sink, self.names)
-        self.waiting = Waiting(self._tell)
+        self.waiting = Waiting(self._tell, lambda: bool(driver.thread.walks))
         self.every = self.one_by_one = self.at_births = self._looks_at_births = self.sees_all_births = False
         self._read(Settings())
         self._events = EventStops(driver.sink, self.names, self._happened, driver.agent.fail)
@@ -134,8 +134,8 @@ class Stops:
         if self.matcher.source(node.code, node.lasti, "forward"):
             return True
         thread = self._driver.thread
-        if thread.visit is not None and not thread.suppressed and not thread.walks:
-            thread.visit = None
+        if thread.on_line is not None and not thread.suppressed and not thread.walks:
+            thread.turn_to(None)
         return False
 
     # ----- judging -----
@@ -278,8 +278,11 @@ class Stops:
     def _look_at_memory(self, found: _Found, walk: "Walk | None", node: Node | None) -> None:
         if not self.watches:
             return
-        here = "the end of the pass" if node is None else f"{node.op_name} of line {where(node.code, node.lasti).line}"
-        for numbers, text in self.watches.look(here if walk is None else f"the run of {here}"):
+        here = "the end of the pass"
+        if node is not None:
+            here = f"{node.op_name} of line {where(node.code, node.lasti).line}"
+            here = here if walk is None else f"the run of {here}"
+        for numbers, text in self.watches.look(here):
             spot = NativeSpot(self._driver, node, walk, "silent-change", {"silent": True})
             found.add(self._judge(numbers, spot), text, _WATCH)
 
@@ -317,7 +320,7 @@ class Stops:
         found = _Found()
         try:
             if each.kind == "version-bump":
-                self.watches.follow()
+                self.watches.follow(f"{each.facts['op']} of line {where(*each.site).line}" if each.site else "a write")
             if thread.suppressed or driver.agent.gone:
                 return
             found.add(self._judged(each, walk), _in_words(each))
@@ -334,7 +337,12 @@ class Stops:
 
 
 def _in_words(each: Happening) -> str:
-    return f"{each.kind}: {each.text}"
+    """What has happened, and the line where it has, unless its text has that, or the line is that of its node."""
+    said = f"{each.kind}: {each.text}"
+    of_node = getattr(each.node, "code", None), getattr(each.node, "lasti", None)
+    if each.site is None or each.kind == "version-bump" or each.site == of_node:
+        return said
+    return f"{said}, at line {where(*each.site).line}"
 
 
 def _before_plain(walk: "Walk", look: Callable[[Node], None] | None) -> Callable[[Node], None]:

@@ -1,4 +1,4 @@
-"""Breakpoints on names that nothing is called by so far: the hub is told of them, and again when something is."""
+"""Breakpoints on names and lines that nothing has met so far: the hub is told of them, and again when something has."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -6,34 +6,51 @@ from typing import Any
 from agdbg.agent.control import Settings
 from agdbg.breakpoints import node_number
 
-_WHY = (
+_NO_NAME = (
     "nothing that was built or ran so far is called so: no op, no parameter or variable that is a leaf, "
     "no module that builds nodes itself; it waits"
 )
+_NO_LINE = {
+    "forward": "no node was built on this line so far; what it calls builds nodes on lines of its own; it waits",
+    "backward": "no node of this line has run so far, and it has started no pass; it waits",
+    "both": "no node of this line was met so far, and it has started no pass; what it calls builds nodes on lines of its own; "
+    "it waits",
+}
+
+Place = tuple[str, int, str]
+"""A name and 0, or a file and a line; and when it stops."""
 
 
 class Waiting:
-    """Which breakpoints on names have met something that is called so.
+    """Which breakpoints on names and lines have met something.
 
     Args:
         tell: sends a message to the hub from the running thread.
+        is_in_pass: says whether the running thread is in the middle of a pass.
     """
 
-    def __init__(self, tell: Callable[[dict[str, Any]], object]) -> None:
-        self._tell = tell
-        self._names: dict[int, str] = {}
-        self._met: set[tuple[int, str]] = set()
-        self._told: set[tuple[int, str]] = set()
+    def __init__(self, tell: Callable[[dict[str, Any]], object], is_in_pass: Callable[[], bool]) -> None:
+        self._tell, self._is_in_pass = tell, is_in_pass
+        self._places: dict[int, Place] = {}
+        self._met: set[tuple[int, Place]] = set()
+        self._told: set[tuple[int, Place]] = set()
+        self._late: set[tuple[int, Place]] = set()
+        """Those that were set in the middle of a pass: what is before them is not known."""
 
     def take(self, settings: Settings) -> None:
         """These are the breakpoints now; those that stay as they are keep what is known of them."""
-        self._names = {each.id: each.name for each in settings.functions if not node_number(each.name)}
-        self._met &= set(self._names.items())
-        self._told &= set(self._names.items())
+        before = set(self._places.items())
+        self._places = {each.id: (each.name, 0, each.when) for each in settings.functions if not node_number(each.name)}
+        self._places |= {each.id: (each.file, each.line, each.when) for each in settings.sources}
+        there = set(self._places.items())
+        self._met &= there
+        self._told &= there
+        self._late &= there
+        self._late |= there - before if self._is_in_pass() else set()
 
     def met(self, numbers: Iterable[int]) -> None:
-        """A node that is built or will run is called as these breakpoints say."""
-        for each in {(number, self._names[number]) for number in numbers if number in self._names} - self._met:
+        """A node that is built or will run is called as these breakpoints say, or is of their line."""
+        for each in {(number, self._places[number]) for number in numbers if number in self._places} - self._met:
             self._met.add(each)
             if each in self._told:
                 self._told.discard(each)
@@ -41,6 +58,8 @@ class Waiting:
 
     def pass_over(self) -> None:
         """A pass has ended: what has met nothing until now says so, once."""
-        for each in set(self._names.items()) - self._met - self._told:
+        for each in set(self._places.items()) - self._met - self._told - self._late:
             self._told.add(each)
-            self._tell({"unmet": {"breakpoint": each[0], "text": _WHY}})
+            _, line, when = each[1]
+            self._tell({"unmet": {"breakpoint": each[0], "text": _NO_LINE[when] if line else _NO_NAME}})
+        self._late = set()

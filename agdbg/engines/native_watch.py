@@ -101,10 +101,11 @@ class Watches:
         names = self._names.of_storage(number)
         return [stop.id for stop in self._stops if stop.storage == number or (stop.name and matches(stop.name, names))]
 
-    def follow(self) -> None:
-        """Something was written to, which was told: compare with what is there now from here on."""
-        for memory in self._memories():
-            memory.follow()
+    def follow(self, place: str) -> None:
+        """Something was written to at ``place``, which was told: compare with what is there now from here on."""
+        followed = [memory.follow() for memory in self._memories()]
+        if followed and all(followed):  # of other memory it is not known whether it has changed before this
+            self._since = place
 
     def is_quiet(self, node: Node, runs: bool) -> bool:
         """Whether a look, where ``node`` was built or ``runs`` next, would find nothing; it counts as one if so."""

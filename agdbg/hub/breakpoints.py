@@ -179,8 +179,9 @@ class Breakpoints:
         self._data = _failed(number, text, self._data)
 
     def wait(self, number: int, text: str) -> None:
-        """Nothing is called so far as a breakpoint on a name says; with an empty ``text`` something is now."""
-        self._names = [replace(each, waits=text) if each.id == number else each for each in self._names]
+        """Nothing has met a breakpoint on a name or a line so far; with an empty ``text`` something has now."""
+        self._lines = {file: _waiting(number, text, made) for file, made in self._lines.items()}
+        self._names = _waiting(number, text, self._names)
 
     def stop_on_entry(self) -> None:
         """Stop before the first node of the first pass."""
@@ -297,6 +298,10 @@ def _good(made: Iterable[B]) -> list[B]:
 
 def _without(gone: set[int], made: list[B]) -> list[B]:
     return [each for each in made if each.id not in gone]
+
+
+def _waiting(number: int, text: str, made: list[B]) -> list[B]:
+    return [replace(each, waits=text) if each.id == number else each for each in made]
 
 
 def _failed(number: int, text: str, made: list[B]) -> list[B]:

@@ -57,8 +57,10 @@ def frames_of(stop: dict[str, Any]) -> list[Frame]:
     found: list[Frame] = []
     node = stop.get("node") or 0
     if node:
-        phase, hook = stop.get("phase") or "", stop.get("hook")
-        found += [Frame("node", node, _title(stop), phase=phase, hook=hook), Frame("origin", node)]
+        phase, hook, running = stop.get("phase") or "", stop.get("hook"), stop.get("running")
+        title = _title(stop)
+        found += [Frame("node", node, "" if running else title, phase=phase, hook=hook), Frame("origin", node)]
+        found += [Frame("outer", running, title)] if running else []
     elif stop.get("pass"):
         found.append(Frame("pass", title=f"end of pass {stop['pass']}"))
     for outer in stop.get("outer") or []:

@@ -39,7 +39,7 @@ class HitNews:
             self._telling.changed(self._clients())
 
     def unmet(self, value: Any) -> None:
-        """Nothing is called by the name of a breakpoint so far, or with an empty text: something is now."""
+        """Nothing has met a breakpoint so far, or with an empty text: something has now."""
         if isinstance(value, dict) and isinstance(value.get("breakpoint"), int):
             self._breakpoints.wait(value["breakpoint"], str(value.get("text", "")))
             self._telling.changed(self._clients())

@@ -72,7 +72,8 @@ class RecordedStops:
             unknown = each.is_counted or (each.condition and condition_problem(each.condition, sees))
             if unknown or not each.condition:
                 found.append(number)
-                notes.append("it has a condition, which a recording cannot evaluate" if unknown else "")
+                what = "counts its hits" if each.is_counted else "has a condition"
+                notes.append(f"it {what}, which a recording cannot evaluate" if unknown else "")
                 continue
             try:
                 is_true = holds(each.condition, facts, facts.run(row), ended)
@@ -99,7 +100,7 @@ class RecordedStops:
             for at in np.flatnonzero(meant).tolist():
                 found.setdefault(at, []).append(each.id)
         for line in self.lines:
-            for at in _of_line(history, line, nodes, passes):
+            for at in runs_of_line(history, line.file, line.line, nodes, passes):
                 found.setdefault(at, []).append(line.id)
         return found
 
@@ -114,9 +115,9 @@ class RecordedStops:
         return [node for node, known in called.items() if known and matches(name, [known])]
 
 
-def _of_line(history: "History", line: OnLine, nodes: Words, passes: Words) -> list[int]:
+def runs_of_line(history: "History", file: str, line: int, nodes: Words, passes: Words) -> list[int]:
     """The runs of what a line built, where several in a row count once, and the first of each pass that it started."""
-    built = np.isin(nodes, history.built_on(line.file, line.line))
+    built = np.isin(nodes, history.built_on(file, line))
     leaves = np.isin(nodes, history.leaves())
     found, before, within, seen = [], False, 0, set()
     for at, (is_built, is_leaf, number) in enumerate(
@@ -127,7 +128,7 @@ def _of_line(history: "History", line: OnLine, nodes: Words, passes: Words) -> l
             before, within = False, number
         began = history.live.pass_of(number) if number not in seen else None
         seen.add(number)
-        starts = began is not None and (began.site.file, began.site.line) == (line.file, line.line)
+        starts = began is not None and (began.site.file, began.site.line) == (file, line)
         if (is_built and not is_leaf and not before) or starts:
             found.append(at)
         before = before if is_leaf else is_built

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agdbg.events import Outcome
+from agdbg.hub.recorded_stops import runs_of_line
 from agdbg.record.ending import ending_of
 from agdbg.record.facts import ErrorFact, PassFact, RunFact
 from agdbg.record.index import Rows
@@ -109,11 +110,14 @@ class Replay:
         return self._go(self._runs().index(row))
 
     def until(self, node: int, file: str, line: int) -> Position | None:
-        """Go to the next run of a node, or of one that was built on a line; stay, and return None, when there is none."""
+        """Go to the next run of a node, or to where the passes come to what a line built, or to the start of the next one that it
+        called; stay, and return None, when there is none.
+        """
         runs = self._runs()
-        nodes = np.array([node], np.uint64) if node else self._history.built_on(file, line)
-        found = runs.next_of(nodes, runs.index(self._row))
-        return None if found is None else self._go(found)
+        found = runs.of_node(node) if node else runs.of_line(self._history, file, line)
+        at = runs.index(self._row)
+        later = next((index for index in found if index > at), None)
+        return None if later is None else self._go(later)
 
     def to_end(self) -> Position:
         """Go behind the last run."""
@@ -221,10 +225,13 @@ class _Runs:
         """The rows in which passes have ended that were not within others."""
         return sorted(each.end_row for each in self.facts.passes if not each.parent and each.outcome != "unfinished")
 
-    def next_of(self, nodes: "np.ndarray[Any, Any]", index: int) -> int | None:
-        """The first run of one of some nodes behind a run."""
-        later = np.flatnonzero(np.isin(self.facts.trace.records[self._rows[index + 1 :], 1], nodes))
-        return index + 1 + int(later[0]) if len(later) else None
+    def of_node(self, node: int) -> list[int]:
+        """The runs of a node."""
+        return np.flatnonzero(self.facts.trace.records[self._rows, 1] == node).tolist()
+
+    def of_line(self, history: "History", file: str, line: int) -> list[int]:
+        """Where the passes come to a line, as :func:`runs_of_line` has it."""
+        return runs_of_line(history, file, line, self.facts.trace.records[self._rows, 1], self._passes)
 
     def row_of(self, pass_id: int, order: int) -> int:
         """The record of a run by its place in its pass; of one that was not reached, behind the last of the pass."""

@@ -118,7 +118,8 @@ def test_what_was_set_while_the_program_ran_stops_and_says_that_it_is_unknown(tm
         replay.goto(0)
         position = replay.to_stop(RecordedStops(names=(each,)), forward=True)
         assert position.breakpoints == (7,)
-        assert position.description.endswith("; it has a condition, which a recording cannot evaluate")
+        what = "counts its hits" if each.is_counted else "has a condition"
+        assert position.description.endswith(f"; it {what}, which a recording cannot evaluate")
 
 
 def test_one_without_a_condition_needs_no_words(tmp_path):

@@ -274,3 +274,29 @@ def test_writes_in_inference_mode_have_no_version(stopping):
     assert program.exit == 0
     assert "done [4.0, 2.0]" in program.printed()
     assert "stepper failed" not in program.printed()
+
+
+INSIDE = """\
+import agdbg_engine as ag
+class Cube(ag.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x ** 2
+w = ag.ones(2, requires_grad=True)
+Cube.apply(w * 2).sum().backward()
+"""
+
+
+def test_an_event_of_another_node_than_the_one_that_runs(stopping):
+    program = stopping(INSIDE)
+    program.on_events({"kind": "cut", "condition": "event.how == 'no_grad'"})
+    assert program.run()["description"].endswith("no_grad, at line 10")
+    frames = program.request("stackTrace", threadId=1)["stackFrames"]
+    assert [each["name"] for each in frames] == [
+        "MulBackward0", "created in <module>", "CubeBackward, 2 of 4", "Cube.backward", "<module>",
+    ]  # fmt: skip

@@ -193,3 +193,27 @@ def test_what_can_be_watched_before_the_program_runs(program):
     body = program.request("dataBreakpointInfo", name="weight")
     assert (body["dataId"], body["canPersist"]) == ("name:weight", True)
     assert program.request("dataBreakpointInfo", name="0x7f", asAddress=True)["dataId"] is None
+
+
+SILENT = """\
+import agdbg_engine as ag
+from agdbg_engine import nn
+m = nn.Linear(2, 1)
+m(ag.ones(1, 2)).sum().backward()
+m.weight.data.fill_(2)
+m(ag.ones(1, 2))
+with ag.no_grad():
+    m.weight.mul_(3)
+m.weight.data.fill_(4)
+m(ag.ones(1, 2))
+"""
+
+
+def test_a_silent_change_is_since_the_last_look_or_counted_write(stopping):
+    program = stopping(SILENT)
+    program.watch("name:weight")
+    ends = [each.partition(", after ")[2] for each in program.all_stops() if ", after " in each]
+    assert ends == [
+        "the end of the pass and before TBackward0 of line 6",
+        "mul_ of line 8 and before TBackward0 of line 10",
+    ]

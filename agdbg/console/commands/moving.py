@@ -86,7 +86,7 @@ def step_out(console: "Console", rest: str) -> Reply:
 
 @command("until", "u", "advance", arguments="NODE | FILE:LINE", group=_GROUP)
 def until(console: "Console", rest: str) -> Reply:
-    """Run until a node runs next or was just built, by its number, or until a line builds a node or one of its nodes runs."""
+    """Run until a node is built or runs next, by its number, or a line builds a node, one of its nodes runs or it starts a pass."""
     if not rest:
         raise CommandError("until where? write until NODE or until FILE:LINE")
     place = file_and_line(console, rest)

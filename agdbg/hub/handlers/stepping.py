@@ -88,6 +88,9 @@ def _place(arguments: dict[str, Any]) -> dict[str, Any]:
     node, file, line = arguments.get("node"), arguments.get("file"), arguments.get("line")
     if (node is None) == (file is None) or (file is None) != (line is None):
         raise Refused("agdbg/until: name either a node, or a file and a line")
+    if 0 in (node, line):
+        what = f"node {node}" if node is not None else f"line {line}"
+        raise Refused(f"agdbg/until: there is no {what}; nodes and lines count from 1")
     if file is not None and not file.startswith("/"):
         raise Refused(f"agdbg/until: file {file!r} is no absolute path; name the file from the root")
     return {"node": node or 0, "file": file or "", "line": line or 0}
