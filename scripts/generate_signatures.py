@@ -184,6 +184,8 @@ def line(declared: list[str], method: bool, out: str) -> str:
             len(found),
         )
         found[at:at] = [out] if "*" in found else ["*", out]
+    if "layout" in map(name_of, found) and "requires_grad" not in map(name_of, found):
+        found.append("bool requires_grad=False")  # of functions that make a tensor
     return ", ".join(found)
 
 

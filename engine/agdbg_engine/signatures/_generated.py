@@ -195,7 +195,7 @@ dsplit Tensor input, int[] indices
 dstack Tensor[] tensors, *, Tensor? out=None
 embedding Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False, *, Tensor? out=None
 embedding_renorm_ Tensor input, Tensor indices, float max_norm, float norm_type
-empty_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None
+empty_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False
 eq Tensor input, Tensor other, *, Tensor? out=None
 eq Tensor input, Scalar other, *, Tensor? out=None
 equal Tensor input, Tensor other
@@ -241,7 +241,7 @@ fmod Tensor input, Scalar other, *, Tensor? out=None
 frac Tensor input, *, Tensor? out=None
 frac_ Tensor input
 frexp Tensor input
-full_like Tensor input, Scalar fill_value, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None
+full_like Tensor input, Scalar fill_value, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False
 gather Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None
 gcd Tensor input, Tensor other, *, Tensor? out=None
 gcd_ Tensor input, Tensor other
@@ -451,7 +451,7 @@ not_equal Tensor input, Scalar other, *, Tensor? out=None
 nuclear_norm Tensor input, int[2] dim, bool keepdim=False, *, Tensor? out=None
 nuclear_norm Tensor input, bool keepdim=False, *, Tensor? out=None
 numel Tensor input
-ones_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None
+ones_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False
 orgqr Tensor input, Tensor input2, *, Tensor? out=None
 ormqr Tensor input, Tensor input2, Tensor input3, bool left=True, bool transpose=False, *, Tensor? out=None
 outer Tensor input, Tensor vec2, *, Tensor? out=None
@@ -652,7 +652,7 @@ xlogy Tensor input, Scalar other, *, Tensor? out=None
 xlogy_ Tensor input, Tensor other
 xlogy_ Tensor input, Scalar other
 zero_ Tensor input
-zeros_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None
+zeros_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False
 linalg.cholesky=linalg_cholesky Tensor input, *, bool upper=False, Tensor? out=None
 linalg.cholesky_ex=linalg_cholesky_ex Tensor input, *, bool upper=False, bool check_errors=False
 linalg.cond=linalg_cond Tensor input, Scalar? p=None, *, Tensor? out=None
@@ -1135,6 +1135,7 @@ Tensor.is_neg -
 Tensor.is_nonzero -
 Tensor.is_pinned Device? device=None
 Tensor.is_same_size Tensor other
+Tensor.is_set_to Tensor tensor
 Tensor.is_signed -
 Tensor.isclose Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False
 Tensor.isfinite -
@@ -1262,11 +1263,11 @@ Tensor.new torch.Storage storage
 Tensor.new Tensor other
 Tensor.new int[] size, *, Device? device=None
 Tensor.new object data, *, Device? device=None
-Tensor.new_empty SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None
-Tensor.new_empty_strided SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None
-Tensor.new_full SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None
-Tensor.new_ones SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None
-Tensor.new_zeros SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None
+Tensor.new_empty SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
+Tensor.new_empty_strided SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
+Tensor.new_full SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
+Tensor.new_ones SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
+Tensor.new_zeros SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
 Tensor.nextafter Tensor other
 Tensor.nextafter_ Tensor other
 Tensor.nonzero_static *, SymInt size, int fill_value=-1
@@ -1405,7 +1406,7 @@ Tensor.tensor_split Tensor tensor_indices_or_sections, int dim=0
 Tensor.tensor_split SymInt sections, int dim=0
 Tensor.tile SymInt[] dims
 Tensor.to_dense ScalarType? dtype=None, *, bool? masked_grad=None
-Tensor.to_sparse *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None
+Tensor.to_sparse *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None, bool requires_grad=False
 Tensor.to_sparse int sparse_dim
 Tensor.topk SymInt k, int dim=-1, bool largest=True, bool sorted=True
 Tensor.trace -
