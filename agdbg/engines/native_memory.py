@@ -50,6 +50,7 @@ class Memory:
         anchor: the buffer of a tensor.
         ids: the watches on it.
         seen: what was seen; ``None`` for nothing yet.
+        written: where a write was told last, in words, and the look before it.
     """
 
     label: str
@@ -58,6 +59,11 @@ class Memory:
     anchor: weakref.ref[Any] | None = None
     ids: list[int] = field(default_factory=list)
     seen: Seen | None = None
+    written: tuple[object, str] = None, ""
+
+    def written_since(self, look: object) -> str:
+        """Where a write was told after ``look``; empty for nowhere."""
+        return self.written[1] if self.written[0] is look else ""
 
     def value(self) -> Any:
         """The tensor or buffer; of a tensor that is gone, as one that an expression has made, the buffer."""

@@ -337,13 +337,20 @@ def _hook(kind: str, hook: Any) -> dict[str, Any]:
     return {"kind": kind, "name": name, "file": place.file if place else "", "line": code.co_firstlineno if code else 0}
 
 
+def _no_numbers(value: Any, array: Any) -> str:
+    """What is said of a value whose array, if one can call it so, has no real numbers."""
+    if isinstance(value, list | tuple) or array.dtype.kind == "c":
+        return f"its elements are {array.dtype if array.dtype.kind == 'c' else 'not all numbers'}"
+    return "it is None" if value is None else f"it is of type {type(value).__name__}"
+
+
 def _like(value: Any, old: Any, what: str = "gradient") -> Any:
     """``value`` as an array of the type and shape of ``old``, which nobody else holds."""
     try:
         several = isinstance(value, list | tuple)
         array = np.asarray([on_host(_buffer(v)) for v in value]) if several else on_host(_buffer(value))
         if array.dtype.kind not in "fiub":
-            raise TypeError(f"its elements are {array.dtype}")
+            raise TypeError(_no_numbers(value, array))
         array = array.astype(old.dtype)
     except (TypeError, ValueError) as error:
         raise Refused(f"it is no {what} of type {old.dtype} and shape {list(old.shape)}: {error}") from None

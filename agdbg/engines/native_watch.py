@@ -103,9 +103,9 @@ class Watches:
 
     def follow(self, place: str) -> None:
         """Something was written to at ``place``, which was told: compare with what is there now from here on."""
-        followed = [memory.follow() for memory in self._memories()]
-        if followed and all(followed):  # of other memory it is not known whether it has changed before this
-            self._since = place
+        for memory in self._memories():
+            if memory.follow():
+                memory.written = self._since, place
 
     def is_quiet(self, node: Node, runs: bool) -> bool:
         """Whether a look, where ``node`` was built or ``runs`` next, would find nothing; it counts as one if so."""
@@ -122,8 +122,11 @@ class Watches:
         """Watches whose memory has changed although no version has, and what is to be said; ``place`` is where the thread is."""
         since, self._since = self._since, place
         looked_at = self._looked_at = self._memories()
-        found = [(memory.ids, text) for memory in looked_at if (text := memory.changed())]
-        return [(ids, f"{text}, after {_in_words(since)} and before {place}") for ids, text in found]
+        found = [(memory, text) for memory in looked_at if (text := memory.changed())]
+        return [
+            (memory.ids, f"{text}, after {memory.written_since(since) or _in_words(since)} and before {place}")
+            for memory, text in found
+        ]
 
     def _memories(self) -> list[Memory]:
         found = list(self._by_name()) if self._by_names else []

@@ -254,12 +254,14 @@ class Stops:
 
     # ----- the recording -----
 
-    def cursor_moved(self, cursor: Cursor, position: Any) -> None:
-        """The cursor stands somewhere else; at the end of the recording of a program that stands, it stands there."""
+    def cursor_moved(self, cursor: Cursor, position: Any, at_end: str = "") -> None:
+        """The cursor stands somewhere else; at the end of the recording of a program that stands, it stands there, and clients are
+        told why.
+        """
         thread = self.threads.of(cursor.thread)
         self.references.forget(cursor.thread)
         if position.at_end and thread is not None and thread.stop is not None:
-            self.leave_recording()
+            self.leave_recording(at_end)
             return
         cursor.position = position
         self.cursor = cursor
@@ -285,13 +287,14 @@ class Stops:
         is_name = reason == "breakpoint" and any(map(self._breakpoints.is_on_name, stop.get("breakpoints") or []))
         return "function breakpoint" if is_name else reason
 
-    def leave_recording(self) -> None:
-        """Stand where the program stands."""
+    def leave_recording(self, why: str = "") -> None:
+        """Stand where the program stands, and tell clients why, if they are to know."""
         cursor, self.cursor = self.cursor, None
         thread = self.threads.current() if cursor is None else self.threads.of(cursor.thread)
         if thread is not None and thread.stop is not None:
             self.references.forget(thread.number)
-            self._tell("stopped", self.body(thread))
+            body = self.body(thread)
+            self._tell("stopped", {**body, "text": body.get("text") or why} if why else body)
 
     def end(self) -> None:
         """The program has ended: only the recording is left."""

@@ -284,3 +284,29 @@ def test_a_write_to_a_copy_is_told_for_what_it_is(console_stage, written, of):
     assert told in console.do(f"p {written}.add_(1).shape")
     assert "version" not in console.do(f"p {written}.mul_(3).shape")
     assert console.grads() == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("None", "it is None"),
+        ("'a'", "it is of type str"),
+        ("{}", "it is of type dict"),
+        ("['a', None]", "its elements are not all numbers"),
+        ("[1j, 2]", "its elements are complex128"),
+    ],
+)
+def test_what_is_no_gradient_is_told_in_plain_words(console_stage, value, words):
+    console = console_stage.console(SMALL)
+    console.do("start", "until 3")
+    with pytest.raises(CommandError, match=rf"no gradient of type float32 and shape \[2\]: {words}$"):
+        console.do(f"set grad[0] = {value}")
+    assert console.grads() == PLAIN
+
+
+@pytest.mark.parametrize("target", ["saved[other]", "saved['other']", "saved.other", "saved[1]"])
+def test_a_saved_tensor_by_its_name(console_stage, target):
+    console = console_stage.console(SMALL)
+    console.do("start", "until 3")
+    assert console.do(f"set {target} = [0, 0]") == f"{target} = float32 [2]  min 0  max 0  mean 0  norm 0"
+    assert console.grads().startswith("[0.0, 0.0] ")

@@ -236,6 +236,16 @@ def test_goto_looks_at_the_recording_and_continue_returns(console_stage):
     assert console.grads() == PLAIN
 
 
+def test_goto_where_nothing_ran_since_is_where_the_program_stands_and_says_so(console_stage):
+    console = console_stage.console(SMALL)
+    console.do("start")
+    told = console.do("goto 0")
+    assert told.startswith("before SumBackward0, node 1 of 5")
+    assert "this is where it stands, and not the recording" in told
+    assert "recording" not in console.do("next")
+    assert console.do("goto 0").startswith("in the recording: SumBackward0")
+
+
 def test_goto_what_is_not_there(console_stage):
     console = console_stage.console(SMALL)
     console.do("start")

@@ -211,7 +211,7 @@ m(ag.ones(1, 2))
 
 def test_a_silent_change_is_since_the_last_look_or_counted_write(stopping):
     program = stopping(SILENT)
-    program.watch("name:weight")
+    program.watch("name:weight", "name:bias")  # nobody writes to the latter
     ends = [each.partition(", after ")[2] for each in program.all_stops() if ", after " in each]
     assert ends == [
         "the end of the pass and before TBackward0 of line 6",

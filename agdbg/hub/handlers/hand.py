@@ -9,7 +9,7 @@ from agdbg.hub.call import LATER, Body, Call, Refused, handles
 from agdbg.hub.session import Session
 
 _GRADIENT = re.compile(r"grad(?:s?\[(\d+)\])?")
-_SAVED = re.compile(r"""saved(?:\[(\d+)\]|\[(['"])(.+)\2\]|\.(\w+))""")
+_SAVED = re.compile(r"""saved(?:\[(\d+)\]|\[(['"])(.+)\2\]|\.(\w+)|\[([A-Za-z_]\w*)\])""")
 
 
 @handles("agdbg/skip")
@@ -78,9 +78,9 @@ def _target(expression: str) -> dict[str, Any]:
     if gradient is not None:
         return {"output": int(gradient[1] or 0)}
     if saved is not None:
-        return {"slot": int(saved[1]) if saved[1] is not None else saved[3] or saved[4]}
+        return {"slot": int(saved[1]) if saved[1] is not None else saved[3] or saved[4] or saved[5]}
     raise Refused(
-        f"setExpression: {text!r} cannot be replaced; grad, grads[0] and saved[0] (or its name) of the next node can"
+        f"setExpression: {text!r} cannot be replaced; grad, grads[0] and saved[0] or saved.NAME of the next node can"
     )
 
 

@@ -98,6 +98,8 @@ def _place(arguments: dict[str, Any]) -> dict[str, Any]:
 
 # ----- the cursor -----
 
+_NOTHING_LATER = "no node ran between that and where the program stands: this is where it stands, and not the recording"
+
 
 @handles("agdbg/goto")
 def goto(call: Call) -> Body:
@@ -107,7 +109,9 @@ def goto(call: Call) -> Body:
     if (event is None) == (row is None):
         raise Refused("agdbg/goto: name either an event or a row")
     number = arguments.get("threadId") or _looked_at(session)
-    return _show(call, number, lambda cursor, history: cursor.goto(history, _row_of(history, event, row)))
+    return _show(
+        call, number, lambda cursor, history: cursor.goto(history, _row_of(history, event, row)), _NOTHING_LATER
+    )
 
 
 def _looked_at(session: Session) -> int:
@@ -131,7 +135,7 @@ def _row_of(history: Any, event: int | None, row: int | None) -> int:
     return found
 
 
-def _show(call: Call, number: int, move: Callable[[Cursor, Any], Any]) -> Body:
+def _show(call: Call, number: int, move: Callable[[Cursor, Any], Any], at_end: str = "") -> Body:
     """Move the cursor somewhere, and say where it then is."""
     session, stops = call.session, call.session.stops
     reading = session.recorded()
@@ -141,7 +145,7 @@ def _show(call: Call, number: int, move: Callable[[Cursor, Any], Any]) -> Body:
 
     def moved(position: Any) -> Body:
         call.ok()
-        stops.cursor_moved(cursor, position)
+        stops.cursor_moved(cursor, position, at_end)
         return LATER
 
     return reading.ask(call, lambda history: move(cursor, history), moved)
