@@ -26,7 +26,7 @@ from agdbg_tests_op_cases import (  # fmt: skip
 from agdbg_tests_op_compare import differences
 from agdbg_tests_op_convert import Excluded, tensor
 from agdbg_tests_op_db import OPS, bound, method_of_engine
-from agdbg_tests_op_grads import forward, gradient, leaves_of, node, second
+from agdbg_tests_op_grads import forward, gradient, leaves_of, node, over_reverse, second
 
 import agdbg_engine as engine
 
@@ -207,6 +207,7 @@ def errors(case):
 
 
 REALS, HALF, COMPLEX = ((torch.float64, ALL), (torch.float32, 16), (torch.int64, 16), (torch.bool, 10)), (torch.float16, 12), (torch.complex128, 16)  # fmt: skip
+INTEGERS = tuple((dtype, 6) for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32))
 
 
 @dataclass(frozen=True)
@@ -230,13 +231,15 @@ def derivable(op):
 CHECKS = {
     "value": Check(value, REALS),
     "half": Check(value, (HALF,)),
-    "complex": Check(value, (COMPLEX,)),
+    "integers": Check(value, INTEGERS, False, lambda op: any(op.supports_dtype(dtype, "cpu") for dtype, _ in INTEGERS)),
+    "complex": Check(value, (COMPLEX, (torch.complex64, 8))),
     "layout": Check(layout, ((torch.float64, 4),), True),
     "gradient": Check(gradient, ((torch.float64, ALL),), True, derivable),
     "complex_gradient": Check(gradient, ((torch.complex128, 12),), True, derivable),
     "node": Check(node, ((torch.float64, 24),), True, derivable),
     "second": Check(second, ((torch.float64, 12),), True, lambda op: op.supports_autograd and op.supports_gradgrad),
     "forward": Check(forward, ((torch.float64, 12), (torch.complex128, 4)), True, lambda op: op.supports_forward_ad),
+    "forward_over_reverse": Check(over_reverse, ((torch.float64, 6), (torch.complex128, 2)), True, lambda op: op.supports_fwgrad_bwgrad),
     "method": Check(method, ((torch.float64, 12), (torch.int64, 4)), False, lambda op: op.method_variant is not None),
     "inplace": Check(inplace, ((torch.float64, 12), (torch.int64, 6)), True, lambda op: op.inplace_variant is not None),
     "out": Check(out, ((torch.float64, 8),), False, lambda op: op.supports_out),

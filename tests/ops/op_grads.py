@@ -142,6 +142,40 @@ def _pushed(case, library, tangents):
         return [tuple(mode.unpack_dual(x)) for x in results]
 
 
+def over_reverse(case):
+    """The tangents of the gradient for random tangents of the inputs: forward mode over a pass."""
+    tangents, seeds = {}, []
+    theirs, random = drawn(lambda: attempt(_pushed_over_a_pass, case, torch, tangents, seeds))
+    ours = attempt(_pushed_over_a_pass, case, engine, tangents, seeds)
+    settled(theirs, ours)
+    for i, ((g, a), (h, b)) in enumerate(zip(theirs, ours, strict=True)):
+        yield from _or_zero(g, h, not random, f"gradient of tensor {i}")
+        yield from _or_zero(a, b, not random, f"tangent of the gradient of tensor {i}")
+
+
+def _pushed_over_a_pass(case, library, tangents, seeds):
+    """Primal and tangent of the gradients; ``tangents`` and ``seeds`` are drawn for the first library and used by both."""
+    mode, rng, duals = library.autograd.forward_ad, case.rng(), []
+
+    def dual(x):
+        if len(duals) not in tangents:
+            tangents[len(duals)] = numbers(rng, x)
+        duals.append(mode.make_dual(x.requires_grad_(), tensor(tangents[len(duals)], library)))
+        return duals[-1]
+
+    with mode.dual_level():
+        args, kwargs, _ = case.arguments(library, leaf=dual)
+        results = differentiable(case.wrapped(library)(*args, **kwargs))
+        if not results:
+            raise Skip("no gradient in torch")
+        if not seeds:
+            seeds.extend(numbers(rng, x) for x in results)
+        cotangents = [tensor(s, library) for s in seeds]
+        # without a graph PyTorch's formulas of solve and det read factors that have no tangent
+        grads = library.autograd.grad(results, duals, cotangents, allow_unused=True, create_graph=True)
+        return [(None, None) if g is None else tuple(mode.unpack_dual(g)) for g in grads]
+
+
 def floating(x):
     """Whether the dtype of a tensor has derivatives."""
     return x.is_floating_point() or x.is_complex()

@@ -111,6 +111,32 @@ def test_interpolation_by_factors(factor, recompute):
     compared(lambda F, x: F.interpolate(x, scale_factor=factor, mode="lanczos", antialias=True), x)
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
+@pytest.mark.parametrize("smooth", [False, True])
+@pytest.mark.parametrize("align", [False, True])
+def test_images_of_bytes_are_resampled_in_whole_numbers(mode, smooth, align):
+    """To the last bit, through PyTorch's vectorised kernel (up to four channels) and its other one."""
+    if mode == "lanczos" and (align or not smooth):
+        pytest.skip("lanczos is a filter without align_corners")
+    how = {"mode": mode, "antialias": smooth, "align_corners": align}
+    for channels, before, after in itertools.product(
+        (3, 6), ((4, 4), (7, 5), (31, 17)), ((3, 3), (7, 9), (13, 40), (1, 2))
+    ):
+        x = np.random.default_rng(8).integers(0, 256, (2, channels, *before)).astype(np.uint8)
+        theirs = torch.nn.functional.interpolate(torch.from_numpy(x), after, **how)
+        ours = engine.nn.functional.interpolate(engine.from_numpy(x), after, **how)
+        assert ours.dtype == engine.uint8
+        np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+
+
+def test_an_axis_of_bytes_that_keeps_its_size_is_left_alone():
+    x = np.random.default_rng(8).integers(0, 256, (1, 3, 9, 9)).astype(np.uint8)
+    for mode, factor in itertools.product(("bilinear", "bicubic"), (1.1, (0.3, 1.05), 2)):
+        theirs = torch.nn.functional.interpolate(torch.from_numpy(x), scale_factor=factor, mode=mode)
+        ours = engine.nn.functional.interpolate(engine.from_numpy(x), scale_factor=factor, mode=mode)
+        np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+
+
 def test_resampling_by_index_of_any_shape():
     for n, m in itertools.product((1, 2, 3, 5, 16, 31), (1, 2, 3, 5, 7, 33)):
         for mode in ("nearest", "nearest-exact", "linear"):

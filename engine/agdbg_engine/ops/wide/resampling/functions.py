@@ -22,6 +22,8 @@ _ROWS = {
 }  # fmt: skip
 _DIMS = {"linear": 3, "bilinear": 4, "trilinear": 5}
 _SMOOTH = ("bilinear", "bicubic", "lanczos")
+_OF_BYTES = ("nearest", *_SMOOTH)
+"""Rows that take images of bytes begin so."""
 
 
 @public("nn.functional")
@@ -112,7 +114,7 @@ def _check(x: Tensor, to: Ints, row: str) -> None:
         raise shape_error(f"Input and output sizes should be greater than 0, but got input ({before}) output ({after})")
     if x.shape[1] == 0:
         raise shape_error(f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}")
-    check_kind(f"upsample_{row}", x, "f", ("uint8",) if row.startswith("nearest") else ())
+    check_kind(f"upsample_{row}", x, "f", ("uint8",) if row.startswith(_OF_BYTES) else ())
 
 
 def _deprecated(name: str, instead: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from ..convolution.windows import Ints
 from ..declare import op
 from .axes import Table, gathered, scattered
+from .pixels import resampled
 
 Axis = Callable[[int, int, bool, float | None, Any], tuple[list[Any], list[Any] | None]]
 """(size before, size after, align_corners, scale, dtype of the computation) to (positions, weights) by term."""
@@ -116,7 +117,7 @@ def _smooth(width: int, weigh: Callable[[Any], Any]) -> Axis:
 @functools.lru_cache(16)
 def _tables(size: Ints, to: Ints, align_corners: bool, scales: Any, dtype: Any, axis: Axis) -> list[Table]:
     """The tables of the axes that change."""
-    computed = np.dtype(np.float64) if dtype == np.float64 else np.dtype(np.float32)
+    computed = np.dtype(np.float64) if dtype in (np.float64, np.uint8) else np.dtype(np.float32)
     found = []
     for d, n, m, scale in zip(range(-len(to), 0), size, to, scales, strict=True):
         index, weight = axis(n, m, align_corners, scale, computed)
@@ -134,7 +135,9 @@ def _declare(name: str, node: str, k: int, axis: Axis, align: bool) -> None:
         return _tables(size, to, bool(rest[0]) if align else False, rest[1:] if align else rest, dtype, axis)
 
     def value(self: Any, output_size: Ints, *rest: Any) -> Any:
-        return gathered(self, plan(self.shape[-k:], output_size, self.dtype, rest))
+        tables = plan(self.shape[-k:], output_size, self.dtype, rest)
+        weighted = any(table.weights for table in tables)
+        return resampled(self, tables) if weighted and self.dtype == np.uint8 else gathered(self, tables)
 
     def backward(grad_output: Any, output_size: Ints, input_size: Ints, *rest: Any) -> Any:
         return scattered(grad_output, plan(input_size[-k:], output_size, grad_output.dtype, rest))
