@@ -126,3 +126,18 @@ def test_a_sum_in_place():
 def test_contracted_dimensions_must_fit():
     with pytest.raises(RuntimeError, match="contracted dimensions need to match, but first has size 3 in dim 1"):
         ag.tensordot(ag.ones(2, 3), ag.ones(2, 3), 1)
+
+
+@pytest.mark.parametrize("turn", ["as made", "input transposed", "weight transposed"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("rows", [0, 1, 3, 75, 76, 200])
+def test_a_layer_on_few_and_many_rows(rows, dtype, turn):
+    """A large weight is multiplied in another order for few rows; values and layout are those of PyTorch."""
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference for these numbers")
+    rng = np.random.default_rng(rows)
+    x, w, b = (rng.standard_normal(s).astype(dtype) for s in ((rows, 500), (300, 500), (300,)))
+    x = np.asfortranarray(x) if turn == "input transposed" else x
+    w = np.asfortranarray(w) if turn == "weight transposed" else w
+    ours, theirs = (t.nn.functional.linear(*(t.from_numpy(a) for a in (x, w, b))) for t in (ag, torch))
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4, atol=1e-4)
+    assert not rows or ours.stride() == theirs.stride()

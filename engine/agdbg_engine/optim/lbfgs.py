@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any
 
-import numpy as np
-
 from .. import events, ops
 from ..grad_mode import enable_grad, no_grad
 from ..saved.mutation import before_write
 from ..several import home
 from ..sites import caller
 from ..tensor import Tensor, wrap
+from .axpy import by_blas, fits
 from .elementwise import check_rate
 from .line_search import strong_wolfe
 from .optimizer import Optimizer
@@ -195,9 +194,8 @@ def _plus(x: Tensor, y: Tensor, factor: Any) -> Any:
     ``add_(y, alpha=factor)`` does: the error of a second rounding would grow from step to step.
     """
     a, b = x._a, y._a
-    if type(a) is not np.ndarray or a.dtype != b.dtype or a.dtype.char not in "fd" or not a.size:
+    if not fits(a, b):
         return x + y * factor
-    from scipy.linalg import blas  # here, since it takes long to import
-
-    add = blas.saxpy if a.dtype.char == "f" else blas.daxpy
-    return wrap(add(b, np.array(a), a=float(factor)))
+    out = a.copy()
+    by_blas(out, b, float(factor))
+    return wrap(out)

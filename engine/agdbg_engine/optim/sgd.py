@@ -10,7 +10,8 @@ import numpy as np
 from ..fused import update, updated
 from ..several import at_home
 from ..tensor import Tensor, wrap
-from .elementwise import GRADIENT, Elementwise, Group, at_least_zero, blocks, check_fused, check_rate, signed
+from .axpy import add_scaled
+from .elementwise import GRADIENT, Elementwise, Group, at_least_zero, check_fused, check_rate, signed
 from .vocabulary import Buffers, Tensors
 
 
@@ -53,12 +54,10 @@ class SGD(Elementwise):
                 self.state[p]["momentum_buffer"] = kept = wrap(g.copy())
             else:
                 kept._a *= momentum
-                kept._a += (1 - group["dampening"]) * g
+                add_scaled(kept._a, g, 1 - group["dampening"])
                 written = [kept]
             g = g + momentum * kept._a if group["nesterov"] else kept._a
-        lr = Buffers.number(group["lr"])
-        for p_, g_ in blocks(a, g):
-            p_ -= lr * g_
+        add_scaled(a, g, -Buffers.number(group["lr"]))
         return written
 
     def _in_one_kernel(self, p: Tensor, group: Group) -> list[Tensor] | None:

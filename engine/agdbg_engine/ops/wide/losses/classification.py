@@ -38,16 +38,9 @@ def nll_loss(
 
 def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int) -> Tensor:
     """:func:`nll_loss` with the reduction known."""
-    _check_classes(x, target, weight, ignore_index)
+    all_count = _check_classes(x, target, weight, ignore_index)
     constant("nll_loss", weight=weight)
-    if (
-        x.ndim == 2
-        and weight is None
-        and ignore_index == -100  # nodes of that row show no other
-        and target._a.size
-        and on_host(target._a)
-        and not (target._a == ignore_index).any()
-    ):
+    if all_count and x.ndim == 2 and weight is None and ignore_index == -100:  # nodes of that row show no other
         return g.nll_loss_raw(x, target, reduction)
     if x.ndim <= 2:
         return OPS["nll_loss_forward"](x, target, weight, reduction, ignore_index)[0]
@@ -61,7 +54,8 @@ def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
 
 
 @at_home
-def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> None:
+def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> bool:
+    """Refuse what does not fit. Whether there are targets and each is known to be a class that counts."""
     classes = x.shape[min(1, x.ndim - 1)] if x.ndim else 1
     if x.ndim == 0:
         raise shape_error("Expected 1 or more dimensions (got 0)", ValueError)
@@ -91,10 +85,17 @@ def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_inde
     if weight is not None and weight.dtype != x.dtype:
         raise RuntimeError(f"expected scalar type {scalar_type(x.dtype)} but found {scalar_type(weight.dtype)}")
     if not on_host(target._a):
-        return  # nobody would wait for the answer: see seen
-    wrong = ((target._a < 0) | (target._a >= classes)) & (target._a != ignore_index)
+        return False  # nobody would wait for the answer: see seen
+    given = target._a
+    if not given.size:
+        return False
+    # one look: seen without a sign, what is below 0 is above every number of classes
+    if (given.view(np.uint64) if given.itemsize == 8 else given).max() < classes:
+        return not 0 <= ignore_index < classes
+    wrong = ((given < 0) | (given >= classes)) & (given != ignore_index)
     if wrong.any():
-        raise IndexError(f"Target {int(target._a[wrong].flat[0])} is out of bounds.")
+        raise IndexError(f"Target {int(given[wrong].flat[0])} is out of bounds.")
+    return False
 
 
 @public("nn.functional")
