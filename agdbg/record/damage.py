@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agdbg.events import Kind
-from agdbg.record.batch import is_whole
+from agdbg.record.batch import head_is_whole, is_whole
 from agdbg.record.format import RECORDS_FILE, STRINGS_FILE
 
 _WRONG = "not as written, so what is told of the trace may be wrong"
@@ -32,12 +32,23 @@ def changed(
     found = _changed_records(records, clocks)
     if not found and counts.get("records") == len(records) and counts.get("batches", len(clocks)) != len(clocks):
         found.append(f"{RECORDS_FILE} is {_WRONG}: it has {len(clocks)} of {counts['batches']} batches")
-    if counts.get("strings") != strings:
-        return found  # which is told elsewhere
-    told = sums.get(STRINGS_FILE)
-    if isinstance(told, int) and crc32(_whole_lines(directory / STRINGS_FILE)) != told:
+    if not _strings_are_as_written(directory / STRINGS_FILE, records, clocks, counts.get("strings") == strings, sums):
         found.append(f"{STRINGS_FILE} is {_WRONG}")
     return found
+
+
+def _strings_are_as_written(
+    file: Path, records: npt.NDArray[np.uint64], clocks: list[int], are_all: bool, sums: dict[str, Any]
+) -> bool:
+    """Whether the strings are those that were written, as far as is told: by the header of a trace that was closed, if they
+    ``are_all``, and else by the last batch. That some are missing is told elsewhere.
+    """
+    told, content = sums.get(STRINGS_FILE), _whole_lines(file)
+    if are_all and isinstance(told, int):
+        return crc32(content) == told
+    heads = (records[row].tolist() for row in reversed(clocks))
+    last = next((head for head in heads if head[5] >> 32 and head_is_whole(head)), None)
+    return last is None or len(content) < last[4] or crc32(content[: last[4]]) == last[5] & _LOW
 
 
 def _changed_records(records: npt.NDArray[np.uint64], clocks: list[int]) -> list[str]:
@@ -61,6 +72,8 @@ def _changed_records(records: npt.NDArray[np.uint64], clocks: list[int]) -> list
 
 def _is_as_written(batch: npt.NDArray[np.uint64], *, is_last: bool) -> bool:
     length = int(batch[0, 3]) & _LOW
+    if not head_is_whole(batch[0].tolist()):
+        return False
     if is_last and len(batch) < length:
         return True  # cut: that is no other content
     return len(batch) == length and is_whole(batch.tobytes())

@@ -220,7 +220,8 @@ class Recorder:
             self._strings.offset, self._strings_checksum = end, checksum
             self._strings_written += fresh
         if batch:
-            data = sealed(self._batches + 1, self._last_ns - self.start_ns, b"".join(batch))
+            strings = self._strings.offset, self._strings_checksum
+            data = sealed(self._batches + 1, self._last_ns - self.start_ns, b"".join(batch), *strings)
             count, end = len(batch), self._records.write(data)
             del self._pending[:count]
             self._records.offset = end

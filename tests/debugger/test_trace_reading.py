@@ -259,12 +259,34 @@ def test_a_byte_that_was_changed_in_a_trace_that_was_not_closed_is_a_problem(tmp
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x01]) + whole[at + 1 :])
         (problem, *_) = Trace.open(tmp_path / "t").problems
         assert problem.startswith("records.bin"), at
+    last = len(whole) - 6 * 64
+    for at in range(last + 16, last + 56):  # its head: a length that was changed is not taken for a cut
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x02]) + whole[at + 1 :])
+        assert Trace.open(tmp_path / "t").problems[0].startswith("records.bin"), at
     row = 64 + 64 * 8
     path.write_bytes(whole[:row] + b"\x00" * 8 + whole[row + 8 :])
     assert "records.bin: of 18 records those from 7 to 12 are not as written" in Trace.open(tmp_path / "t").problems[0]
     for end in range(64, len(whole), 64):  # cut: what is left is as it was written
         path.write_bytes(whole[:end])
         assert Trace.open(tmp_path / "t").problems == [], end
+    recorder.close()
+
+
+def test_strings_that_were_changed_in_a_trace_that_was_not_closed_are_a_problem(tmp_path):
+    recorder = Recorder(tmp_path / "t", program={}, engine={}, sees={})
+    for name in ("a", "bc", "def"):
+        recorder.emit(head(Kind.TENSOR), 1, 0, 0, recorder.text(name), 0, 0, 0)
+        recorder.flush()
+    path = tmp_path / "t" / "strings.jsonl"
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x01]) + whole[at + 1 :])
+        assert any(problem.startswith("strings.jsonl") for problem in Trace.open(tmp_path / "t").problems), at
+    path.write_bytes(whole)
+    recorder.text("later than the last batch")
+    recorder.flush()
+    assert path.stat().st_size > len(whole)
+    assert Trace.open(tmp_path / "t").problems == []
     recorder.close()
 
 
