@@ -67,11 +67,15 @@ class Region:
         if self.repeating:
             raise overlap("more than one element of the written-to tensor refers")
 
-    def new(self, dtype: Any) -> Any:
-        """A NumPy buffer for a gradient of the base, laid out like it, so that it can be viewed in the same way."""
+    def new(self, dtype: Any, like: Any = None) -> Any:
+        """A buffer for a gradient of the base, laid out like it, so that it can be viewed in the same way.
+
+        It is of the library of buffer ``like``, without that NumPy's.
+        """
+        empty = np.empty if like is None else array_module(like).empty
         if self.order is None:
-            return np.empty(self.shape, dtype)
-        return np.empty([self.shape[d] for d in self.order], dtype).transpose(np.argsort(self.order))
+            return empty(self.shape, dtype)
+        return empty([self.shape[d] for d in self.order], dtype).transpose([int(d) for d in np.argsort(self.order)])
 
     def inside(self, whole: Any) -> Any:
         """The view in a buffer made by :meth:`new`, sharing its memory; ``None`` where it cannot be seen without copying.
@@ -95,10 +99,8 @@ class Region:
 
         found = array_module(like).arange(self.size, dtype=float if self.split else int)
         found = k.view_as_complex(found.reshape((*self.shape, 2))) if self.of_complex else found.reshape(self.shape)
-        if self.order is not None and isinstance(
-            found, np.ndarray
-        ):  # some views are possible in the base's layout only
-            row_major, found = found, self.new(found.dtype)
+        if self.order is not None:  # some views are possible in the base's layout only
+            row_major, found = found, self.new(found.dtype, like)
             found[...] = row_major
         for step in self.steps:
             found = step(found)

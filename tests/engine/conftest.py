@@ -44,3 +44,6 @@ if importlib.util.find_spec("torch"):
     _load("fragments")
 for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import
     _load(_path.stem)
+if os.environ.get("AGDBG_TEST_DEFAULT"):  # every tensor on the strict device
+    _load("on_device").install()
+    from agdbg_tests_on_device import nothing_refused, pytest_collection_modifyitems  # noqa: F401  # pytest finds them here

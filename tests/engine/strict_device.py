@@ -49,6 +49,11 @@ _owners = weakref.WeakValueDictionary()
 """By the identity of NumPy's array that owns the memory: the device array on it, so that ``base`` is always the same object."""
 
 
+def _alive():
+    arrays = [known() for known in _owners.valuerefs()]  # a list at once: other threads make arrays meanwhile
+    return [a for a in arrays if a is not None]
+
+
 class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array that lies on the device; ``_host`` is for this module only."""
 
@@ -128,6 +133,8 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     # ----- what copies to the host -----
 
     def __array__(self, dtype=None, copy=None):
+        if refusing.asks(refusing.asker()):
+            return self._host.astype(dtype or self.dtype)
         _refuse(Mixed, "Implicit conversion to a NumPy array is not allowed. Please use `.get()`: __array__")
 
     def get(self):
@@ -194,6 +201,8 @@ def _method(name, allowed):
         if isinstance(found, np.ndarray) and np.may_share_memory(found, self._host):
             return self._of(found)
         _at_home(self)
+        if isinstance(found, np.ndarray) and found.base is not None:
+            found = found.copy("K")  # NumPy's reshape gives a part of its copy, CuPy's the copy
         return _device(found)
 
     method.__name__ = name
@@ -296,15 +305,22 @@ def _run(space, name, function, args, kwargs):
     out = kwargs.get("out")
     if name in _VIEWS and isinstance(args[0], ndarray):
         with args[0].device:
-            return _device(function(*_host_all(args), **_host_all(kwargs)))
+            return _device(_writable(function(*_host_all(args), **_host_all(kwargs))))
     result = function(*_host_all(args), **_host_all(kwargs))
     if isinstance(function, np.ufunc) and function.signature is None:
         result = _as_cupys(space, name, args[: function.nin], result, kwargs)
     if out is not None:
         return out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if name == "diagonal":
-        result.flags.writeable = True  # nothing on the device is read-only
+        result = _writable(result)
     return _device(np.asarray(result) if name in _ON_DEVICE else result)
+
+
+def _writable(result):
+    """``result`` without NumPy's mark of what is read-only (parts of expanded memory): nothing on the device is."""
+    if isinstance(result, np.ndarray) and not result.flags.writeable:
+        result.flags.writeable = True
+    return result
 
 
 def _as_cupys(space, name, operands, result, kwargs):
@@ -543,7 +559,7 @@ class Strict(Backend):
 
     def memory(self, index):
         """Bytes of the arrays that are alive."""
-        used = sum(a.nbytes for a in list(_owners.values()) if a.device.id == index)
+        used = sum(a.nbytes for a in _alive() if a.device.id == index)
         return MemoryUse(used, used + self.cached, self.limit - used, self.limit)
 
     def free_cached(self):
