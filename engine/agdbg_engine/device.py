@@ -97,7 +97,11 @@ def _parts(name: str) -> tuple[str, int | None]:
     """The kind of device and the number that a name has."""
     found = re.fullmatch(r"([a-zA-Z_]+)(?::(0|[1-9]\d*))?", name)
     if found is None:
-        raise RuntimeError(f"Invalid device string: '{name}'" if name else "Device string must not be empty")
+        from .missing import with_reason
+
+        raise RuntimeError(
+            with_reason(f"Invalid device string: '{name}'", name) if name else "Device string must not be empty"
+        )
     kind, number = found.groups()
     if kind != "cpu" and kind not in BACKENDS:
         known = ", ".join(("cpu", *BACKENDS))

@@ -62,6 +62,12 @@ def reason(name: str) -> str | None:
     return next((why for patterns, why in REASONS.items() if any(fnmatchcase(name, p) for p in patterns.split())), None)
 
 
+def with_reason(first_line: str, name: str) -> str:
+    """An error's text, with a second line if ``name`` is one that the engine has not: why, and what to use."""
+    why = reason(name)
+    return first_line if why is None else f"{first_line}\n{name}: {why}"
+
+
 def missing(module: str, name: str, known: Iterable[str]) -> Exception:
     """The error for ``name``, which ``module`` has not; it has the names ``known``. To be called in its ``__getattr__``."""
     text = hint(name, known)

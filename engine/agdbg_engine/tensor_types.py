@@ -10,6 +10,7 @@ from .creation import empty, tensor
 from .device import device as Device
 from .device import resolved
 from .dtype import scalar_type, set_default_dtype
+from .missing import with_reason
 from .size import Size
 from .tensor import Tensor
 
@@ -90,7 +91,7 @@ def cast(t: Tensor, wanted: Any, non_blocking: bool = False) -> Tensor:
         torch, _, rest = wanted.partition(".")
         kind, _, name = rest.rpartition(".")
         if torch != "torch" or name not in _DTYPES or (kind and kind != "cuda"):
-            raise ValueError(f"invalid type: '{wanted}'")
+            raise ValueError(with_reason(f"invalid type: '{wanted}'", name))
         return t.to(device=Device(kind or "cpu"), dtype=np.dtype(_DTYPES[name]))
     if wanted is Tensor:
         return t.to(dtype=np.dtype("float32"))

@@ -116,6 +116,16 @@ def test_methods_that_are_not_there(name):
         getattr(ag.ones(1), name)()
 
 
+@pytest.mark.parametrize(("call", "said"), [
+    (lambda x: x.to("bfloat16"), "Invalid device string: 'bfloat16'\nbfloat16: NumPy has no such dtype"),
+    (lambda x: x.type("torch.BFloat16Tensor"), "invalid type: 'torch.BFloat16Tensor'\nBFloat16Tensor: NumPy has no such dtype"),
+])  # fmt: skip
+def test_a_dtype_that_is_not_there_by_its_name(call, said):
+    with pytest.raises((RuntimeError, ValueError)) as caught:
+        call(ag.ones(1))
+    assert str(caught.value).startswith(said) and "use float32" in str(caught.value)
+
+
 def test_a_module_in_bfloat16():
     with pytest.raises(NotImplementedError, match="use float32, which has its range, or float16"):
         ag.nn.Linear(1, 1).bfloat16()

@@ -276,3 +276,29 @@ def test_gradient_of_a_spread_without_degrees_of_freedom(spread: str, correction
 def gradient_of(lib: Any, result: Any, x: Any) -> Any:
     (g,) = lib.autograd.grad(result, [x])
     return g.numpy()
+
+
+# ----- deviations of equal numbers -----
+
+DIVISORS = [{}, {"dim": -1}, {"dim": -1, "unbiased": False}, {"dim": -1, "correction": 3}, {"dim": -1, "correction": 2, "keepdim": True}]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
+@pytest.mark.parametrize("name", ["std", "var", "std_mean", "var_mean"])
+@pytest.mark.parametrize("how", DIVISORS, ids=str)
+def test_derivatives_at_zero_variance(name: str, how: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    made = []
+    for library in (torch, eng):
+        mode = library.autograd.forward_ad
+        x = library.ones(2, 3, dtype=library.float64).requires_grad_()
+        with mode.dual_level():
+            dual = mode.make_dual(x, library.arange(6.0, dtype=library.float64).reshape(2, 3))
+            results = getattr(library, name)(dual, **how)
+            results = results if isinstance(results, tuple) else (results,)
+            pairs = [mode.unpack_dual(r) for r in results]
+        seen = [p.primal for p in pairs] + [p.tangent for p in pairs]
+        seen += library.autograd.grad([r.sum() for r in results], x)
+        made.append([s.detach().numpy() for s in seen])
+    for theirs, ours in zip(*made, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
