@@ -55,11 +55,20 @@ class GraphRows:
         """The node of a row."""
         return int(self.nodes.nodes.now[row])
 
-    def row_of(self, node: int) -> int | None:
-        """The row of a node; of a leaf the row of the last node that uses it. None when there is none."""
+    def row_of(self, node: int, before: int | None = None) -> int | None:
+        """The row of a node; of a leaf the row of the last node that uses it. None when there is none.
+
+        Args:
+            node: its number.
+            before: of a leaf, the last node that was built before this record, where any was; None: of all.
+        """
         number = self.nodes.number(node)
         if number < UNKNOWN:
             number = int(self._edges.leaf_ends.now[RowNodes.leaf(number)])
+            if before is not None and number >= 0 and self.nodes.births.now[number] >= before:
+                users = self._edges.users_of(np.array([node], np.uint64))
+                earlier = users[self.nodes.births.now[users] < before]
+                number = int(earlier[-1]) if len(earlier) else number
         return None if number == UNKNOWN else number
 
     def is_leaf(self, node: int) -> bool:

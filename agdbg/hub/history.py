@@ -152,9 +152,9 @@ class History:
         rows = self.told(self.graph_rows.page(start, count), at)
         return {"total": self.total, "start": start, "rows": rows, "pc": None, "pcNode": None}
 
-    def place_of(self, node: int, folding: Folding = NOTHING_FOLDED) -> int | None:
-        """Where the row of a node stands among what is folded."""
-        row = self.row_of(node)
+    def place_of(self, node: int, folding: Folding = NOTHING_FOLDED, at: Moment | None = None) -> int | None:
+        """Where the row of a node stands among what is folded; of a leaf that of its last user that is built by then."""
+        row = self.graph_rows.row_of(node, None if at is None else at.before)
         return row if row is None or folding.is_plain else self.folded.folds.view(folding).at(row)
 
     def told(self, page: list[GraphRow], at: Moment | None = None) -> list[vendor.Row]:

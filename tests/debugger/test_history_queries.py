@@ -12,6 +12,7 @@ from agdbg.engines import native
 from agdbg.events import Kind, Provenance, head, pack_edge
 from agdbg.hub import history as history_module
 from agdbg.hub.history import History
+from agdbg.hub.moment import moment_of
 from agdbg.hub.replay import Replay
 from agdbg.progress import heard_by
 from agdbg.protocol import vendor
@@ -423,3 +424,15 @@ def test_how_much_of_a_long_recording_is_read_is_told(recording, monkeypatch):
     assert [row["op"] for row in history.rows(0, 100)["rows"]] == ["ExpBackward0"] * 12 + ["SinBackward0"]
     whole = History(recording.path)
     assert whole.rows(0, 100) == history.rows(0, 100) and whole.events(0, 9) == history.events(0, 9)
+
+
+def test_a_leaf_stands_in_the_past_where_it_was_used_by_then(recording):
+    x = ag.tensor([1.0], requires_grad=True)
+    first = x * 2
+    first.backward()
+    (x * 3).exp().backward()  # by the same node of the leaf, which `first` keeps
+    history = history_of(recording)
+    position = Replay(history).seek(1, 1)
+    assert history.rows(0, 9)["total"] == 3
+    moment = moment_of(position.as_stop(), position.row)
+    assert (history.place_of(position.node), history.place_of(position.node, at=moment)) == (1, 0)

@@ -40,7 +40,8 @@ def test_an_error_before_any_autograd_brings_the_output_to_the_front(shown):
         await screen.press("2")
         await ended(screen, printed=f"hello\r\n{TRACEBACK}")
         assert banner(screen).headline == "ImportError: no module"
-        assert banner(screen).detail == f"the program ended with status 1; {TORCH}"
+        assert banner(screen).detail == TORCH
+        assert "ended with status 1" in screen.title
         assert "▸3" in screen.text
         assert 'File "a.py", line 2' in screen.text
         await screen.press("x")
@@ -54,12 +55,12 @@ def test_an_error_before_any_autograd_brings_the_output_to_the_front(shown):
 @pytest.mark.parametrize(
     ("exit", "signal", "printed", "headline", "detail"),
     [
-        (3, None, "about to exit\r\n", "the program ended with status 3", f"its last line: about to exit; {TORCH}"),
-        (3, None, TRACEBACK, "the program ended with status 3", f"its last line: ImportError: no module; {TORCH}"),
-        (2, None, "", "the program ended with status 2", f"it printed nothing; {TORCH}"),
-        (None, "SIGSEGV", "", "the program ended by SIGSEGV", f"it printed nothing; {TORCH}"),
-        (None, "SIGTERM", "epoch 1\r\n", "the program ended by SIGTERM", TORCH),
-        (0, None, "fine\r\n", "the program ended with status 0", TORCH),
+        (3, None, "about to exit\r\n", "its last line: about to exit", TORCH),
+        (3, None, TRACEBACK, "its last line: ImportError: no module", TORCH),
+        (2, None, "", "it printed nothing", TORCH),
+        (None, "SIGSEGV", "", "it printed nothing", TORCH),
+        (None, "SIGTERM", "epoch 1\r\n", TORCH, ""),
+        (0, None, "fine\r\n", TORCH, ""),
     ],
     ids=["a status", "a traceback that was printed", "nothing printed", "a signal", "killed", "well"],
 )
@@ -147,6 +148,24 @@ def test_the_editor_opens_all_output_from_its_pane(shown, monkeypatch):
 
 
 # ----- findings -----
+
+
+def test_a_recording_whose_size_is_told_later_was_looked_at_all_the_same(shown):
+    async def script(screen):
+        pane = screen.app.panes.findings
+        await screen.until(lambda: "no problem was found" in pane.empty_text)
+        screen.hub.send("agdbg/grew", nodes=3, records=9)
+        await screen.until(lambda: screen.app.session.view.nodes == 3)
+        await screen.settle()
+        assert "no problem was found" in pane.empty_text
+        screen.hub.send("agdbg/grew", nodes=4, records=12)
+        await screen.until(lambda: "more has happened since" in pane.empty_text)
+
+    def prepare(hub):
+        hub.state = "trace"
+        hub.findings = []
+
+    drive(shown, script, prepare=prepare)
 
 
 def test_what_the_findings_pane_says_is_true_at_each_moment(shown):

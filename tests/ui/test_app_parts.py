@@ -15,7 +15,7 @@ from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.steps import MOST_WAITING, Steps
 from agdbg_ui.themes import BANNER, banner_look
 from agdbg_ui.view import Frame, Stop, View, frame_of
-from agdbg_ui.wording import banner, emptiness, no_value, spaced, title
+from agdbg_ui.wording import WALK, banner, emptiness, no_value, spaced, title
 
 PATIENCE_S = 30.0
 
@@ -203,8 +203,10 @@ def test_every_state_has_words_for_an_empty_graph(life):
 def test_the_banner_says_why():
     assert banner(View("running")) is None
     assert banner(View("stopped", stop=LIVE)) == ("stop", "before MulBackward0", "")
-    assert banner(View("ended", exit=0)) == ("ended", "the program ended with status 0", "")
-    assert banner(View("ended", exit=1)) == ("error", "the program ended with status 1", "")
+    assert banner(View("ended", exit=0)) == ("ended", WALK, "")
+    assert banner(View("ended", exit=1)) == ("ended", WALK, "")
+    place = Stop(1, "step", "in the recording: MulBackward0, node 2 of 9 of backward, pass 1")
+    assert banner(View("trace", stop=place)) == ("recorded", "MulBackward0, node 2 of 9 of backward, pass 1", "")
     failed = Stop(1, "exception", "RuntimeError is about to be raised: freed", "RuntimeError: freed\nmore")
     assert banner(View("stopped", stop=failed)) == ("error", "RuntimeError: freed", failed.description)
 

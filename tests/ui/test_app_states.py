@@ -7,6 +7,7 @@ from agdbg_tests_driving import drive
 
 from agdbg.protocol.errors import Disconnected, RequestFailed
 from agdbg_ui.widgets.banner import Banner
+from agdbg_ui.wording import WALK
 
 
 def empty(hub):
@@ -78,7 +79,7 @@ def test_it_ended_without_autograd_and_nothing_is_complained_of(shown):
         screen.hub.end(0)
         await screen.until(lambda: screen.hub.asked("agdbg/findings"))
         await screen.settle()
-        assert banner(screen).headline == "the program ended with status 0"
+        assert banner(screen).headline == NOTHING_YET
         assert toasts(screen) == []
         await screen.press("x")
         assert "nothing was recorded so far" in screen.text
@@ -164,7 +165,7 @@ def test_it_is_killed_while_it_is_stopped(shown):
         await screen.stop(6)
         screen.hub.end(None, "SIGKILL")
         await screen.until(lambda: "ended by SIGKILL" in screen.title)
-        assert "the program ended by SIGKILL" in screen.text
+        await screen.until(lambda: WALK in screen.text)
         assert screen.app.lanes.row_count == 12
         assert screen.app.lanes.pages.row(6) is not None
         await screen.press("q")

@@ -122,11 +122,10 @@ class Explaining:
             if not view.was_killed:
                 self.on_bad_end()
         elif findings:
-            ending = said[1] if said is not None else ""
             kind = "found" if all(each.get("lint") for each in findings) else "error"
-            self._banner.show(kind, _headline(findings), ending)
+            self._banner.show(kind, _headline(findings))
         elif said is not None:
-            self._banner.show(*said[:2], said[2] or nothing)
+            self._banner.show(said[0], nothing or said[1], said[2])
         else:
             self._banner.clear()
 

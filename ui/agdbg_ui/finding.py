@@ -29,7 +29,7 @@ class Findings:
         self._pane = app.panes.findings
         self._fetching = Newest(self._fetch, session.keep)
         self._about: object = None
-        self._looked_at: object = None
+        self._looked_at: tuple[str, int, int] | None = None
         self._cause = ""
 
     def follow(self) -> None:
@@ -38,7 +38,7 @@ class Findings:
         if not self._fetching.busy:
             self._age()
         stop = view.stop if view.stop is not None and view.stop.reason == "exception" else None
-        about = (stop.serial if stop is not None else 0, view.life in ("ended", "trace"))
+        about = (stop.serial if stop is not None else 0, self._is_over)
         if about == self._about or about == (0, False):
             return
         self._about = about
@@ -57,10 +57,16 @@ class Findings:
 
     def _age(self) -> None:
         """What was found at the last look, or that nothing was, need not be all that there is now."""
+        if self._is_over and self._looked_at is not None and not self._looked_at[1]:
+            self._looked_at = self._state()  # of what is over all was looked at, also before it was told how much it is
         if self._looked_at != self._state():
             self._pane.say(NOT_YET if self._looked_at is None else SINCE)
 
-    def _state(self) -> object:
+    @property
+    def _is_over(self) -> bool:
+        return self._session.view.life in ("ended", "trace")
+
+    def _state(self) -> tuple[str, int, int]:
         """Something else whenever there may be other findings."""
         view = self._session.view
         stop = view.stop.serial if view.stop is not None and not view.stop.is_recorded else 0

@@ -65,6 +65,7 @@ BANNER: dict[str, Look] = {
     "predicted": Look("!", NOTICE, "will fail"),
     "found": Look("◇", NOTICE, "found"),
     "ended": Look("□", "bold $text-primary", "ended"),
+    "recorded": Look("◂", "bold $text-accent", "in the recording"),
     "info": Look("i", "bold $text-success", "note"),
 }
 

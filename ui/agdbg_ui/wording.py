@@ -4,13 +4,15 @@ import re
 
 from agdbg_ui.text import Piece, Pieces, cells, safe, shorten, shorten_start, width_of
 from agdbg_ui.themes import ALERT, ASIDE, NOTICE, TITLE
-from agdbg_ui.view import Stop, View
+from agdbg_ui.view import IN_THE_RECORDING, Stop, View
 from agdbg_ui.work import Work
 
 #: Seconds without a record of autograd until that is said.
 QUIET_S = 2
 _GAP = "  "
 _LEAST_TRACE = 16
+#: What the banner says of a program that is over; how it ended stands in the title.
+WALK = "n and p walk through what was recorded"
 #: The first line of a piece of evidence, or of what to do: a label at the left, and more behind it.
 _LABELLED = re.compile(r" {0,3}[\w-]+(?: [\w-]+)* {2,}\S")
 
@@ -68,14 +70,14 @@ def banner(view: View) -> tuple[str, str, str] | None:
     if view.stop is not None:
         return _stop_banner(view.stop)
     if view.life == "ended":
-        return "error" if view.ended_badly else "ended", f"the program {view.ending()}", ""
+        return "ended", WALK, ""
     if view.life == "running":
         return _running_banner(view)
     return None
 
 
 def ended_banner(view: View, error: str, last_line: str, nothing: str) -> tuple[str, str, str]:
-    """The banner of a program that has ended badly without a finding.
+    """The banner of a program that has ended badly without a finding; the title tells its status.
 
     Args:
         view: how it ended.
@@ -83,12 +85,9 @@ def ended_banner(view: View, error: str, last_line: str, nothing: str) -> tuple[
         last_line: what it printed last, or "".
         nothing: why nothing was recorded, or "".
     """
-    ending = f"the program {view.ending()}"
-    if error:
-        return "error", error, "; ".join(part for part in (ending, nothing) if part)
     last = f"its last line: {last_line}" if last_line else "it printed nothing" if view.output_kept else ""
-    last = "" if view.was_killed else last
-    return "error", ending, "; ".join(part for part in (last, nothing) if part)
+    headline, *more = [part for part in (error or ("" if view.was_killed else last), nothing) if part] or [""]
+    return ("error", headline, "; ".join(more)) if headline else ("ended", WALK, "")
 
 
 def no_output(view: View) -> str:
@@ -105,7 +104,7 @@ def stop_kind(stop: Stop) -> str:
         return "found"
     if stop.is_predicted:
         return "predicted"
-    return "error" if stop.reason == "exception" else "info" if stop.is_recorded else "stop"
+    return "error" if stop.reason == "exception" else "recorded" if stop.is_recorded else "stop"
 
 
 def no_value(stop: Stop | None, value: str) -> str:
@@ -211,6 +210,8 @@ def _running_banner(view: View) -> tuple[str, str, str] | None:
 def _stop_banner(stop: Stop) -> tuple[str, str, str]:
     kind = stop_kind(stop)
     headline, _, rest = (stop.text or stop.description or stop.reason).strip().partition("\n")
+    if kind == "recorded":  # the banner begins with these words
+        headline = headline.removeprefix(f"{IN_THE_RECORDING}: ")
     if stop.text and stop.description and stop.description != headline:
         return kind, headline, stop.place
     return kind, headline, rest.strip().partition("\n")[0]

@@ -22,7 +22,7 @@ def rows(call: Call) -> Body:
 
         folding = folding_of(arguments.get("folds"))
         body: dict[str, Any] = history.rows(start, count, folding, moment)
-        return {**body, "pc": history.place_of(node, folding) if node else None, "pcNode": node or None}
+        return {**body, "pc": history.place_of(node, folding, moment) if node else None, "pcNode": node or None}
 
     def marked(body: dict[str, Any]) -> Body:
         for row in body["rows"]:

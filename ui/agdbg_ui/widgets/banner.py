@@ -42,6 +42,7 @@ class Banner(Widget, can_focus=True):
         &.-found { background: $warning 20%; }
         &.-predicted { background: $error 12%; }
         &.-ended { background: $primary 20%; }
+        &.-recorded { background: $accent 15%; }
         &.-info { background: $success 15%; }
         &:focus { text-style: bold; }
     }
@@ -68,7 +69,7 @@ class Banner(Widget, can_focus=True):
         """Say something.
 
         Args:
-            kind: "stop", "error", "predicted", "found", "ended" or "info".
+            kind: "stop", "error", "predicted", "found", "ended", "recorded" or "info".
             headline: what happened; it takes up to three lines where it must.
             detail: more about it, one line, if there is room; may be empty.
         """
