@@ -118,6 +118,18 @@ def computed(case, device):
     return [x._a for x in results], [None if g is None else g._a for g in grads]
 
 
+def refusal(case):
+    """Why a sample is refused on the device, in the words of the error; ``None`` where it is computed."""
+    try:
+        with quiet():
+            computed(case, PLACE)
+    except NotImplementedError as error:
+        return str(error).partition(f"on device {PLACE}: ")[2]
+    except Exception:  # another fault: the test says so
+        return None
+    return None
+
+
 def _numbers(rng, like):
     made = rng.standard_normal(like.shape)
     return np.asarray(made + 1j * rng.standard_normal(like.shape) if like.is_complex() else made).astype(like.dtype)

@@ -68,3 +68,22 @@ def test_a_table_of_other_ops_is_stale(script, tmp_path, capsys):
     facts.write_text(facts.read_text("utf-8").replace('"sin":', '"sine":'), "utf-8")
     found = table.stale(tmp_path, script.helper)
     assert "docs/ops.json lacks sin" in found and "docs/ops.json has sine, which the engine has not" in found
+
+
+@pytest.mark.parametrize(("entry", "expected"), [
+    ("sin", "✓"), ("nonzero", "≠ GPU: read back, the size of the result depends on values"),
+    ("special.airy_ai", "\N{EN DASH} GPU: CuPy has no Airy functions"),
+])  # fmt: skip
+def test_the_column_of_the_gpu_comes_from_the_strict_device(script, entry, expected):
+    script.helpers()
+    remarks = []
+    mark = importlib.import_module("ops_table").on_a_device(entry, remarks, script.helper("op_device"))
+    assert " ".join([mark, *remarks]) == expected
+
+
+def test_a_wrong_value_on_the_device_is_seen_in_the_column(script, monkeypatch):
+    script.helpers()
+    device, remarks = script.helper("op_device"), []
+    monkeypatch.setattr(device, "differences", lambda case: ["result 0: other numbers"])
+    assert importlib.import_module("ops_table").on_a_device("sin", remarks, device) == "\N{EN DASH}"
+    assert remarks == ["GPU: sin differs from the CPU"]
