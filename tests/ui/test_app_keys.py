@@ -76,6 +76,8 @@ def test_a_step_while_the_program_runs_is_not_sent(shown):
         await screen.press("n")
         assert screen.hub.asked("next") == []
         assert "z stops it" in screen.text
+        await screen.stop(9)
+        assert "z stops it" not in screen.text  # it does not run any more
 
     drive(shown, script)
 

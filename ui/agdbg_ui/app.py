@@ -196,6 +196,8 @@ class AgdbgApp(PaneApp):
         view, now = session.view, session.clock()
         self._title_line.show(view, now)
         self._tell_troubles(view)
+        if view.life not in ("running", "waiting") or view.stop is not None:
+            self.unsay(_RUNNING)
         self._show_empty()
         if self._ticking is not None:
             self._ticking.resume() if view.life == "running" else self._ticking.pause()

@@ -74,6 +74,11 @@ class PaneApp(App[TuiResult]):
         for note in kept:
             self._notifications.add(note)
 
+    def unsay(self, text: str) -> None:
+        """Take a note back that is no longer true."""
+        for note in [each for each in self._notifications if each.message == text]:
+            self._unnotify(note)
+
     def why(self, error: BaseException) -> str:
         """What to say of a request that failed."""
         is_gone = self.session is not None and self.session.view.life == "lost"
