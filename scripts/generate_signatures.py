@@ -18,6 +18,7 @@ import torch
 
 import agdbg_engine as engine
 from agdbg_engine import ops
+from agdbg_engine.signatures.in_python import CALLS
 
 FILE = Path(__file__).resolve().parent.parent / "engine" / "agdbg_engine" / "signatures" / "_generated.py"
 WRONG = object()
@@ -255,6 +256,10 @@ def rows() -> Iterator[str]:
         op = printed.pop()
         for form in forms(op, texts, method):
             yield f"{key}{'' if op == name else '=' + op} {form}"
+    for name in sorted({call.partition("(")[0] for call in CALLS.values()}):
+        function = getattr(torch, name, None) or getattr(torch._C._nn, name)
+        for form in forms(name, said(function, ()), False):
+            yield f"_{name}={name} {form}"
     yield from deprecated()
 
 

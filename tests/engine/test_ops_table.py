@@ -351,10 +351,11 @@ def test_inplace_form_equals_the_op(sample):
 
 
 def _inplace_method(name):
-    from agdbg_engine.ops.inplace import method
+    from agdbg_engine.ops.inplace import inplace, method
 
-    written = method(name + "_", ROWS[name])
-    return written if name == "index_put" else METHODS.get(name + "_", written)  # the public one wants index tensors
+    if name == "index_put":  # the public one wants index tensors
+        return lambda t, *args: inplace(t, "index_put_", ROWS["index_put"], args)
+    return METHODS.get(name + "_", method(name + "_", ROWS[name]))
 
 
 # ----- the table itself -----

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from .in_python import InPython, in_python
 from .parser import Parser
 from .table import forms
 
@@ -17,13 +18,13 @@ __all__ = ["Parser", "parser", "refusal"]
 
 
 @functools.cache
-def parser(key: str) -> Parser | None:
+def parser(key: str) -> Parser | InPython | None:
     """What looks at the arguments of a function (``topk``, ``linalg.norm``) or method (``Tensor.topk``); ``None``: none that
     PyTorch has in C++, or one with rules of its own.
     """
     found = forms(key)
     if found is None:
-        return None
+        return in_python(key)
     shown, signatures = found
     return Parser(shown, signatures, key.startswith("Tensor."))
 

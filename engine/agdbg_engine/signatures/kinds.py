@@ -63,9 +63,9 @@ class Taken:
 
     def _takes_one(self, kind: str, value: Any, numbers: bool, symbolic: bool = False) -> bool:
         if kind == "Tensor":
-            return _is_tensor(value) or (numbers and isinstance(value, _NUMBERS))
+            return is_tensor(value) or (numbers and isinstance(value, _NUMBERS))
         if kind in ("int", "float", "Scalar"):
-            if _is_tensor(value):
+            if is_tensor(value):
                 self.by_value = True
                 return _is_number(kind, value, symbolic)
             return isinstance(value, _PYTHON[kind]) and not (kind == "int" and isinstance(value, bool | np.bool_))
@@ -76,7 +76,8 @@ class Taken:
         if isinstance(value, tuple | list):
             if not value or kind == "Tensor":
                 return True
-            first = value[0] if kind != "float" or not _is_tensor(value[0]) else 1.0
+            self.by_value = self.by_value or any(map(is_tensor, value))
+            first = value[0] if kind != "float" or not is_tensor(value[0]) else 1.0
             if self._takes_one(kind, first, False, symbolic=kind == "int"):
                 return True
             self.element = 0
@@ -93,7 +94,8 @@ _PYTHON: dict[str, Any] = {
 }
 
 
-def _is_tensor(value: Any) -> bool:
+def is_tensor(value: Any) -> bool:
+    """Whether it is a tensor, or stands for one."""
     from ..tensor import Tensor
 
     return isinstance(value, Tensor) or hasattr(type(value), "__torch_function__")

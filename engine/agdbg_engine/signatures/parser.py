@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from ..sites import user_stacklevel
 from .kinds import Taken, type_name
+from .seen import Seen
 from .signature import Args, Keywords, Signature, Wrong
 
 _WITH_NUMBERS = {
@@ -17,9 +17,6 @@ _WITH_NUMBERS = {
     for end in ("", "_")
 }  # fmt: skip
 """Functions that take numbers for tensors."""
-_LISTS = (list, tuple)
-_MOST = 500
-"""Combinations of types that are remembered for a function."""
 
 
 class Parser:
@@ -34,32 +31,19 @@ class Parser:
         shown = [s for s in signatures if not s.hidden]
         self.tensors = min(_leading_tensors(s) for s in shown)
         """So many arguments are tensors in all forms: a call with these alone is not looked at beforehand."""
-        self._fit: dict[Any, bool] = {}
-        """Types of arguments that fit; true where lists are among them, of which the first element counts too."""
+        self._seen = Seen()
 
     def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
         """Raise what PyTorch raises for the types of a call's arguments; else these, in the order of a form that is shown."""
-        key: Any = tuple(map(type, args))
-        if kwargs:
-            key = (key, *kwargs, *map(type, kwargs.values()))
-        has_lists = self._fit.get(key)
-        if has_lists is False:
+        if self._seen.fits(args, kwargs):
             return args, kwargs
-        if has_lists:
-            key = (key, tuple([type(v[0]) if v else None for v in (*args, *kwargs.values()) if type(v) in _LISTS]))
-            if key in self._fit:
-                return args, kwargs
         error, hidden, by_value = self._look(args, kwargs)
         if error is not None:
             raise error
         if hidden is not None:
             return self._in_order(hidden, args, kwargs)
-        if not by_value and len(self._fit) < _MOST:
-            lists = [v for v in (*args, *kwargs.values()) if type(v) in _LISTS]
-            if lists and key not in self._fit:
-                self._fit[key] = True
-                key = (key, tuple([type(v[0]) if v else None for v in lists]))
-            self._fit[key] = False
+        if not by_value:
+            self._seen.add(args, kwargs)
         return args, kwargs
 
     def _in_order(self, hidden: Signature, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:

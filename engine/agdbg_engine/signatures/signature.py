@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .kinds import Parameter, Taken, type_name
+import numpy as np
+
+from .kinds import Parameter, Taken, is_tensor, type_name
 
 Args = tuple[Any, ...]
 Keywords = dict[str, Any]
@@ -78,13 +80,21 @@ class Signature:
                     return self._too_many(args)
                 return self._type(p, value, at, by_name, taken.element)
             if isinstance(value, tuple | list) and p.size is not None:
-                wrong = self._in_list(p, value, at, alone)
+                wrong = self._in_list(p, value, at)
                 if wrong is not None:
                     return wrong
             elif len(args) > len(self.positional):
                 return self._elements(p, args)
             at, used = (at, used + 1) if by_name else (at + 1, used)
         return self._left(args, kwargs) if used < len(kwargs) else None
+
+    def wrong_one(self, p: Parameter, value: Any, at: int, by_name: bool, taken: Taken) -> Wrong | None:
+        """What is wrong with one argument; ``None`` when it will do."""
+        if value is None and p.none:
+            return None
+        if not taken.takes(p, value, False):
+            return self._type(p, value, at, by_name, taken.element)
+        return self._in_list(p, value, at) if isinstance(value, tuple | list) and p.size is not None else None
 
     # ----- words -----
 
@@ -114,12 +124,10 @@ class Signature:
             )
         return Wrong(f": argument '{p.name}' (position {at + 1}) must be {p.wanted}, not {type_name(value)}")
 
-    def _in_list(self, p: Parameter, values: Any, at: int, alone: bool) -> Wrong | None:
-        from .kinds import _is_tensor
-
+    def _in_list(self, p: Parameter, values: Any, at: int) -> Wrong | None:
         if p.kind == "Tensor":
             for i, v in enumerate(values):
-                if not _is_tensor(v):
+                if not is_tensor(v):
                     return Wrong(
                         f"expected Tensor as element {i} in argument {at}, but got {type_name(v)}", named=False
                     )
@@ -154,8 +162,6 @@ def _given_as(name: str, kwargs: Keywords) -> str | None:
 
 
 def _is_integer(value: Any) -> bool:
-    from .kinds import _PYTHON, _is_tensor
-
-    if _is_tensor(value):
+    if is_tensor(value):
         return bool(value.numel() == 1 and value._a.dtype.kind in "iub")
-    return isinstance(value, _PYTHON["int"]) and not isinstance(value, bool)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -1,0 +1,104 @@
+"""Functions that PyTorch has in Python, and which of their arguments they hand on to one in C++ that looks at the types.
+
+A row names the function in C++ and what its arguments are: ``_`` those that Python itself has used before, ``pair(name)``
+those that it makes two of.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Iterable
+
+from .kinds import Taken
+from .seen import Seen
+from .signature import Args, Keywords, Signature
+
+CALLS = {
+    "dropout": "dropout(input, _, training)",
+    "alpha_dropout": "alpha_dropout(input, _, training)",
+    "feature_alpha_dropout": "feature_alpha_dropout(input, _, training)",
+    "dropout1d": "feature_dropout(_, _, training)",
+    "dropout2d": "feature_dropout(_, _, training)",
+    "dropout3d": "feature_dropout(_, _, training)",
+    "batch_norm": "batch_norm(_, weight, bias, running_mean, running_var, training, momentum, eps)",
+    "instance_norm": "instance_norm(_, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)",
+    "group_norm": "group_norm(_, num_groups, weight, bias, eps)",
+    "layer_norm": "layer_norm(input, normalized_shape, weight, bias, eps)",
+    "rms_norm": "rms_norm(input, normalized_shape, weight, eps)",
+    "rrelu": "rrelu(input, lower, upper, training)",
+    "elu": "elu(input, alpha)",
+    "celu": "celu(input, alpha)",
+    "leaky_relu": "leaky_relu(input, negative_slope)",
+    "threshold": "threshold(input, threshold, value)",
+    "poisson_nll_loss": "poisson_nll_loss(input, target, log_input, full, eps)",
+    "kl_div": "kl_div(_, _, _, log_target=log_target)",
+    "triplet_margin_loss": "triplet_margin_loss(anchor, positive, negative, _, p, eps, swap)",
+    "max_pool1d": "max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)",
+    "max_pool2d": "max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)",
+    "max_pool3d": "max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)",
+    "embedding": "embedding(weight, input, _, scale_grad_by_freq, sparse)",
+    "pad": "pad(input, pad, mode, value)",
+    "unfold": "im2col(input, pair(kernel_size), pair(dilation), pair(padding), pair(stride))",
+    "fold": "col2im(input, pair(output_size), pair(kernel_size), pair(dilation), pair(padding), pair(stride))",
+}
+
+
+class InPython:
+    """Looks at the arguments of such a function."""
+
+    def __init__(self, name: str, shown: str, inner: Signature) -> None:
+        from ..nn import functional
+
+        self._signature = inspect.signature(getattr(functional, name))
+        self._shown, self._inner, self.tensors = shown, inner, 0
+        self._handed = re.findall(r"(?:(\w+)=)?(pair\()?(\w+)\)?", CALLS[name].partition("(")[2].removesuffix(")"))
+        self._seen = Seen()
+
+    def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
+        """Raise what PyTorch raises for the types of a call's arguments; else these."""
+        if not self._seen.fits(args, kwargs):
+            error, only_types = self._look(args, kwargs)
+            if error is not None:
+                raise error
+            if only_types:
+                self._seen.add(args, kwargs)
+        return args, kwargs
+
+    def refusal(self, args: Args, kwargs: Keywords) -> Exception | None:
+        """What PyTorch raises for the types of a call's arguments; ``None`` where it takes them."""
+        return self._look(args, kwargs)[0]
+
+    def _look(self, args: Args, kwargs: Keywords) -> tuple[Exception | None, bool]:
+        try:
+            given = self._signature.bind(*args, **kwargs).arguments
+        except TypeError:  # said by the call itself
+            return None, False
+        taken = Taken()
+        by_name = {p.name: p for p in self._inner.parameters}
+        for at, (keyword, pair, name) in enumerate(self._handed):
+            if name not in given or (given[name] is None and self._signature.parameters[name].default is None):
+                continue
+            value = given[name]
+            parameter = by_name[keyword] if keyword else self._inner.parameters[at]
+            if pair:
+                value = tuple(value) if isinstance(value, Iterable) else (value, value)
+            wrong = self._inner.wrong_one(parameter, value, at, bool(keyword), taken)
+            if wrong is not None:
+                return TypeError(f"{self._shown}(){wrong.text}" if wrong.named else wrong.text), False
+        return None, not taken.by_value
+
+
+@functools.cache
+def in_python(key: str) -> InPython | None:
+    """What looks at the arguments of a function of ``nn.functional`` that PyTorch has in Python."""
+    from .table import forms
+
+    name = key.removeprefix("nn.functional.")
+    if name == key or name not in CALLS:
+        return None
+    shown = CALLS[name].partition("(")[0]
+    found = forms(f"_{shown}") or forms(shown)
+    assert found is not None, shown
+    return InPython(name, found[0], found[1][0])
