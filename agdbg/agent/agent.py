@@ -61,10 +61,12 @@ class Scene(Protocol):
     """What an engine's driver shows of a stop.
 
     Attributes:
-        trace: of an error that nobody caught, whose frames are shown: none of the program's runs any more.
+        trace: of an error, whose frames, which it has left, are shown first.
+        has_ended: nobody has caught it: none of the program's frames runs any more.
     """
 
     trace: TracebackType | None
+    has_ended: bool
 
     def stop(self) -> dict[str, Any]:
         """The message that tells of the stop, without thread and frames."""

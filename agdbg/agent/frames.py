@@ -28,10 +28,10 @@ def described(frame: FrameType) -> dict[str, object]:
     return {"file": frame.f_code.co_filename, "line": frame.f_lineno, "name": frame.f_code.co_qualname}
 
 
-def dead_frames(trace: TracebackType, internal: frozenset[str]) -> list[FrameType]:
-    """Frames that an error has left, innermost first."""
+def dead_frames(trace: TracebackType | None, internal: frozenset[str]) -> list[FrameType]:
+    """Frames that an error has left, innermost first; none without one."""
     found: list[FrameType] = []
-    step: TracebackType | None = trace
+    step = trace
     while step is not None:
         file = step.tb_frame.f_code.co_filename
         if file not in internal and not file.startswith(_OWN) and file not in _NO_MODULE:

@@ -24,7 +24,9 @@ class Requests:
 
     def __init__(self, scene: "Scene", internal: frozenset[str], keeper: "Callable[[], KeptValues]") -> None:
         self.scene, self._keeper = scene, keeper
-        self.frames = frames.user_frames(internal) if scene.trace is None else frames.dead_frames(scene.trace, internal)
+        self.frames = frames.dead_frames(scene.trace, internal)
+        if not scene.has_ended:
+            self.frames += frames.user_frames(internal)
         self._references = References(scene.describe)
         self._answers = {
             "values": self._values,

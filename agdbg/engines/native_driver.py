@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import GO_ON, Agent, Command
@@ -185,15 +186,14 @@ class Driver:
             return
         kind = names[0] if names else details.kind
         text = error_text(error)
-        spot = NativeSpot(self, details.node, walk, kind, {"error": error, "text": text})
+        spot = NativeSpot(self, details.node, walk, kind, {"error": error, "text": text}, trace=error.__traceback__)
         verdicts = [found for name in filters if (found := self.stops.lets_through(name, spot)) is not None]
         if not verdicts:
             return
         told = {"kind": kind, "text": text, "predicted": False, "node": self._number(details.node)}
         reason = Reason("exception", error=told, note="; ".join(found.note for found in verdicts if found.note))
-        self._stop_inside(
-            reason, "raise", f"{class_name(error)} is about to be raised: {kind} (post-mortem)", details.node, walk
-        )
+        words = f"{class_name(error)} is about to be raised: {kind} (post-mortem)"
+        self._stop_inside(reason, "raise", words, details.node, walk, trace=error.__traceback__)
 
     def uncaught(self, error: BaseException) -> None:
         """Nobody has caught ``error``, which ends the program or a thread: stop, unless it was stopped at when it was raised."""
@@ -212,7 +212,7 @@ class Driver:
         told = {"kind": kind, "text": text, "predicted": False, "node": 0}
         words = f"{class_name(error)} was not caught: {kind} (post-mortem: its frames have ended)"
         stop = message(Reason("exception", error=told), "raise", words)
-        self.stop(NativeScene(self, stop, inside=True, trace=trace))
+        self.stop(NativeScene(self, stop, inside=True, trace=trace, has_ended=True))
 
     def stop_at_event(self, reason: Reason, happening: Happening, walk: Walk | None) -> None:
         """Stop where something has happened, which is what the note of the reason says."""
@@ -235,6 +235,7 @@ class Driver:
         node: Node | None,
         walk: Walk | None,
         facts: dict[str, Any] | None = None,
+        trace: TracebackType | None = None,
     ) -> Command:
         number = self._number(node)
         if walk is None:
@@ -242,7 +243,7 @@ class Driver:
         else:
             stop = walk.message(reason, place, description=text)
             stop |= {"node": number, "running": walk.number()} if number not in (0, walk.number()) else {}
-        command = self.stop(NativeScene(self, stop, walk, node, inside=True, facts=facts))
+        command = self.stop(NativeScene(self, stop, walk, node, inside=True, facts=facts, trace=trace))
         self._go_on(command)
         return command
 

@@ -35,7 +35,8 @@ class NativeScene:
         walk: the pass that is stopped, if it is one.
         node: the node that the stop is about.
         inside: the stop is in the middle of that node.
-        trace: of an error that nobody caught, if that is the stop.
+        trace: of an error, if that is the stop: the functions of the program that it has left.
+        has_ended: nobody has caught it, so there are no others.
         facts: of the event at which it is.
     """
 
@@ -48,6 +49,7 @@ class NativeScene:
         *,
         inside: bool = False,
         trace: TracebackType | None = None,
+        has_ended: bool = False,
         facts: dict[str, Any] | None = None,
     ) -> None:
         self._driver = driver
@@ -55,7 +57,7 @@ class NativeScene:
         self._walk = walk
         self._node = node
         self._inside = inside
-        self.trace = trace
+        self.trace, self.has_ended = trace, has_ended
         self.facts = facts or {}
         self._copies: dict[int, tuple[Tensor, str]] = {}
 

@@ -36,7 +36,7 @@ class NativeSpot:
         kind: of the event, as ``before`` or ``version-bump``.
         facts: what is known of the event; an expression reads them off ``event``.
         site: the line, where it is not that of the node.
-        trace: of an error that nobody caught: the program has no frame any more but those.
+        trace: of an error: the frames that it has left, a hook for example, are the innermost.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class NativeSpot:
     def frame(self) -> FrameType | None:
         """The innermost frame of the program."""
         internal = self._driver.agent.internal
-        return innermost(internal) if self._trace is None else next(iter(dead_frames(self._trace, internal)), None)
+        return next(iter(dead_frames(self._trace, internal)), None) or innermost(internal)
 
     def describe(self, value: Any) -> str | None:
         """Text for a tensor."""

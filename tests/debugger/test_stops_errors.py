@@ -236,6 +236,29 @@ def test_filters_of_errors(stopping, name, lines, told):
     assert "Error" in program.printed()
 
 
+def test_the_stack_of_an_error_of_a_hook_has_the_functions_that_it_has_left(stopping):
+    program = stopping(
+        program_with(
+            "def helper(g):",
+            "    inside = float(g.sum())",
+            "    raise ValueError(f'boom {inside}')",
+            "def hook(g):",
+            "    return helper(g * 2)",
+            "y = x * 2",
+            "y.register_hook(hook)",
+            "y.sum().backward()",
+        )
+    )
+    program.on_errors(**{"hook-error": {"condition": "inside > 0"}})
+    assert "hook-error (post-mortem)" in program.run()["description"]
+    frames = program.request("stackTrace", threadId=1)["stackFrames"]
+    names = [each["name"] for each in frames]
+    assert names[-3:] == ["helper", "hook", "<module>"]
+    assert program.value("inside") == program.value("inside", frames[-3]["id"]) == "4.0"
+    assert program.go() is None
+    assert "ValueError: boom 4.0" in program.printed()
+
+
 def test_an_error_of_another_kind_does_not_stop(stopping):
     program = stopping(program_with("x + ag.ones(3)"))
     program.on_errors("dtype", "hook-error", "leaf-inplace", "nan", "inf", "none-grad")
