@@ -8,17 +8,18 @@ and :func:`agdbg_engine.saved.saved_slots` make the readable views on demand.
 from __future__ import annotations
 
 import itertools
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from sys import _getframe
 from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from weakref import ref
 
 from . import events
 from .hooks import NodeHooks, RemovableHandle, follow_leaf, node_hooks
 from .meta import SAME, AutogradMeta
 from .missing import missing_attribute
-from .sites import caller
+from .sites import user_frame
 from .storage import counting
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
     from .validate import InputMetadata
 
+new = object.__new__
 next_seq = itertools.count().__next__
 """Sequence numbers: one global count, so that every consumer has a higher number than its producers."""
 
@@ -275,28 +277,14 @@ class AccumulateGrad(Node):
     op_name = "AccumulateGrad"
     variable: Tensor
 
-    def __init__(self, variable: Tensor) -> None:
-        self.variable = variable
-        self.seq = LEAF_SEQ
-        self.code, self.lasti = caller()
-        self.nrs = None
-        meta = variable._meta
-        assert meta is not None
-        self.hooks = None
-        if meta.backward_hooks is not None or meta.post_accumulate is not None:
-            follow_leaf(self, variable)
-        if meta.grad_dtype is not SAME:
-            node_hooks(self)  # so that it is run in the general way, which casts
-
     def tell(self) -> None:
         """It is the one of its leaf: tell the sink, and do what the rare modes want."""
-        if events.on:
-            if events.sink is not None:
-                events.sink.node_born(self, self.variable)
-            if events.special & events.ANOMALY:
-                from .anomaly import remember
+        if events.sink is not None:
+            events.sink.node_born(self, self.variable)
+        if events.special & events.ANOMALY:
+            from .anomaly import remember
 
-                remember(self)
+            remember(self)
 
     def next_nodes(self) -> tuple[Node | None, ...]:
         return ()
@@ -324,7 +312,9 @@ def edge(t: Tensor) -> Node | None:
         return t._fn
     if not t._rg:
         return None
-    return accumulator(t, meta)
+    held = meta.accumulator  # as accumulator(), a call less
+    node = held() if held is not None else None
+    return _new_accumulator(t, meta) if node is None else node
 
 
 def accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
@@ -338,7 +328,17 @@ def _new_accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
         node = meta.accumulator() if meta.accumulator is not None else None
         if node is not None:
             return node
-        node = AccumulateGrad(t)
-        meta.accumulator = weakref.ref(node)
-    node.tell()
+        node = new(AccumulateGrad)  # without a call of __init__: many are made for one pass each
+        node.variable = t
+        node.seq = LEAF_SEQ
+        frame = user_frame(_getframe(1))
+        node.code, node.lasti = frame.f_code, frame.f_lasti
+        node.nrs = node.hooks = None
+        if meta.backward_hooks is not None or meta.post_accumulate is not None:
+            follow_leaf(node, t)
+        if meta.grad_dtype is not SAME:
+            node_hooks(node)  # so that it is run in the general way, which casts
+        meta.accumulator = ref(node)
+    if events.on:
+        node.tell()
     return node
