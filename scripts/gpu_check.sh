@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What only a GPU can show, in one run of less than 8 minutes on a machine that may reach nothing: the package is installed beside the
-# CuPy and NumPy that are there, then come a first look, the benchmark and the tests, and all goes into one report.
+# CuPy and NumPy that are there, then come a first look, the tests and the benchmark, and all goes into one report.
 #
 #   scripts/gpu_check.sh [--wheels DIR] [REPORT]      (default: gpu-report.txt)
 #
@@ -24,8 +24,10 @@ trap 'rm -rf "$site"' EXIT
 SECONDS=0
 failed=0
 
-left() { # seconds for a part that may take at most $1
-    local rest=$((${SECONDS_ALLOWED:-460} - SECONDS))
+benchmark=90 # seconds that are kept for it, whatever the tests take
+
+left() { # seconds for a part that may take at most $1, of all that are left but $2
+    local rest=$((${SECONDS_ALLOWED:-460} - SECONDS - $2))
     echo $((rest < 1 ? 1 : rest < $1 ? rest : $1))
 }
 
@@ -46,10 +48,10 @@ get_package() {
 
 has() { PYTHONPATH="$path" "$python" -c "import $1" 2> /dev/null; }
 
-part() { # a title, seconds, a command
-    local title=$1 most=$2 limit status
-    shift 2
-    limit=$(left "$most")
+part() { # a title, seconds at most, seconds to keep for what follows, a command
+    local title=$1 limit status
+    limit=$(left "$2" "$3")
+    shift 3
     echo
     echo "## $title"
     PYTHONPATH="$path" PYTHONUNBUFFERED=1 timeout "$limit" "$@" 2>&1
@@ -85,19 +87,19 @@ PY
     site_path=$site
     get_package
     path=$site_path${PYTHONPATH:+:$PYTHONPATH}
-    part "First look" 90 "$python" scripts/gpu_smoke.py
-    part "Benchmark" 90 "$python" benchmarks/gpu.py
+    part "First look" 60 $benchmark "$python" scripts/gpu_smoke.py
     if has pytest && has hypothesis; then
         workers=()
         has xdist && workers=(-n 8) # CuPy compiles a kernel at its first use: most of the time goes into that
         for what in "not suite" suite; do
-            part "Tests: $what" 400 "$python" -m pytest tests/gpu -k "$what" -q --no-header --tb=short -p no:cacheprovider -W default \
+            part "Tests: $what" 400 $benchmark "$python" -m pytest tests/gpu -k "$what" -q --no-header --tb=short -p no:cacheprovider -W default \
                 -o faulthandler_timeout=0 "${workers[@]}"
         done
     else
         echo
         echo "The tests are left out: pytest and hypothesis are needed; carry their wheels along with --wheels."
     fi
+    part "Benchmark" $benchmark 0 "$python" benchmarks/gpu.py
     exit $failed
 } > "$report" 2>&1
 status=$?

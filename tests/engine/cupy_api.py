@@ -78,6 +78,7 @@ def asked(source):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy"
         for alias in node.names
     }
+    imported |= _aliases(tree, imported)
     inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
         name = _name(node, imported)
@@ -97,6 +98,31 @@ def asked(source):
             yield name, reason
 
 
+def _aliases(tree, imported):
+    """Variables that are always given something of the libraries (``lib = array_module(x)``, ``f = lib.add``), by name."""
+    given = {}
+    for node in ast.walk(tree):
+        pairs = []
+        if isinstance(node, ast.Assign):
+            pairs = [(target, node.value) for target in node.targets]
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            pairs = [(node.target, node.value)]
+        for target, value in pairs:
+            together = (
+                isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts)
+            )
+            for name, each in zip(target.elts, value.elts, strict=True) if together else [(target, value)]:
+                if isinstance(name, ast.Name):
+                    given.setdefault(name.id, []).append(each)
+    found = {}
+    while True:
+        names = {k: {_name(v, imported | found) for v in values} for k, values in given.items() if k not in found}
+        new = {k: next(iter(v)) for k, v in names.items() if len(v) == 1 and None not in v}
+        if not new:
+            return found
+        found |= new
+
+
 def _method(ufunc, method):
     allowed = UFUNC_METHODS[method]
     return None if allowed is None or ufunc in allowed else f"cupy.{ufunc}.{method} does not exist"
@@ -114,6 +140,8 @@ def _name(node, imported):
     """``numpy.linalg.det`` of ``np.linalg.det``, of a name imported from NumPy, of ``xp.linalg.det``."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         return imported.get(node.id) or {"np": "numpy", "xp": "cupy"}.get(node.id)
+    if isinstance(node, ast.NamedExpr):
+        return _name(node.value, imported)
     if isinstance(node, ast.Attribute):
         inner = _name(node.value, imported)
         return f"{inner}.{node.attr}" if inner else None

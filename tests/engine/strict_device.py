@@ -168,6 +168,13 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
             _refuse(Missing, "an index of several masks")
         if _masks(key):
             _read("a mask at which values are put")
+        keys = key if isinstance(key, tuple) else (key,)
+        if (
+            isinstance(value, np.ndarray)
+            and value.ndim
+            and not any(hasattr(k, "dtype") or isinstance(k, list) for k in keys)
+        ):
+            _refuse(Mixed, f"a NumPy array of shape {value.shape} put at slices: CuPy copies it at index arrays only")
         _at_home(self)._host[_key(key)] = _sent(value)
 
     def take(self, indices, axis=None, out=None):

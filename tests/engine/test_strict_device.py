@@ -58,8 +58,14 @@ def test_indices_and_what_is_put_at_them_are_copied_as_cupy_does():
     assert strict.host(x[index[0]]).tolist() == [[3, 4, 5], [0, 1, 2], [3, 4, 5]]
     assert strict.host(x.take(index)).tolist() == strict.host(np.take(x, index)).tolist() == [[1, 0, 1]]
     assert strict.host(np.take_along_axis(x, index, 0)).tolist() == [[3, 1, 5]]
-    x[0] = np.array([7.0, 8.0, 9.0])
-    assert strict.host(x)[0].tolist() == [7, 8, 9]
+    x[[0]] = np.array([7.0, 8.0, 9.0])
+    x[1] = np.array(4.0)
+    assert strict.host(x).tolist() == [[7, 8, 9], [4, 4, 4]]
+    with pytest.raises(strict.Mixed):
+        x[0] = np.array([7.0, 8.0, 9.0])
+    broadcast = np.broadcast_to(x[1, :1], (3,))
+    broadcast[0] = 5.0  # nothing on the device is read-only
+    assert strict.host(x)[1].tolist() == [5, 4, 4]
     with pytest.raises(strict.HostRead):
         x[np.array([True, False])]
 
@@ -135,6 +141,8 @@ def test_the_engine_asks_for_nothing_that_cupy_lacks():
         ("np.multiply.reduce(x)", "numpy.multiply.reduce"), ("np.log(x, where=x > 0)", "numpy.log"), ("np.linalg.vector_norm(x)", "numpy.linalg.vector_norm"),
         ("xp.multiply.at(x, 0, 1)", "cupy.multiply.at"), ("array_module(x._a).spacing(x)", "cupy.spacing"),
         ("functions_of(x).eval_legendre(1, x)", "cupyx.scipy.special.eval_legendre"), ("scipy_for(x, 'linalg').schur(x)", "cupyx.scipy.linalg.schur"),
+        ("lib = array_module(x); lib.spacing(x)", "cupy.spacing"), ("f = np.add; g = f; g.reduce(x)", "numpy.add.reduce"),
+        ("f = (lib := xp).multiply.at; f(x, 0, 1)", "cupy.multiply.at"), ("a, b = np, np.linalg; b.vector_norm(x)", "numpy.linalg.vector_norm"),
         ("table = {'f': np.spacing}", "numpy.spacing"), ("np.cumsum(x, 0, None, None, 1)", "numpy.cumsum"),
     ],
 )  # fmt: skip

@@ -27,6 +27,8 @@ SUITES = {
     "tests/engine/test_reductions_device.py": "",
     "tests/engine/test_sampling_device.py": "",
     "tests/engine/test_examples_device.py": "",
+    "tests/engine/test_device_faults.py": "",
+    "tests/engine/test_semantics_on_device.py": "",
     "tests/engine/test_device_dtypes.py": "",
     "tests/engine/test_repeated_index.py": "not cupy_does_not_join",  # of doubles CuPy joins what it should not
     "tests/ops/test_op_db_on_device.py": "not reads_only_where_it_must",  # CuPy does not note its reads
@@ -52,7 +54,9 @@ def test_suite(file):
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "--tb=line", file]
     command += ["-k", SUITES[file]] if SUITES[file] else []
     command += ["-W", "default"]  # CuPy has warnings of its own
-    if "op_db" in file and importlib.util.find_spec("xdist"):  # most of its time goes into compiling kernels
+    if ("op_db" in file or "semantics_on" in file) and importlib.util.find_spec(
+        "xdist"
+    ):  # most of its time goes into compiling kernels
         command += ["-n", "6"]
     environment = {**os.environ, "AGDBG_TEST_DEVICE": "cuda"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False)
