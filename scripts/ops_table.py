@@ -12,7 +12,7 @@ from agdbg_engine.missing import REASONS
 
 COLUMNS = {
     "value": ("value", "integers", "half", "layout", "method"),
-    "gradient": ("gradient", "node"),
+    "gradient": ("gradient", "node", "differences"),
     "forward mode": ("forward",),
     "second order": ("second", "forward_over_reverse"),
     "in-place": ("inplace",),

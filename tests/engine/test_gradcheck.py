@@ -410,3 +410,8 @@ def test_case_39_is_found_by_gradgradcheck_only():
     assert gradcheck(Kept.apply, x)
     with pytest.raises(GradcheckError, match="guess: factor: the analytical gradient is 1/2 times the numerical one"):
         gradgradcheck(Kept.apply, x)
+
+
+def test_tensors_without_elements_are_no_overlapping_ones():
+    x = ag.zeros(5, 0, 3, dtype=ag.float64, requires_grad=True)
+    assert ag.autograd.gradcheck(ag.sin, x) and ag.autograd.gradgradcheck(ag.sin, x)

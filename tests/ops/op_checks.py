@@ -26,7 +26,7 @@ from agdbg_tests_op_cases import (  # fmt: skip
 from agdbg_tests_op_compare import differences
 from agdbg_tests_op_convert import Excluded, tensor
 from agdbg_tests_op_db import OPS, bound, method_of_engine
-from agdbg_tests_op_grads import forward, gradient, leaves_of, node, over_reverse, second
+from agdbg_tests_op_grads import by_differences, forward, gradient, leaves_of, node, over_reverse, second
 
 import agdbg_engine as engine
 
@@ -240,6 +240,7 @@ CHECKS = {
     "second": Check(second, ((torch.float64, 12),), True, lambda op: op.supports_autograd and op.supports_gradgrad),
     "forward": Check(forward, ((torch.float64, 12), (torch.complex128, 4)), True, lambda op: op.supports_forward_ad),
     "forward_over_reverse": Check(over_reverse, ((torch.float64, 6), (torch.complex128, 2)), True, lambda op: op.supports_fwgrad_bwgrad),
+    "differences": Check(by_differences, ((torch.float64, 3),), True, derivable),
     "method": Check(method, ((torch.float64, 12), (torch.int64, 4)), False, lambda op: op.method_variant is not None),
     "inplace": Check(inplace, ((torch.float64, 12), (torch.int64, 6)), True, lambda op: op.inplace_variant is not None),
     "out": Check(out, ((torch.float64, 8),), False, lambda op: op.supports_out),

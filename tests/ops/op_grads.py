@@ -7,6 +7,7 @@ from agdbg_tests_op_compare import array_of, differences
 from agdbg_tests_op_convert import tensor, to_engine
 
 import agdbg_engine as engine
+from agdbg_engine.gradcheck import GradcheckError
 
 LIBRARIES = (torch, engine)
 
@@ -174,6 +175,59 @@ def _pushed_over_a_pass(case, library, tangents, seeds):
         # without a graph PyTorch's formulas of solve and det read factors that have no tangent
         grads = library.autograd.grad(results, duals, cotangents, allow_unused=True, create_graph=True)
         return [(None, None) if g is None else tuple(mode.unpack_dual(g)) for g in grads]
+
+
+def by_differences(case):
+    """The engine's own gradcheck and gradgradcheck, in a random direction, with forward mode where PyTorch has it."""
+    _, values = outputs(case)  # skips what PyTorch refuses
+    if not values:
+        raise Skip("random")
+    args, kwargs, leaves = case.arguments(engine)
+    at = [next((i for i, x in enumerate(args) if x is leaf), None) for leaf in leaves]
+    if None in at or sum(leaf.numel() for leaf in leaves) > MOST_ELEMENTS:
+        raise Skip("leaves in lists or keywords, or many elements")
+
+    if case.name in NO_DIFFERENCES:
+        raise Skip(NO_DIFFERENCES[case.name])
+    first = leaves_of(case.wrapped(engine)(*args, **kwargs))
+    if not all(np.isfinite(array_of(x)).all() for x in first):
+        raise Skip("no differences of what is not finite")
+    derived = [x.requires_grad for x in first]
+
+    def function(*given):
+        made = list(args)
+        for i, x in zip(at, given, strict=True):
+            made[i] = x
+        results = leaves_of(case.wrapped(engine)(*made, **kwargs))
+        return tuple(x for x, wanted in zip(results, derived, strict=True) if wanted)
+
+    how = {
+        "fast_mode": True,
+        "raise_exception": True,
+        "atol": 1e-4,
+        "rtol": 1e-3,
+        "nondet_tol": case.op.gradcheck_nondet_tol,
+    }
+    try:
+        engine.autograd.gradcheck(function, leaves, check_forward_ad=case.op.supports_forward_ad, **how)
+        if case.op.supports_gradgrad:
+            engine.autograd.gradgradcheck(function, leaves, **how)
+    except GradcheckError as error:
+        yield str(error).partition("\n\n")[0][:400]
+
+
+_NARROW = "the result has too few digits for differences"
+_REPEATED = "where indices repeat, the gradient is that of one of the values"
+NO_DIFFERENCES = {
+    **dict.fromkeys(("float", "half", "cfloat"), _NARROW),
+    **dict.fromkeys((f"nn.functional.max_unpool{k}d" for k in (1, 2, 3)), _REPEATED),
+    "native_group_norm": "mean and scale are results without a gradient of their own, as in torch",
+    "linalg.norm:subgradients_at_zero": "the samples are at zero, where there are only subgradients",
+    "__rpow__": "the gradient is NaN where a negative number has a power, as in torch",
+}
+"""Ops whose gradient is not that of differences, and why."""
+MOST_ELEMENTS = 150
+"""Larger samples are left out of the checks by differences."""
 
 
 def floating(x):

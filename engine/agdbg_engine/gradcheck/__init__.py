@@ -196,7 +196,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
                 UserWarning,
                 stacklevel=3,
             )
-        if any(stride <= 0 and size > 1 for stride, size in zip(x._a.strides, x.shape, strict=True)):
+        if x._a.size and any(stride <= 0 and size > 1 for stride, size in zip(x._a.strides, x.shape, strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be "
                 "able to compute the numerical gradients correctly. You should call .contiguous on the input before passing it "
