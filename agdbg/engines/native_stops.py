@@ -204,7 +204,7 @@ class Stops:
 
     def in_pass(self, bp: BackwardPass) -> dict[int, list[int]]:
         """The breakpoints on names and lines that may stop a pass, by position."""
-        if self.matcher.means_leaves:
+        if self.matcher.means_leaves or self._events.of("accumulate"):
             self.names.look_at_variables(bp.order)
         return self.early.stops(self.matcher.stops(bp), bp.order)
 

@@ -94,7 +94,7 @@ def notes(program, *kinds):
         (PLAIN, "save", 1, "forward, line 4 built ExpBackward0; save: ExpBackward0 saved result"),
         (PLAIN, "unpack", 1, "before ExpBackward0, node 2 of 4 of backward(); unpack: ExpBackward0 reads result"),
         (PLAIN, "release", 1, "before MulBackward0, node 3 of 4 of backward(); release: ExpBackward0 let go of result"),
-        (PLAIN, "accumulate", 1, "accumulate: a gradient goes to a leaf without a name"),
+        (PLAIN, "accumulate", 1, "accumulate: a gradient goes to x"),
         (PLAIN, "backward started", 1, "before SumBackward0, node 1 of 4 of backward(); backward-started: backward() starts with 4 nodes"),
         (PLAIN, "backward_finished", 1, "is about to return; backward-finished: backward() has run its 4 nodes"),
         (PLAIN, "graph-freed", 1, "graph-freed: backward() has freed what its graph saved"),

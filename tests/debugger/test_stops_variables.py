@@ -111,3 +111,11 @@ def test_the_console_says_what_has_not_stopped(console_stage):
         ("nobody", False),
         ("w", True),
     ]
+
+
+def test_the_event_of_accumulating_knows_the_variable_too(stopping):
+    program = stopping(HELD)
+    program.on_events({"kind": "accumulate", "condition": "event.name == 'own.cell.bias'"})
+    stops = program.all_stops()
+    assert len(stops) == 2
+    assert all(each.endswith("accumulate: a gradient goes to own.cell.bias") for each in stops)
