@@ -110,7 +110,11 @@ def test_tangent(sample):
 INPLACE = [
     s
     for s in SAMPLES
-    if BY_NAME[s.row].inplace and isinstance(s.args[0], np.ndarray) and np.shape(s.numpy(*s.args)) == s.args[0].shape
+    if BY_NAME[s.row].inplace
+    and s.row
+    != "index_put"  # its samples have indices that are no tensors, which only the row takes: see "writing" below
+    and isinstance(s.args[0], np.ndarray)
+    and np.shape(s.numpy(*s.args)) == s.args[0].shape
 ]
 
 
@@ -133,6 +137,11 @@ PROGRAMS = {
     "reshaping": lambda x, y: x.reshape(-1) * y.T.reshape(-1) * x.T.contiguous().flatten(),
     "indexing": lambda x, y: (
         x[0] + y[:, 1:2].sum(0) + x[None, ..., 0].sum() + y[ag.arange(2).to("cpu").tolist()].sum(0)
+    ),
+    "writing": lambda x, y: (
+        (x * 1).index_put_((ag.tensor([1, 1, 0], device=x.device), y[0].argsort()), y[1]).sum(0)
+        + (x * 1).index_put_((x > 0,), ag.tensor(2.0, dtype=x.dtype, device=x.device)).sum(0)
+        + (x * 1).index_put_((ag.tensor([1, 1], device=x.device),), y, accumulate=True).sum(0)
     ),
     "masks": lambda x, y: x[x > 0].sum() + y[(y > 0).logical_not()].sum() + x.masked_fill(y > 0, 1).sum(),
     "powers": lambda x, y: (x * x + 1) ** 0.5 + 2**x + (y * y) ** x.abs(),
