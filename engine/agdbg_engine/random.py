@@ -231,6 +231,12 @@ def _as(found: Any, dtype: Any) -> Any:
     return found.astype(dtype, copy=False) if hasattr(found, "astype") else np.asarray(found, dtype)
 
 
+@at_home
+def _joined(parts: Any, dtype: Any) -> Any:
+    """Complex numbers of their real and imaginary ``parts``, which lie along the last dimension."""
+    return parts.view(dtype)[..., 0]
+
+
 _at_most, _times = at_home(np.minimum), at_home(np.multiply)
 
 
@@ -238,7 +244,7 @@ def uniform(numbers: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Uniform numbers in [0, 1), also where ``dtype`` is short; complex ones in both parts."""
     if dtype.kind == "c":
         parts = np.dtype(f"f{dtype.itemsize // 2}")
-        return uniform(numbers, (*shape, 2), parts).view(dtype)[..., 0]
+        return _joined(uniform(numbers, (*shape, 2), parts), dtype)
     if dtype.kind in "biu":
         raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{scalar_type(dtype)}'")
     found = _as(numbers.random(shape), dtype)
@@ -251,7 +257,7 @@ def normal(numbers: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Standard normal numbers; complex ones have that variance in both parts together."""
     if dtype.kind == "c":
         parts = np.dtype(f"f{dtype.itemsize // 2}")
-        return _times(normal(numbers, (*shape, 2), parts), parts.type(0.5**0.5)).view(dtype)[..., 0]
+        return _joined(_times(normal(numbers, (*shape, 2), parts), parts.type(0.5**0.5)), dtype)
     if dtype.kind in "biu":
         raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{scalar_type(dtype)}'")
     return _as(numbers.standard_normal(shape), dtype)

@@ -101,3 +101,34 @@ def test_all_buffers_of_a_norm_are_where_it_is(make):
 
 def test_new_empty_strided_is_where_the_tensor_is():
     assert ag.ones(2, device="strict:1").new_empty_strided((2,), (1,)).device == ag.device("strict:1")
+
+
+@pytest.mark.parametrize("place", ["cpu", D, "strict:1"])
+def test_index_fill_takes_a_value_from_anywhere(place):
+    x, value = ag.zeros(3, device=place, requires_grad=True), ag.tensor(2.0, requires_grad=True)
+    y = x.index_fill(0, ag.tensor([1], device=place), value)
+    assert told(y.detach()) == [0.0, 2.0, 0.0]
+    with strict.allowed_host_reads():  # the gradient of the value asks which indices there are, as in PyTorch
+        y.backward(ag.ones_like(y))
+    assert told(x.grad) == [1.0, 0.0, 1.0] and told(value.grad) == 1.0 and value.grad.device == ag.device("cpu")
+
+
+@pytest.mark.parametrize("norm", [ag.nn.utils.parametrizations.spectral_norm, ag.nn.utils.parametrizations.weight_norm])
+def test_norms_of_weights_are_where_the_weight_is(norm):
+    layer = norm(ag.nn.Linear(3, 2, device=D))
+    layer(ag.ones(1, 3, device=D)).sum().backward()
+    assert {str(t.device) for t in (*layer.parameters(), *layer.buffers())} == {"strict:0"}
+
+
+@pytest.mark.parametrize("n", [0, 2])
+@pytest.mark.parametrize("draw", [ag.rand_like, ag.randn_like])
+def test_complex_numbers_are_drawn_on_any_device(draw, n):
+    found = draw(ag.empty(n, dtype=ag.complex64, device="strict:1"))
+    assert found.shape == (n,) and found.dtype == ag.complex64 and found.device == ag.device("strict:1")
+
+
+@pytest.mark.parametrize("op, args", [("kthvalue", (3,)), ("mode", ()), ("median", (0,))])
+def test_of_equal_elements_the_same_is_named_as_on_the_cpu(op, args):
+    equal = [1.0, 2.0, 2.0, 1.0, 3.0, 3.0, 1.0, 2.0]
+    there, here = (getattr(ag.tensor(equal, device=place), op)(*args) for place in (D, "cpu"))
+    assert [told(x) for x in there] == [told(x) for x in here]

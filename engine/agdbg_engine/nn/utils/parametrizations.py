@@ -73,7 +73,7 @@ class _SpectralNorm(Module):
             self.n_power_iterations = n_power_iterations
             matrix = self._matrix(weight)
             for name, size in zip(("_u", "_v"), matrix.shape, strict=True):
-                self.register_buffer(name, self._unit(randn(size, dtype=weight.dtype)))
+                self.register_buffer(name, self._unit(randn(size, dtype=weight.dtype, device=weight.device)))
             self._iterate(matrix, 15)
 
     def _matrix(self, weight: Any) -> Any:

@@ -204,6 +204,8 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         wrong = found[(found < -size) | (found >= size)].reshape(-1)[0]
         raise shape_error(f"index {wrong} is out of bounds for dimension {dim} with size {size}", IndexError)
     if isinstance(value, Tensor):
+        # PyTorch reads a number of it, which may lie anywhere: it is sent to where it is wanted instead, without waiting for it
+        value = value if value.device == self.device else value.to(self.device)
         value = value if value.dtype == self.dtype else value.to(self.dtype)
     else:
         value = as_written(value, self.dtype)
