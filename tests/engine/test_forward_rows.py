@@ -7,7 +7,7 @@ from agdbg_tests_op_samples import F8, SAMPLES, Raw
 
 import agdbg_engine as ag
 from agdbg_engine.ops import METHODS, ROWS
-from agdbg_engine.ops.inplace import method
+from agdbg_engine.ops.inplace import inplace
 from agdbg_engine.ops.table import TABLE
 
 fw = ag.autograd.forward_ad
@@ -246,8 +246,10 @@ def test_inplace_form_has_the_tangent_of_the_op(sample, known):
         target = fw.make_dual(*(x.clone() for x in fw.unpack_dual(target))) if known else target.clone()
         before = fw.unpack_dual(target).tangent
         name = sample.row + "_"
-        write = METHODS[name] if name in METHODS and name != "index_put_" else method(name, ROWS[sample.row])
-        write(target, *rest)
+        if name in METHODS and name != "index_put_":
+            METHODS[name](target, *rest)
+        else:  # what is no method, and what as one wants index tensors
+            inplace(target, name, ROWS[sample.row], tuple(rest))
         after = fw.unpack_dual(target).tangent
         assert after is before or not known
         assert (after is None) == (expected is None)

@@ -122,7 +122,7 @@ INPLACE = [
 def test_inplace_form(sample):
     args = arguments(sample, strict.put)
     target = args[0] * 1
-    inplace.method(f"{sample.row}_", ROWS[sample.row])(target, *args[1:])
+    inplace.inplace(target, f"{sample.row}_", ROWS[sample.row], tuple(args[1:]))
     target.backward(wrap(strict.put(numbers(target.shape))))
     on_device([target._a, *(a.grad._a for a in args if isinstance(a, ag.Tensor) and a.requires_grad)])
 
