@@ -26,6 +26,8 @@ class NotGiven(int):
 
 
 _OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "split_size_or_sections": "split_size"}
+_OF_NUMPY = {"x": 0, "a": 0, "x1": 0, "x2": 1}
+"""NumPy's names for tensors, and the place of the parameter that they stand for."""
 _SIZES = ("size", "shape", "dims", "repeats")
 _IDLE: dict[str, tuple[Any, ...]] = {
     "memory_format": (None, preserve_format, contiguous_format), "generator": (None,), "layout": (None, strided),
@@ -54,12 +56,21 @@ def renamed(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tup
             new["self" if "self" in parameters else next(iter(parameters))] = value
         elif _OTHER_NAMES.get(name) in parameters:
             new[_OTHER_NAMES[name]] = value
+        elif name in _OF_NUMPY and (other := _by_numpy(name, parameters)) is not None:
+            new[other] = value
         elif name not in _IDLE or not any(value is v or value == v for v in _IDLE[name]):
             new[name] = value
     first = next(iter(parameters))
     if args and first in new:  # the sizes among ``args`` come after it
         args = (new.pop(first), *args)
     return args, new
+
+
+def _by_numpy(name: str, parameters: dict[str, inspect.Parameter]) -> str | None:
+    """The parameter that NumPy's ``name`` for a tensor stands for; ``None`` when there is none."""
+    own = list(parameters)
+    at = _OF_NUMPY[name]
+    return own[at] if at < len(own) and own[at] in (("self", "input", "t"), ("other",))[at] else None
 
 
 # ----- wrong ones -----
@@ -177,7 +188,7 @@ _OPS = (f"{__package__}.ops.", f"{__package__}.nn.functional")
 
 
 def numbered(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tuple[Any, ...], Keywords] | None:
-    """The arguments of a call that failed, where it had tensors of one element for numbers with these instead.
+    """The arguments of a call that failed, where it had tensors of one element or NumPy's numbers, with Python's instead.
 
     PyTorch takes them for any number. ``None``: there were none.
     """
@@ -207,6 +218,8 @@ def in_order(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tu
 def _number_for(parameter: inspect.Parameter | None, value: Any) -> Any:
     from .tensor import Tensor
 
+    if isinstance(value, np.number | np.bool_):
+        return value.item()
     if (
         not isinstance(value, Tensor)
         or value.ndim

@@ -22,10 +22,13 @@ def pinnable(make: Make) -> Make:
 
     @functools.wraps(make)
     def call(*args: Any, pin_memory: bool | None = False, **kwargs: Any) -> Tensor:
+        if takes_sizes and "size" in kwargs:
+            args = (*args, kwargs.pop("size"))
         made = make(*args, **kwargs)
         return made if pin_memory is None or pin_memory is False else pinned(make.__name__, made, pin_memory)
 
     given = inspect.signature(make)
+    takes_sizes = any(p.kind is p.VAR_POSITIONAL for p in given.parameters.values())
     last = [p for p in given.parameters.values() if p.kind is p.VAR_KEYWORD]
     mine = inspect.Parameter("pin_memory", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool | None")
     others = [p for p in given.parameters.values() if p not in last]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")  # the reference
@@ -143,11 +144,48 @@ x.addmm(.5, x, x)
 x.addmm(.5, 2, x, x)
 T.addmv(.5, x[0], x, x[0])
 T.baddbmm(.5, T.ones(1, 2, 2), T.ones(1, 2, 2), T.ones(1, 2, 2))
+x.sum(np.int64(1))
+x.max(dim=np.int64(1))[0]
+T.mean(x, np.int64(0), True)
+T.logsumexp(x, np.int64(1), True)
+x.norm(np.float32(2))
+x.norm(np.float64(2), np.int64(1))
+x.flip(np.int64(0))
+x.roll(np.int64(1), np.int64(0))
+x.chunk(np.int64(2), np.int64(1))
+x.clamp(np.float32(0), np.float64(1))
+x.clamp_min(np.float32(1))
+x.scatter(1, T.tensor([[0], [1]]), np.float32(3))
+T.where(x > 2, np.float64(1), np.float64(0))
+T.addmm(x, x, x, beta=np.float32(1), alpha=np.float64(2))
+T.logit(x, np.float64(.1))
+T.linalg.matrix_power(x, np.int64(2))
+F.leaky_relu(-x, np.float64(.1))
+F.cosine_similarity(x, x, dim=np.int64(1))
+F.normalize(x, 2.0, np.int64(1), np.float64(1e-12))
+tuple(T.nn.LayerNorm(np.int64(2))(x).shape)
+F.avg_pool1d(x, 2, None)
+F.avg_pool2d(T.ones(1, 1, 2, 2), 2, stride=None)
+F.avg_pool3d(T.ones(1, 1, 2, 2, 2), 2, None)
+x.amax(None)
+x.roll(1, None)
+T.add(x1=x, x2=x)
+T.maximum(x1=x, x2=x)
+T.sum(a=x, axis=0)
+T.exp(x=x)
+T.exp(x1=x)
+T.exp(x2=x)
+x.clone().copy_(x, True)
+x.clone().copy_(x, non_blocking=True)
+x.new_zeros(size=(2,))
+T.searchsorted(sorted_sequence=x[0], input=x, side='right')
+T.searchsorted(x[0], np.float32(2))
+x.new_ones(size=[2], dtype=T.int64)
 """
 
 
 def said(library, text):
-    names = {"T": library, "F": library.nn.functional, "x": library.ones(2, 2)}
+    names = {"T": library, "F": library.nn.functional, "x": library.ones(2, 2), "np": np}
     try:
         return repr(eval(text, names))  # a line of this file
     except Exception as error:  # whatever it is, it is what is compared

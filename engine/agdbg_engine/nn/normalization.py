@@ -52,7 +52,9 @@ class LayerNorm(_Normalising):
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = (
+            (normalized_shape,) if isinstance(normalized_shape, int | np.integer) else tuple(normalized_shape)
+        )
         self.eps, self.elementwise_affine = eps, elementwise_affine
         _affine(self, self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
 
@@ -72,7 +74,9 @@ class RMSNorm(_Normalising):
         dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = (
+            (normalized_shape,) if isinstance(normalized_shape, int | np.integer) else tuple(normalized_shape)
+        )
         self.eps, self.elementwise_affine = eps, elementwise_affine
         made = drawn(ones(self.normalized_shape, dtype=dtype, device=device)) if elementwise_affine else None
         self.register_parameter("weight", made)

@@ -193,8 +193,11 @@ def fill(self: Tensor, value: Any) -> Tensor:
     return _checked("fill_", g.fill(self, value), value, "value")
 
 
-def copy(self: Tensor, other: Any) -> Tensor:
-    """The tensor or number ``other`` in the shape and dtype of ``self`` (the in-place form is public)."""
+def copy(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
+    """The tensor or number ``other`` in the shape and dtype of ``self`` (the in-place form is public).
+
+    ``non_blocking`` changes nothing: here all copies are waited for.
+    """
     if isinstance(other, int | float | complex | np.number):
         other = wrap(beside(np.asarray(other), self._a))
     if not isinstance(other, Tensor):

@@ -43,7 +43,7 @@ def some_dims(x: Tensor, dim: Dims | Tensor) -> Any:
     if isinstance(dim, int):
         dim = one_dim(x, dim)
         return dim if x._a.shape else ()
-    if isinstance(dim, Tensor):
+    if isinstance(dim, Tensor | np.integer):
         return some_dims(x, operator.index(dim))
     dims = tuple(one_dim(x, d) for d in dim or ())
     for i, d in enumerate(dims):

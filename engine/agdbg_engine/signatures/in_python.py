@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Iterable
 
-from .kinds import Taken
+from .kinds import Taken, in_python_numbers
 from .seen import Seen
 from .signature import Args, Keywords, Signature
 
@@ -62,6 +62,9 @@ class InPython:
             error, only_types = self._look(args, kwargs)
             if error is not None:
                 raise error
+            numbers = in_python_numbers(args, kwargs)
+            if numbers is not None:
+                return numbers
             if only_types:
                 self._seen.add(args, kwargs)
         return args, kwargs

@@ -11,6 +11,7 @@ _WORDS = {
     "Scalar": "Number", "ScalarType": "torch.dtype", "Generator": "torch.Generator", "MemoryFormat": "torch.memory_format",
     "Device": "torch.device", "Layout": "torch.layout", "Dimname": "name",
 }  # fmt: skip
+_OF_NUMPY = (np.number, np.bool_)
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 
 
@@ -134,6 +135,20 @@ _CHECKS: dict[str, Any] = {
     "Generator": _is_generator,
     "Dimname": lambda value: isinstance(value, str),
 }
+
+
+def in_python_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The arguments of a call with Python's numbers for NumPy's, which have a type that results would get; ``None``: none are.
+
+    PyTorch takes them so too.
+    """
+    if not any(isinstance(v, _OF_NUMPY) for v in (*args, *kwargs.values())):
+        return None
+    return tuple(map(_in_python, args)), {name: _in_python(v) for name, v in kwargs.items()}
+
+
+def _in_python(value: Any) -> Any:
+    return value.item() if isinstance(value, _OF_NUMPY) else value
 
 
 def type_name(value: Any) -> str:

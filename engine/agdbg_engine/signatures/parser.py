@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ..sites import user_stacklevel
-from .kinds import Taken, type_name
+from .kinds import Taken, in_python_numbers, type_name
 from .seen import Seen
 from .signature import Args, Keywords, Signature, Wrong
 
@@ -34,15 +34,20 @@ class Parser:
         self._seen = Seen()
 
     def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
-        """Raise what PyTorch raises for the types of a call's arguments; else these, in the order of a form that is shown."""
+        """Raise what PyTorch raises for the types of a call's arguments; else these, in the order of a form that is shown and
+        with Python's numbers.
+        """
         if self._seen.fits(args, kwargs):
             return args, kwargs
         error, hidden, by_value = self._look(args, kwargs)
         if error is not None:
             raise error
         if hidden is not None:
-            return self._in_order(hidden, args, kwargs)
-        if not by_value:
+            args, kwargs = self._in_order(hidden, args, kwargs)
+        numbers = in_python_numbers(args, kwargs)
+        if numbers is not None:
+            return numbers
+        if hidden is None and not by_value:
             self._seen.add(args, kwargs)
         return args, kwargs
 

@@ -50,7 +50,7 @@ def _parameter(text: str, keyword_only: bool) -> Parameter:
     size = None if found["list"] is None else int(found["list"][1:-1] or 0)
     default = found["default"]
     return Parameter(
-        found["name"], kind.removesuffix("?"), size, found["none"] is not None or default == "None", default, keyword_only,
+        found["name"], kind.removesuffix("?"), size, found["none"] is not None or default in ("None", "[]"), default, keyword_only,
         found["kind"] == "SymInt",
     )  # fmt: skip
 

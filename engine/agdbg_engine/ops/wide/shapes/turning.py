@@ -73,9 +73,9 @@ def flipud(self: Tensor) -> Tensor:
 
 
 @public("torch Tensor")
-def roll(self: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:
+def roll(self: Tensor, shifts: Ints, dims: Ints | None = ()) -> Tensor:
     """Elements shifted along ``dims``, what leaves at the end coming in at the start; without ``dims`` as one row."""
-    shifts, dims = _tuple(shifts), _tuple(dims)
+    shifts, dims = _tuple(shifts), () if dims is None else _tuple(dims)
     if not shifts:
         raise shape_error("`shifts` required")
     if len(shifts) != len(dims) and (dims or len(shifts) != 1):

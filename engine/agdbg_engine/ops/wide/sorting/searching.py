@@ -47,19 +47,19 @@ def _as_array(x: Any, like: Any) -> Any:
 @public("torch", out=True)
 @at_home
 def searchsorted(
-    sorted_sequence: Tensor, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Where ``values`` would have to be put into ``sorted_sequence`` (row by row) to keep it in order.
+    """Where ``input`` would have to be put into ``sorted_sequence`` (row by row) to keep it in order.
 
     Before elements that are the same, or with ``right`` (``side="right"``) behind them. ``sorter`` is the order of a sequence
     that is in none.
     """
-    bounds, x = sorted_sequence._a, _as_array(values, sorted_sequence._a)
+    bounds, x = sorted_sequence._a, _as_array(input, sorted_sequence._a)
     _check(bounds, x, right, side, sorter)
     if sorter is not None:
         bounds = np.take_along_axis(bounds, sorter._a, -1)
-    no_gradient((sorted_sequence, values))
+    no_gradient((sorted_sequence, input))
     dtype = result_type([(a.dtype, 2 if a.ndim else 1) for a in (bounds, x)])
     found = _places(bounds.astype(dtype), x.astype(dtype), "right" if right or side == "right" else "left")
     return wrap(as_array(found).astype(np.int32 if out_int32 else np.int64))
