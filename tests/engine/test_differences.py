@@ -238,6 +238,19 @@ def hooks_of_copies(T):
     return [t._backward_hooks is None for t in (pickle.loads(pickle.dumps(x)), copy.copy(x))]
 
 
+def data_of_another_shape(T):
+    x = T.ones(3, requires_grad=True)
+    old = (x * 2).sum()
+    x.data = T.zeros(2)
+    seen = []
+    for root in ((x * 2).sum(), old):
+        try:
+            seen.append(T.autograd.grad(root, x)[0].tolist())
+        except RuntimeError as error:
+            seen.append(str(error).splitlines()[0])
+    return seen
+
+
 def checkpoint_written(T):
     x, w = T.ones(1, requires_grad=True), T.full((1,), 2.0)
     y = T.utils.checkpoint.checkpoint(lambda x: x * w * w, x, use_reentrant=False)
@@ -455,6 +468,14 @@ ROWS = (
         "bfloat16": (bfloat16, "torch.bfloat16", AttributeError),
         "fill-integers": (fill_integers, True, False),
         "hooks-of-copies": (hooks_of_copies, [False, False], [True, True]),
+        "data-of-another-shape": (
+            data_of_another_shape,
+            [
+                "Function MulBackward0 returned an invalid gradient at index 0 - got [2] but expected shape compatible with [3]",
+                [2.0] * 3,
+            ],
+            [[2.0] * 2, [2.0] * 3],
+        ),
         "checkpoint-written": (checkpoint_written, [9.0], RuntimeError),
         "strict-mode": (strict_mode, AttributeError, [5.0, 1.0]),
         "which-written": (which_written, ["Exp", "Mul"], ["Mul", "Exp"]),

@@ -43,10 +43,10 @@ def test_a_multiple_is_added_in_place(layout, dtype):
 
 def test_blas_is_given_only_what_it_can_write():
     y = np.zeros(N)
-    assert fits(y, y)
-    assert not fits(unaligned(y), y)
+    assert fits(y, y, 1.0)
+    assert not fits(unaligned(y), y, 1.0)
     y.flags.writeable = False
-    assert not fits(y, y)
+    assert not fits(y, y, 1.0)
     with pytest.raises(ValueError, match="read-only"):
         add_scaled(y, np.ones(N), 1.0)
 
@@ -65,3 +65,44 @@ def test_large_parameters_go_as_in_pytorch(options):
             optimizer.step()
         found.append(p.detach().numpy())
     np.testing.assert_allclose(*found, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("options", [{"lr": 0.0}, {"lr": 1e-60}, {"lr": 0.1, "momentum": 0.9, "dampening": 1.0}])
+def test_nothing_of_what_is_not_finite_is_not_finite(options, bad):
+    """0 * NaN is NaN, however many elements there are."""
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference for these numbers")
+    found = []
+    for t in (ag, torch):
+        p = t.ones(N, requires_grad=True)
+        optimizer = t.optim.SGD([p], **options)
+        for _ in range(2):
+            p.grad = t.ones(N)
+            optimizer.step()
+            p.grad[0] = bad
+        with np.errstate(invalid="ignore"):
+            optimizer.step()
+        found.append(p.detach().numpy())
+    np.testing.assert_array_equal(np.isnan(found[0]), np.isnan(found[1]))
+    assert np.isnan(found[0][0]) and not np.isnan(found[0][1])
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+def test_memory_that_shows_twice_is_not_stepped(name):
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference for these errors")
+    for t in (ag, torch):
+        p = t.ones(1).expand(3).requires_grad_()
+        p.grad = t.ones(3)
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers"):
+            getattr(t.optim, name)([p], lr=0.5).step()
+        assert p.tolist() == [1.0] * 3
+
+
+def test_a_gradient_that_is_a_part_of_its_parameter_is_not_stepped():
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference for these errors")
+    for t in (ag, torch):
+        b = t.arange(5.0)
+        p = b[1:].detach().requires_grad_()
+        p.grad = b[:-1]
+        with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to tensor refer"):
+            t.optim.SGD([p], lr=0.5).step()

@@ -216,7 +216,13 @@ def the_same_place(t):
         x.double(),
         x.view(2, 2).t(),
     )
-    return [*(x.is_set_to(y) for y in others), t.ones(0).is_set_to(t.ones(0)), error_of(x.is_set_to, 3)]
+    square = x.view(2, 2)
+    return [
+        *(x.is_set_to(y) for y in others),
+        square.is_set_to(square.t()),
+        t.ones(0).is_set_to(t.ones(0)),
+        error_of(x.is_set_to, 3),
+    ]
 
 
 @programs

@@ -11,21 +11,22 @@ from .elementwise import BLOCK, blocks
 Array = Any
 
 
-def fits(y: Array, x: Array) -> bool:
-    """Whether BLAS can add a multiple of ``x`` to ``y``: real arrays of one dtype on the CPU, contiguous, not empty,
+def fits(y: Array, x: Array, a: float) -> bool:
+    """Whether BLAS can add ``a * x`` to ``y``: real arrays of one dtype on the CPU, contiguous, not empty,
     and ``y`` aligned and writable: of another one BLAS would change a copy."""
     return bool(
         type(y) is type(x) is np.ndarray
         and y.dtype is x.dtype
         and y.dtype.char in "fd"
         and y.size
+        and y.dtype.type(a) != 0  # for it BLAS adds nothing, where a product with NaN or infinity is NaN
         and y.flags.carray
         and x.flags.c_contiguous
     )
 
 
 def by_blas(y: Array, x: Array, a: float) -> None:
-    """``y += a * x`` of arrays that :func:`fits`."""
+    """``y += a * x`` of what :func:`fits`."""
     from scipy.linalg import blas  # here, since it takes long to import
 
     add = blas.saxpy if y.dtype.char == "f" else blas.daxpy
@@ -34,7 +35,7 @@ def by_blas(y: Array, x: Array, a: float) -> None:
 
 def add_scaled(y: Array, x: Array, a: Any) -> None:
     """``y += a * x``; by BLAS where they are large, since small programs need not import it."""
-    if y.size > BLOCK and fits(y, x):
+    if y.size > BLOCK and fits(y, x, a):
         by_blas(y, x, float(a))
         return
     for y_, x_ in blocks(y, x):

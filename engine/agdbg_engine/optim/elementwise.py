@@ -17,7 +17,7 @@ from ..ops.mixed_devices import mixed
 from ..saved.mutation import before_write
 from ..several import at_home
 from ..sites import caller
-from ..tensor import Tensor, wrap
+from ..tensor import Tensor, check_memory, wrap
 from .optimizer import Optimizer
 from .vocabulary import Buffers, Tensors
 
@@ -68,6 +68,7 @@ class Elementwise(Optimizer):
                 if p._gradient is not None:
                     if events.special:
                         before_write(p, op)
+                    check_memory(p._a)
                     for t in self._update(p, group):
                         t._shared_storage().wrote(op, code, lasti)  # instruments are told of parameters only
                     p._bump(op, None, code, lasti)

@@ -194,7 +194,7 @@ def _plus(x: Tensor, y: Tensor, factor: Any) -> Any:
     ``add_(y, alpha=factor)`` does: the error of a second rounding would grow from step to step.
     """
     a, b = x._a, y._a
-    if not fits(a, b):
+    if not fits(a, b, float(factor)):
         return x + y * factor
     out = a.copy()
     by_blas(out, b, float(factor))

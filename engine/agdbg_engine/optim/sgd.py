@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..fused import update, updated
+from ..ops.overlapping import check_operands
 from ..several import at_home
 from ..tensor import Tensor, wrap
 from .axpy import add_scaled
@@ -57,6 +58,8 @@ class SGD(Elementwise):
                 add_scaled(kept._a, g, 1 - group["dampening"])
                 written = [kept]
             g = g + momentum * kept._a if group["nesterov"] else kept._a
+        if g is p._gradient._a:
+            check_operands(p, "add_", (p._gradient,))
         add_scaled(a, g, -Buffers.number(group["lr"]))
         return written
 
