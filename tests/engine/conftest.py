@@ -31,6 +31,7 @@ for _name in (
     "strict_streams",
     "strict_words",
     "strict_refusals",
+    "strict_manners",
     "strict_device",
     "forward_tools",
     "differences_numbers",

@@ -21,6 +21,7 @@ import weakref
 import agdbg_tests_cupy_api as cupy_api
 import agdbg_tests_strict_refusals as refusing
 import numpy as np
+from agdbg_tests_strict_manners import MANNERS
 from agdbg_tests_strict_refusals import Flags, HostRead, Missing, Mixed, Pointer
 from agdbg_tests_strict_streams import (
     COUNT,
@@ -346,62 +347,7 @@ def _as_cupys(space, name, operands, result, kwargs):
     return result.astype(gives, copy=False)
 
 
-# ----- functions of CuPy's that are not quite NumPy's -----
-
-
-def _reads(name):
-    return lambda *args, **kwargs: _read(name)
-
-
-def _linspace(start, stop, *args, **kwargs):
-    if isinstance(start, ndarray) or isinstance(stop, ndarray):
-        _read("linspace between arrays")
-
-
-def _shaped_like(*args, **kwargs):
-    if kwargs.get("shape") is not None and not kwargs["shape"]:
-        _refuse(Missing, "an array like another one of the shape (): CuPy gives it the shape of the other one")
-
-
-def _partition(a, *args, **kwargs):
-    if np.isnan(a._host).any():
-        _refuse(Missing, "partition of NaN, which CuPy does not tell from others")
-
-
-def _sort(a, axis=-1, kind=None):
-    if kind not in (None, "stable"):
-        _refuse(Missing, f"sort of the kind {kind}")
-
-
-def _unique(a, *args, axis=None, **kwargs):
-    if axis is not None:
-        _refuse(Missing, "unique along an axis: CuPy compares slices on the host, one by one, and no bools")
-
-
-def _lexsort(keys, *args, **kwargs):
-    if not isinstance(keys, ndarray) or keys.ndim > 2:
-        _refuse(Missing, "lexsort of anything but an array of one or two dimensions")
-
-
-def _solve(a, b):
-    if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
-        _refuse(Missing, f"solve of batches that are to be broadcast, {a.shape} and {b.shape}")
-
-
-def _arrays(*args, **kwargs):
-    for x in args:
-        if not isinstance(x, ndarray):
-            _refuse(Missing, f"{type(x).__name__} where CuPy takes arrays only")
-
-
-MANNERS = {
-    "bincount": _reads("bincount, which looks for the largest and for negative numbers"), "unravel_index": _reads("unravel_index"),
-    "linspace": _linspace, "partition": _partition, "sort": _sort, "argsort": _sort, "unique": _unique, "lexsort": _lexsort,
-    "solve": _solve, "isin": _arrays,
-    "where": lambda condition, *args: None if isinstance(condition, np.generic) else _arrays(condition), "searchsorted": lambda a, *args, **kwargs: _arrays(a),
-    **dict.fromkeys(("zeros_like", "ones_like", "empty_like", "full_like"), _shaped_like),
-}  # fmt: skip
-"""By name, what looks at the arguments of functions before they are called."""
+# ----- what makes functions -----
 
 
 _CREATE = {"asarray", "array", "ascontiguousarray", "asfortranarray", "asanyarray"}
