@@ -32,7 +32,10 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
         **common,
     )
     parser.add_argument(
-        "hub", nargs="?", metavar="ID", help="which one, as --list names it, or its socket (default: the only one)"
+        "hub",
+        nargs="?",
+        metavar="ID",
+        help="which one: the number of its program, its name in --list, or its socket (default: the only one)",
     )
     parser.add_argument("--host", metavar="H", help="with --port: the machine where it listens (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, metavar="N", help="join one that listens at a port")
@@ -98,7 +101,7 @@ def _token(options: Namespace) -> str:
 
 
 def _chosen(hubs: "list[HubInfo]", wanted: str | None) -> "HubInfo":
-    """The hub that is meant.
+    """The hub that is meant, by its name or by the process number of its program.
 
     Raises:
         InputError: none, or more than one.
@@ -106,6 +109,7 @@ def _chosen(hubs: "list[HubInfo]", wanted: str | None) -> "HubInfo":
     if not hubs:
         raise InputError("nothing runs under agdbg; agdbg run SCRIPT starts something")
     meant = [hub for hub in hubs if wanted in (None, hub.directory.name)]
+    meant = meant or [hub for hub in hubs if hub.program and wanted == str(hub.program)]
     if not meant:
         raise InputError(f"there is no {wanted}; there are: {_names(hubs)}")
     if len(meant) > 1:

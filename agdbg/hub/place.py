@@ -36,6 +36,7 @@ class HubInfo:
         pid: its process number.
         argv, cwd, trace: the program's; empty until it was launched.
         started: when, in seconds since the epoch.
+        program: the process number of the program; 0 until it was started, and of a trace.
     """
 
     directory: Path
@@ -44,6 +45,7 @@ class HubInfo:
     cwd: str
     trace: str
     started: float
+    program: int = 0
 
     @property
     def client_socket(self) -> Path:
@@ -206,7 +208,8 @@ def _info(directory: Path) -> HubInfo | None:
         facts = json.loads((directory / _FACTS).read_text(encoding="utf-8"))
         argv = [str(word) for word in facts.get("argv") or []]
         cwd, trace = str(facts.get("cwd") or ""), str(facts.get("trace") or "")
-        return HubInfo(directory, int(facts["pid"]), argv, cwd, trace, float(facts.get("started") or 0))
+        started, program = float(facts.get("started") or 0), int(facts.get("program") or 0)
+        return HubInfo(directory, int(facts["pid"]), argv, cwd, trace, started, program)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

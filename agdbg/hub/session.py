@@ -270,6 +270,7 @@ class Session:
         self._describe(cwd)
         self.running.start()
         self.stops.pid = program.pid
+        self.runtime.describe(program=program.pid)
         self._growth.begin()
 
     def open_trace(self, trace: TraceDirectory, argv: list[str], cwd: str) -> None:
@@ -303,6 +304,7 @@ class Session:
             self._forget_launch()
             raise
         self.stops.pid = self.running.program.pid
+        self.runtime.describe(program=self.stops.pid)
         if self.outlet is not None:
             self.outlet.log.have_spare(self.running.program.spare)
         body = {

@@ -213,6 +213,8 @@ def test_a_signal_ends_the_ui_and_gives_the_terminal_back(terminal, tmp_path, nu
     assert (tmp_path / "before").read_text() == (tmp_path / "after").read_text()
     assert f"train.py goes on (pid {program})" in (tmp_path / "told").read_text()
     assert is_alive(program)
+    screen.enter(f"clear; {AGDBG} attach {program} --batch -x where")
+    screen.wait("SumBackward0")
 
 
 def test_a_killed_program_leaves_its_trace_on_the_screen(terminal, tmp_path):
