@@ -6,7 +6,6 @@ says so once on stderr and swallows everything that follows; in a forked child i
 
 import itertools
 import os
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from agdbg.record.errors import TraceError
 from agdbg.record.format import HEADER, RECORD, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE
 from agdbg.record.metafile import describe_program, refuse_used, remove_meta, rewrite_meta, write_meta
 from agdbg.record.strings import StringTable
+from agdbg.tell import tell
 
 #: A batch is written when it holds this many records, its clock included, ...
 BATCH_RECORDS = 4096
@@ -250,10 +250,7 @@ class Recorder:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
         kept = f"{self.path} keeps {self._written} records"
         self._note_stopped(reason)
-        try:
-            print(f"agdbg: recording stopped: {reason}; {kept}", file=sys.__stderr__, flush=True)
-        except Exception:  # stderr may be closed or full too; there is nobody left to tell
-            return
+        tell(f"recording stopped: {reason}; {kept}")
 
     def _stop(self) -> None:
         if self._stopped:

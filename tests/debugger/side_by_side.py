@@ -42,7 +42,8 @@ class SideBySide:
         self._entry = directory / "bin" / "agdbg"
         self._entry.parent.mkdir()
         self._entry.write_text(ENTRY)
-        self.env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONSAFEPATH")}
+        unset = ("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONUNBUFFERED")  # whoever runs the tests may have set them
+        self.env = {k: v for k, v in os.environ.items() if k not in unset}
         self.env |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "0"}
 
     def write(self, files: dict[str, str | bytes]) -> None:

@@ -146,7 +146,7 @@ def test_uncaught_error(programs, name, module):
 def test_what_cannot_be_run_is_refused_as_python_refuses_it(programs, name):
     programs.write(FILES)
     python, agdbg = programs.both(CANNOT_RUN[name])
-    assert python.status != 0
+    assert python.status != 0 or name == "null-byte"  # a Python of 2022 and before runs what comes before it
     assert agdbg == python
     assert not (programs.directory / ".agdbg").exists()
 

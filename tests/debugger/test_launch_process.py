@@ -198,7 +198,9 @@ def test_a_full_disk(programs):
         for command in (programs.python_command(["p.py"]), programs.agdbg_command(["p.py"]))
     )
     assert agdbg == python
-    assert agdbg.status == 1
+    assert agdbg.status in (1, 120), (
+        "120 where Python meets the error when it ends, as it does unless it is told not to buffer"
+    )
 
 
 def test_started_in_a_directory_that_is_gone(programs):
