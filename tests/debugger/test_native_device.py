@@ -21,7 +21,7 @@ from agdbg.record import Facts, Recorder, Trace
 ENGINE_TESTS = Path(__file__).resolve().parents[1] / "engine"
 LOADED = """
 import importlib.util, sys
-for name in ("cupy_api", "strict_streams", "strict_words", "strict_refusals", "strict_device"):
+for name in ("cupy_api", "strict_streams", "strict_words", "strict_refusals", "strict_manners", "strict_device"):
     spec = importlib.util.spec_from_file_location(f"agdbg_tests_{name}", f"FOLDER/{name}.py")
     sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 HELPERS = (
-    "ops/dtype_grid", "engine/cupy_api", "engine/strict_streams", "engine/strict_words", "engine/strict_refusals",
+    "ops/dtype_grid", "engine/cupy_api", "engine/strict_streams", "engine/strict_words", "engine/strict_refusals", "engine/strict_manners",
     "engine/strict_device",
     "ops/op_db", "ops/op_convert", "ops/op_compare", "ops/op_cases", "ops/op_grads",
     "ops/op_checks", "ops/op_device", "ops/known", "ops/known_fields",
