@@ -19,6 +19,7 @@ import torch
 import agdbg_engine as engine
 from agdbg_engine import ops
 from agdbg_engine.signatures.in_python import CALLS
+from agdbg_engine.signatures.table import split
 
 FILE = Path(__file__).resolve().parent.parent / "engine" / "agdbg_engine" / "signatures" / "_generated.py"
 WRONG = object()
@@ -65,17 +66,6 @@ def listed(texts: list[str]) -> list[str]:
         if "expected one of:\n" in text:
             return re.findall(r"^ \* \((.*)\)$", text, re.MULTILINE)
     return [m[1] for text in texts if (m := re.search(r"but expected \((.*)\)$", text, re.MULTILINE))][:1]
-
-
-def split(text: str) -> list[str]:
-    """The parameters in a text, at the commas that are in no brackets."""
-    found, depth, start = [], 0, 0
-    for at, sign in enumerate(text + ","):
-        depth += (sign in "([") - (sign in ")]")
-        if sign == "," and not depth:
-            found.append(text[start:at].strip())
-            start = at + 1
-    return [p for p in found if p]
 
 
 def parameters(schema: str) -> list[str]:

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="PyTorch is the reference here")
 
 import torch
 

@@ -265,7 +265,7 @@ def test_gather_by_small_integers_is_refused(dtype: str) -> None:
 @pytest.mark.parametrize("spread", ["var", "std"])
 @pytest.mark.parametrize(("correction", "options"), [(3, {}), (5, {}), (3, {"dim": 0}), (9, {"dim": (0,)})])
 def test_gradient_of_a_spread_without_degrees_of_freedom(spread: str, correction: int, options: dict[str, Any]) -> None:
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
     found = []
     for lib in (torch, eng):
         x = lib.tensor([0.0, 1.0, 2.0], requires_grad=True)
@@ -287,7 +287,7 @@ DIVISORS = [{}, {"dim": -1}, {"dim": -1, "unbiased": False}, {"dim": -1, "correc
 @pytest.mark.parametrize("name", ["std", "var", "std_mean", "var_mean"])
 @pytest.mark.parametrize("how", DIVISORS, ids=str)
 def test_derivatives_at_zero_variance(name: str, how: dict[str, Any]) -> None:
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
     made = []
     for library in (torch, eng):
         mode = library.autograd.forward_ad

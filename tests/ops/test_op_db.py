@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="PyTorch is the reference here")
 
 from agdbg_tests_known import KNOWN, unknown
 from agdbg_tests_op_checks import CHECKS, report

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="PyTorch is the reference here")
 
 import agdbg_tests_op_device as on_device
 import agdbg_tests_strict_device as strict

@@ -3,7 +3,7 @@
 
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
 
 from agdbg_tests_op_cases import spread
 from agdbg_tests_op_checks import report

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def script(monkeypatch):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
     monkeypatch.setattr(torch, "set_num_threads", lambda n: None)
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     for name in ("ops_report", "ops_table"):

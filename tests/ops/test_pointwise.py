@@ -6,7 +6,7 @@ import operator
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="PyTorch is the reference here")
 
 import torch
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
 
 from agdbg_tests_known_fields import KNOWN
 from agdbg_tests_op_cases import TURNED, Case, leaves_of, quiet, same_draws, samples, spread

@@ -6,7 +6,7 @@ import pytest
 import agdbg_engine as ag
 from agdbg_engine.autograd import gradcheck
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
 BOTH = pytest.mark.parametrize("t", [ag, torch], ids=["engine", "torch"])
 
 

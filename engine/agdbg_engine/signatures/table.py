@@ -35,7 +35,7 @@ def _signature(form: str) -> Signature:
     if form == "-":
         return Signature([], no_arguments=True)
     parameters, keyword_only = [], False
-    for text in _split(form.removeprefix("~")):
+    for text in split(form.removeprefix("~")):
         if text == "*":
             keyword_only = True
         else:
@@ -55,7 +55,8 @@ def _parameter(text: str, keyword_only: bool) -> Parameter:
     )  # fmt: skip
 
 
-def _split(form: str) -> list[str]:
+def split(form: str) -> list[str]:
+    """The parameters in a form, at the commas that are in no brackets."""
     found, depth, start = [], 0, 0
     for at, sign in enumerate(form + ","):
         depth += (sign in "([") - (sign in ")]")
