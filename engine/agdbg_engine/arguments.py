@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .memory_format import contiguous_format, preserve_format
-from .signatures import parser, refusal
+from .signatures import Guard, refusal
 from .strided import strided
 
 __all__ = ["NotGiven", "check_options", "checked", "explained", "numbered", "renamed"]
@@ -238,15 +238,12 @@ def checked(function: Callable[..., Any], method: bool = False, name: str = "") 
     """
 
     key = f"Tensor.{name or function.__name__}" if method else ""
+    guard = Guard(key, before=1)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = args, kwargs
-        if kwargs or len(args) > 1:
-            look = parser(key)
-            if look is not None and (kwargs or len(args) > look.tensors + 1):
-                rest, kwargs = look.examine(args[1:], kwargs)
-                args = (args[0], *rest)
+        if kwargs or (len(args) > guard.free and tuple(map(type, args)) not in guard.known):
+            args, kwargs = guard.examine(args, kwargs)
         if kwargs:
             args, kwargs = renamed(function, args, kwargs)
             check_options(function.__name__, kwargs)
@@ -256,7 +253,8 @@ def checked(function: Callable[..., Any], method: bool = False, name: str = "") 
             numbers = numbered(function, args, kwargs)
             if numbers is not None:
                 return call(*numbers[0], **numbers[1])
-            better = refusal(key, given[0][1:], given[1]) or explained(function, error, args, kwargs, method)
+            better = None if kwargs else refusal(key, args[1:], {})  # those with keywords were looked at
+            better = better or explained(function, error, args, kwargs, method)
             if better is None:
                 raise
             raise better from None

@@ -52,7 +52,7 @@ def set_default_dtype(dtype: np.dtype[Any]) -> None:
 
 def scalar_type(dtype: np.dtype[Any]) -> str:
     """PyTorch's C++ name of a dtype, as its error messages print it: ``Float`` for float32."""
-    return _SCALAR_TYPE.get(dtype, str(dtype))
+    return _SCALAR_TYPE.get(dtype) or str(dtype)
 
 
 _CPP = {

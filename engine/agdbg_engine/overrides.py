@@ -15,7 +15,7 @@ from typing import Any
 
 from .arguments import check_options, explained, numbered, renamed
 from .grad_mode import mode
-from .signatures import parser, refusal
+from .signatures import Guard, refusal
 
 __all__ = [
     "DisableTorchFunctionSubclass", "handle_torch_function", "has_torch_function", "is_tensor_like",
@@ -149,19 +149,15 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
     that makes the call if there is an argument ``out``. ``form`` is its name in the table of :mod:`.signatures`.
     """
     key = form or f"{public}.{function.__name__}".removeprefix("torch.")
+    guard = Guard(key, fewest=1)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         global seen
-        if kwargs or len(args) > 1:
-            look = parser(key)
-            if (
-                look is not None
-                and (kwargs or len(args) > look.tensors)
-                and not (seen and mode.overriding and overloaded((*args, *kwargs.values())))
-            ):
-                args, kwargs = look.examine(args, kwargs)
-        given = args, kwargs
+        if (kwargs or (len(args) > guard.free and tuple(map(type, args)) not in guard.known)) and not (
+            seen and mode.overriding and overloaded((*args, *kwargs.values()))
+        ):
+            args, kwargs = guard.examine(args, kwargs)
         if kwargs:
             args, kwargs = renamed(function, args, kwargs)
             check_options(function.__name__, kwargs)
@@ -177,7 +173,8 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
                     numbers = numbered(function, args, kwargs)
                     if numbers is not None:
                         return call(*numbers[0], **numbers[1])
-                    better = refusal(key, *given) or explained(function, error, args, kwargs, in_python=in_python)
+                    better = None if kwargs else refusal(key, args, {})  # those with keywords were looked at
+                    better = better or explained(function, error, args, kwargs, in_python=in_python)
                     if better is None:
                         raise
                     raise better from None

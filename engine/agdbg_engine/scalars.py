@@ -69,9 +69,9 @@ def check_fits(value: Any, dtype: np.dtype[Any], half: bool = True) -> Exception
         fits, value = not value.imag, value.real
     else:
         fits = True
-    name = cpp_type(dtype)
     if fits and ((dtype == np.float16 and not half) or _holds(dtype, value, wraps=True)):
         return None
+    name = cpp_type(dtype)
     return _overflow(_SIGNED.get(name, name) if fits or dtype != np.float16 else "double")
 
 

@@ -198,6 +198,25 @@ def test_said(text):
     assert said(engine, text) == said(torch, text)
 
 
+REMEMBERED = {
+    "T.cat([x, x], 0)": "T.cat([x, 1], 0)",
+    "T.cat(tensors=[x, x])": "T.cat(tensors=[x, 1])",
+    "T.stack((x, x), 0)": "T.stack((x, [1]), 0)",
+    "T.roll(x, (1, 1), (0, 1))": "T.roll(x, (1, 1), (0, 1.5))",
+    "x.amax(dim=[0, 1])": "x.amax(dim=[0, 'a'])",
+    "x.select(0, 1)": "x.select(0, 1.5)",
+    "x.clone().clamp_(0, max=1)": "x.clone().clamp_(0, max='a')",
+}
+"""Right calls, and wrong ones that have as many arguments."""
+
+
+@pytest.mark.parametrize("right", REMEMBERED)
+def test_a_call_that_was_right_hides_no_wrong_one(right):
+    for _ in range(2):
+        assert said(engine, right) == said(torch, right)
+        assert said(engine, REMEMBERED[right]) == said(torch, REMEMBERED[right])
+
+
 def test_old_orders_are_warned_of_once():
     seen = [
         subprocess.run(

@@ -12,7 +12,7 @@ from ..device import beside, same_place
 from ..dtype import cpp_type, get_default_dtype, is_differentiable, result_type, scalar_type
 from ..errors import raise_if
 from ..scalars import check_fits, written
-from ..signatures import parser
+from ..signatures import Guard
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from .explain import not_a_tensor, shape_error
@@ -28,9 +28,7 @@ def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> 
 
 def _of_old(name: str, function: Any, self: Any, *more: Any) -> Tensor:
     """The method called with ``alpha`` before ``other``, as PyTorch still takes it, or its error for too many arguments."""
-    look = parser(f"Tensor.{name}")
-    assert look is not None
-    args, kwargs = look.examine(more, {})
+    args, kwargs = Guard(f"Tensor.{name}").examine(more, {})
     return function(self, *args, **kwargs)
 
 

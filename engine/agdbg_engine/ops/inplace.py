@@ -17,7 +17,7 @@ from ..repeated_index import add_at
 from ..saved.hooks import deferred, keep_inputs, keep_output
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
-from ..signatures import parser, refusal
+from ..signatures import Guard, refusal
 from ..sites import caller, user_stacklevel
 from ..storage import Storage
 from ..tensor import Tensor, check_inplace, repeats, wrap
@@ -180,15 +180,14 @@ def method(name: str, function: Callable[..., Tensor], composed: bool = False) -
     """The method ``name_`` of an op; ``composed`` where that may be several ones."""
 
     key = f"Tensor.{name}"
+    guard = Guard(key)
 
     def write(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         asked = overrides.asked_by(self, args) if overrides.seen else ()
         if asked:
             return overrides.dispatch(overrides.canonical.get(write, write), asked, (self, *args), kwargs)
-        if args or kwargs:
-            look = parser(key)
-            if look is not None and (kwargs or len(args) > look.tensors):
-                args, kwargs = look.examine(args, kwargs)
+        if kwargs or (len(args) > guard.free and tuple(map(type, args)) not in guard.known):
+            args, kwargs = guard.examine(args, kwargs)
         try:
             if kwargs and name in VALUE:
                 args, kwargs = in_order(function, (self, *args), kwargs)

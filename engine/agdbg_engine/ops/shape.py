@@ -253,10 +253,11 @@ def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
 
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Entry ``index`` of dimension ``dim``."""
-    if self.ndim == 0:
+    sizes = self._a.shape
+    if not sizes:
         raise shape_error("select() cannot be applied to a 0-dim tensor.", IndexError)
     dim = one_dim(self, dim)
-    size = self.shape[dim]
+    size = sizes[dim]
     if not -size <= index < size:
         raise shape_error(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}", IndexError

@@ -5,31 +5,6 @@ what they can compute with, which is more; so calls with arguments that are no t
 combination of types), and calls that failed afterwards.
 """
 
-from __future__ import annotations
+from .guard import Guard, refusal
 
-import functools
-from typing import Any
-
-from .in_python import InPython, in_python
-from .parser import Parser
-from .table import forms
-
-__all__ = ["Parser", "parser", "refusal"]
-
-
-@functools.cache
-def parser(key: str) -> Parser | InPython | None:
-    """What looks at the arguments of a function (``topk``, ``linalg.norm``) or method (``Tensor.topk``); ``None``: none that
-    PyTorch has in C++, or one with rules of its own.
-    """
-    found = forms(key)
-    if found is None:
-        return in_python(key)
-    shown, signatures = found
-    return Parser(shown, signatures, key.startswith("Tensor."))
-
-
-def refusal(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
-    """What PyTorch raises for the types of the arguments of a call; ``None`` where it takes them."""
-    look = parser(key)
-    return None if look is None else look.refusal(args, kwargs)
+__all__ = ["Guard", "refusal"]

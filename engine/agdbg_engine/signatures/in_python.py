@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable
 
 from .kinds import Taken, in_python_numbers
-from .seen import Seen
 from .signature import Args, Keywords, Signature
 
 CALLS = {
@@ -52,22 +51,18 @@ class InPython:
         from ..nn import functional
 
         self._signature = inspect.signature(getattr(functional, name))
-        self._shown, self._inner, self.tensors = shown, inner, 0
+        self._shown, self._inner, self.tensors, self.lists = shown, inner, 0, 0
         self._handed = re.findall(r"(?:(\w+)=)?(pair\()?(\w+)\)?", CALLS[name].partition("(")[2].removesuffix(")"))
-        self._seen = Seen()
 
-    def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
-        """Raise what PyTorch raises for the types of a call's arguments; else these."""
-        if not self._seen.fits(args, kwargs):
-            error, only_types = self._look(args, kwargs)
-            if error is not None:
-                raise error
-            numbers = in_python_numbers(args, kwargs)
-            if numbers is not None:
-                return numbers
-            if only_types:
-                self._seen.add(args, kwargs)
-        return args, kwargs
+    def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords, bool]:
+        """Raise what PyTorch raises for the types of a call's arguments; else these with Python's numbers, and whether other
+        values of the same types would be taken as they are.
+        """
+        error, only_types = self._look(args, kwargs)
+        if error is not None:
+            raise error
+        numbers = in_python_numbers(args, kwargs)
+        return (args, kwargs, only_types) if numbers is None else (*numbers, False)
 
     def refusal(self, args: Args, kwargs: Keywords) -> Exception | None:
         """What PyTorch raises for the types of a call's arguments; ``None`` where it takes them."""

@@ -38,6 +38,11 @@ class Parameter:
             return _WORDS.get(self.kind, self.kind)
         return "tuple of names" if self.kind == "Dimname" else f"tuple of {self.kind}s"
 
+    @property
+    def is_tensors(self) -> bool:
+        """Whether it is a list of tensors."""
+        return self.kind == "Tensor" and self.size is not None
+
     def __str__(self) -> str:
         default = (
             self.default if self.default is None or not self.default.startswith("[") else f"({self.default[1:-1]})"

@@ -6,7 +6,6 @@ import warnings
 
 from ..sites import user_stacklevel
 from .kinds import Taken, in_python_numbers, type_name
-from .seen import Seen
 from .signature import Args, Keywords, Signature, Wrong
 
 _WITH_NUMBERS = {
@@ -31,14 +30,13 @@ class Parser:
         shown = [s for s in signatures if not s.hidden]
         self.tensors = min(_leading_tensors(s) for s in shown)
         """So many arguments are tensors in all forms: a call with these alone is not looked at beforehand."""
-        self._seen = Seen()
+        self.lists = int(not method and all(s.parameters and s.parameters[0].is_tensors for s in shown))
+        """So many arguments are lists of tensors in all forms: what these hold does not count."""
 
-    def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
+    def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords, bool]:
         """Raise what PyTorch raises for the types of a call's arguments; else these, in the order of a form that is shown and
-        with Python's numbers.
+        with Python's numbers, and whether other values of the same types would be taken as they are.
         """
-        if self._seen.fits(args, kwargs):
-            return args, kwargs
         error, hidden, by_value = self._look(args, kwargs)
         if error is not None:
             raise error
@@ -46,10 +44,8 @@ class Parser:
             args, kwargs = self._in_order(hidden, args, kwargs)
         numbers = in_python_numbers(args, kwargs)
         if numbers is not None:
-            return numbers
-        if hidden is None and not by_value:
-            self._seen.add(args, kwargs)
-        return args, kwargs
+            return *numbers, False
+        return args, kwargs, hidden is None and not by_value
 
     def _in_order(self, hidden: Signature, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
         """A call of a form that is not shown, as one of the form that is; PyTorch warns of the first in a process."""
