@@ -261,6 +261,18 @@ class no_grad(_NoParamDecoratorContextManager):
         self.before = False
 
 
+class quiet_no_grad:
+    """The same for a while of the engine's own, as when an op is computed by others: instruments are told of nothing."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before, mode.grad = mode.grad, False
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        mode.grad = self._before
+
+
 class enable_grad(_NoParamDecoratorContextManager):
     """Ops inside record a graph again (not in inference mode)."""
 

@@ -25,6 +25,7 @@ def _load(name):
 
 for _name in (
     "differential",
+    "told_events",
     "random_programs",
     "op_samples",
     "cupy_api",

@@ -2,6 +2,7 @@
 
 import pytest
 from agdbg_tests_differential import leaf
+from agdbg_tests_told_events import told
 
 import agdbg_engine as ag
 from agdbg_engine import events, nn, optim
@@ -10,44 +11,6 @@ from agdbg_engine.utils import checkpoint
 
 BY_A_DEBUGGER = {"node_undone", "gradient_replaced", "node_skipped", "saved_replaced", "graph_retained"}
 """Told when a person steps back, replaces something, skips a node or keeps a graph: no program can do that by itself."""
-
-
-class Everything(events.Sink):
-    """Notes every event by its name and the names among its arguments."""
-
-    def __init__(self):
-        self.log = []
-
-
-def _noting(name):
-    def note(self, *args):
-        self.log.append(" ".join([name, *(s for a in args if (s := _text(a)))]))
-
-    return note
-
-
-def _text(a):
-    """Numbers, places and tensors are left out."""
-    if isinstance(a, str):
-        return a
-    if isinstance(a, BaseException):
-        return type(a).__name__
-    return a.name().rpartition("::")[2] if isinstance(a, graph.Node) else ""
-
-
-for _name in events.METHODS:
-    setattr(Everything, _name, _noting(_name))
-
-
-def told(program):
-    """The events of ``program``."""
-    sink = Everything()
-    events.install(sink)
-    try:
-        program()
-    finally:
-        events.remove()
-    return sink.log
 
 
 # ----- what the programs use -----

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import errors, events
 from ..device import array_module
-from ..grad_mode import mode, no_grad
+from ..grad_mode import mode, quiet_no_grad
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..sites import caller, user_stacklevel
@@ -177,7 +177,7 @@ def into(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     _check(f"{name}imum" if name in ("max", "min") and len(operands) > 1 else name, outs, operands)
     if name in AS_OUT and kwargs.get("dtype") is None:
         kwargs["dtype"] = outs[0].dtype
-    with no_grad():
+    with quiet_no_grad():
         result = function(*args, **kwargs)
         results = result if isinstance(result, tuple) else (result,)
         check_pieces(name, len(results), len(outs))

@@ -14,7 +14,7 @@ from ..backward import QUIET
 from ..device import beside
 from ..dtype import get_default_dtype, result_type, scalar_type
 from ..errors import raise_if
-from ..grad_mode import mode, no_grad
+from ..grad_mode import mode, quiet_no_grad
 from ..node import Node
 from ..overrides import Overridden, ask_all, from_op, operators, overloaded, overrides
 from ..scalars import check_fits, wrapped, written
@@ -127,7 +127,7 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
     if events.special & events.INFERENCE and mode.grad and only_inference(function.__name__, tensors.values()):
-        with no_grad():
+        with quiet_no_grad():
             return function(**tensors, **plain)
     if isinstance(error, OverflowError):
         fitting = _fitting(function.__name__, {**tensors, **plain})

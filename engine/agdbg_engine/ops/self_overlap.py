@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import events
-from ..grad_mode import no_grad
+from ..grad_mode import quiet_no_grad
 from ..region import surely_repeats
 from ..storage import Storage
 from ..tangents import levels_of, tangents_of
@@ -67,7 +67,7 @@ def write_rounds(a: Any, result: Any, function: Callable[..., Tensor], args: Seq
     for n in range(1, int(rounds.max(initial=0)) + 1):
         twin = wrap(a)
         twin._storage = Storage()
-        with no_grad():
+        with quiet_no_grad():
             again = function(twin, *args)._a
         a[rounds == n] = again[rounds == n]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....device import beside
 from ....dtype import promote_types, result_type, scalar_type
-from ....grad_mode import no_grad
+from ....grad_mode import quiet_no_grad
 from ....tensor import Tensor
 from ... import kernels
 from ...explain import shape_error
@@ -67,7 +67,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     units = []
     for x in (x if x.dtype.kind == "f" else x.to(dtype) for x in (a, b)):
         size = OPS["vector_norm_raw"](x, 2.0, dim if x.ndim else (), x.ndim > 0).clone()
-        with no_grad():
+        with quiet_no_grad():
             size.clamp_(min=eps)
         units.append(x / size)
     return (units[0] * units[1]).sum(dim)

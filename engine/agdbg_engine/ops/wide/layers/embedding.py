@@ -8,7 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....dtype import scalar_type
-from ....grad_mode import no_grad
+from ....grad_mode import quiet_no_grad
 from ....repeated_index import times_named
 from ....tensor import Tensor, wrap
 from ... import kernels
@@ -100,7 +100,7 @@ def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type:
     from ....forward_ad import _set_fwd_grad_enabled
 
     rows = np.unique(indices._a)
-    with no_grad(), _set_fwd_grad_enabled(False):  # a tangent stays what it was
+    with quiet_no_grad(), _set_fwd_grad_enabled(False):  # a tangent stays what it was
         sizes = OPS["vector_norm_raw"](wrap(self._a[rows]), float(norm_type), 1, True)._a
         scale = np.where(sizes > max_norm, max_norm / (sizes + 1e-7), 1).astype(self.dtype)
         self[wrap(rows)] = wrap(self._a[rows] * scale)

@@ -150,7 +150,7 @@ def gaussian_nll_loss(
 def _variance(input: Tensor, var: Any, eps: float) -> Tensor:
     """``var`` in a shape that broadcasts with ``input``, no less than ``eps`` but with the gradient of ``var`` everywhere."""
     from ....creation import ones
-    from ....grad_mode import no_grad
+    from ....grad_mode import quiet_no_grad
 
     if isinstance(var, float):
         if var < 0:
@@ -164,6 +164,6 @@ def _variance(input: Tensor, var: Any, eps: float) -> Tensor:
         elif input.ndim != var.ndim or sum(b for a, b in zip(input.shape, var.shape, strict=True) if a != b) != 1:
             raise shape_error("var is of incorrect size", ValueError)
     var = var.clone()
-    with no_grad():
+    with quiet_no_grad():
         var.clamp_(min=eps)
     return var
