@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .view import ViewMeta
 
 
+MAYBE = 2
+"""``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""
+
 SAME: Any = object()
 """The dtype of the tensor itself, whichever that is."""
 

@@ -86,7 +86,7 @@ def _ones(root: Root) -> Tensor | None:
         return None
     if t._a.size != 1 or t._a.dtype.kind != "f":
         _check_scalar(metadata_of(t), t._fn, t)
-    return wrap(_ones_like(t._a))
+    return wrap(np.array(1, t._a.dtype, ndmin=t._a.ndim) if type(t._a) is np.ndarray else _ones_like(t._a))
 
 
 _ones_like = at_home(np.ones_like)

@@ -144,14 +144,13 @@ def at_home(function: F) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        operands = (*args, *kwargs.values())
         try:
             if not active:
                 return function(*args, **kwargs)
-            with home(operands):
+            with home((*args, *kwargs.values())):
                 return function(*args, **kwargs)
         except TypeError:  # what array libraries say of another's arrays
-            refuse_several(operands)
+            refuse_several((*args, *kwargs.values()))
             raise
 
     return cast(F, call)

@@ -19,7 +19,7 @@ from .grad_mode import mode
 from .grad_slot import GradSlot
 from .hooks.tensor import TensorHooks
 from .locks import after_fork, renewed
-from .meta import AutogradMeta
+from .meta import MAYBE, AutogradMeta
 from .node import Node, edge
 from .numpy_interop import NumpyInterop
 from .overrides import disabled
@@ -48,9 +48,6 @@ def _renew_lock() -> None:
 
 
 after_fork(_renew_lock)
-
-MAYBE = 2
-"""``_rg`` of a view whose base needs no gradient yet: an in-place op on a sibling may change that."""
 
 
 class Tensor(
@@ -204,9 +201,9 @@ class Tensor(
         inputs: Any = None,
     ) -> None:
         """Compute gradients of this tensor with respect to the leaves of its graph, adding into their ``grad``."""
-        from .autograd import backward
+        from . import autograd  # not a name from it: that would ask its __getattr__ for a path every time
 
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def _accumulate(self, g: Any, owned: bool) -> None:
         """Add buffer ``g`` to ``grad``; the buffer itself is kept if nobody else holds it."""

@@ -21,7 +21,7 @@ from .device import array_module
 from .grad_mode import mode
 from .hooks import move_to, node_hooks
 from .layout import steps_of
-from .meta import AutogradMeta
+from .meta import MAYBE, AutogradMeta
 from .node import Node, Node1, NodeN, accumulator, edge, next_seq
 from .region import Region
 from .repeated_index import add_at
@@ -162,8 +162,6 @@ def _made_at(t: Tensor) -> list[str]:
 
 def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: CreationMeta = CreationMeta.DEFAULT) -> Tensor:
     """Make ``out``, which shares the memory of ``source``, a view of it (or of its base, if it is a view itself)."""
-    from .tensor import MAYBE
-
     out._storage = source._shared_storage()
     if isinstance(out._storage, InferenceStorage):  # no view of anything: there is no version to tell of writes
         conjugate, out._storage = out._storage.conjugate, InferenceStorage()

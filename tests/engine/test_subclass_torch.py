@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from agdbg_tests_differential import Programs, error_of, leaf, name_of, same
 
+import agdbg_engine as T
+from agdbg_engine import overrides
+
 torch = pytest.importorskip("torch")
 programs = Programs()
 
@@ -475,6 +478,13 @@ def a_function_of_the_user_is_overridable(t):
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)
+
+
+def test_what_modules_hold_overrides_nothing():
+    """Else every function would look for overriding arguments as soon as ``nn`` is used."""
+    for kind in (T.nn.Parameter, T.nn.Buffer):
+        assert kind.__torch_function__ is overrides.disabled
+        assert not overrides.overrides(kind)
 
 
 def test_the_examples_of_the_docs(capsys):

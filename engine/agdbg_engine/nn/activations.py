@@ -35,7 +35,7 @@ class _Activation(Module):
             setattr(self, name, value)
 
     def forward(self, input: Tensor) -> Tensor:
-        return getattr(F, self.function)(input, **{name: getattr(self, name) for name in self.options})
+        return getattr(F, self.function)(input, *[getattr(self, name) for name in self.options])
 
     def extra_repr(self) -> str:
         if self.shown == SILENT:
@@ -62,7 +62,6 @@ LeakyReLU = _activation("LeakyReLU", "leaky_relu", "negative_slope={negative_slo
 ELU = _activation("ELU", "elu", "alpha={alpha}", alpha=1.0, **_IN)
 CELU = _activation("CELU", "celu", "alpha={alpha}", alpha=1.0, **_IN)
 SELU = _activation("SELU", "selu", **_IN)
-GELU = _activation("GELU", "gelu", "approximate={approximate!r}", approximate="none")
 SiLU = _activation("SiLU", "silu", **_IN)
 Mish = _activation("Mish", "mish", **_IN)
 GLU = _activation("GLU", "glu", "dim={dim}", dim=-1)
@@ -90,6 +89,13 @@ class RReLU(_activation("RReLU", "rrelu", "lower={lower}, upper={upper}", lower=
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+
+class GELU(_activation("GELU", "gelu", "approximate={approximate!r}", approximate="none")):  # type: ignore[misc]  # as above
+    """Applies :func:`gelu`, whose option is a keyword."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.gelu(input, approximate=self.approximate)
 
 
 class PReLU(Module):

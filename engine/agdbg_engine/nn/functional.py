@@ -40,7 +40,8 @@ _declared = functions("nn.functional")
 def __getattr__(name: str) -> Any:
     if name not in _declared:
         raise missing(__name__, name, __dir__())
-    return _declared[name]
+    found = globals()[name] = _declared[name]  # so that it is asked for once
+    return found
 
 
 def __dir__() -> list[str]:

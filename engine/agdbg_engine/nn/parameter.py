@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..overrides import disabled
 from ..storage import InferenceStorage
 from ..tensor import Parameter, Tensor, wrap
 
@@ -39,6 +40,7 @@ class Buffer(Tensor, metaclass=_BufferKind):
     """
 
     __slots__ = ()
+    __torch_function__ = staticmethod(disabled)
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:

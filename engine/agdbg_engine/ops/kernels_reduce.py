@@ -10,6 +10,7 @@ import numpy as np
 
 from ..device import array_module
 from ..rowwise import rowwise
+from .kernels_shape import highest
 from .kernels_shape import total as _sum
 from .layout import by_rows, in_rows
 
@@ -90,7 +91,7 @@ def mean_share(g: Any, shape: _Shape, dim: _Dims = None) -> Any:
 @by_rows
 def amax(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """Largest element along ``dim``."""
-    return x.max(axis=None if dim == () else dim, keepdims=keepdim)
+    return highest(x, None if dim == () else dim, keepdim)
 
 
 @by_rows
@@ -158,7 +159,7 @@ def softmax_dim(x: Any, dim: int) -> Any:
     if x.dtype.char == "e":
         return in_single(softmax_dim, x, dim)
     axis = dim if x.ndim else None
-    e = np.exp(x - x.max(axis, keepdims=True))
+    e = np.exp(x - highest(x, axis, True))
     return e / _sum(e, axis, keepdims=True)
 
 
@@ -203,7 +204,7 @@ def log_softmax_dim(x: Any, dim: int) -> Any:
     if x.dtype.char == "e":
         return in_single(log_softmax_dim, x, dim)
     axis = dim if x.ndim else None
-    shifted = x - x.max(axis, keepdims=True)
+    shifted = x - highest(x, axis, True)
     return shifted - np.log(_sum(np.exp(shifted), axis, keepdims=True))
 
 
@@ -215,9 +216,9 @@ def nll_loss_raw(x: Any, target: Any, reduction: str) -> Any:
     return (
         picked
         if reduction == "none"
-        else picked.sum()
+        else _sum(picked)
         if reduction == "sum"
-        else picked.sum() / x.dtype.type(picked.size)
+        else _sum(picked) / x.dtype.type(picked.size)
     )
 
 

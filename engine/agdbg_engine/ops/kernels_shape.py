@@ -13,11 +13,19 @@ from ..repeated_index import add_at
 
 _ndarray = np.ndarray
 _add_reduce: Any = np.add.reduce
+_maximum_reduce: Any = np.maximum.reduce
 
 
 def total(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The sum along ``axis``: NumPy's ufunc is faster than its method, but its dispatch does not reach other libraries."""
     return _add_reduce(x, axis, dtype, out, keepdims) if type(x) is np.ndarray else x.sum(axis, dtype, out, keepdims)
+
+
+def highest(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The maximum along ``axis``, as :func:`total` is the sum."""
+    if type(x) is np.ndarray:
+        return _maximum_reduce(x, axis, None, None, keepdims)
+    return x.max(axis, keepdims=keepdims)
 
 
 _slice = builtins.slice

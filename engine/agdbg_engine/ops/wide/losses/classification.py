@@ -56,27 +56,29 @@ def likelihood(x: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
 @at_home
 def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int) -> bool:
     """Refuse what does not fit. Whether there are targets and each is known to be a class that counts."""
-    classes = x.shape[min(1, x.ndim - 1)] if x.ndim else 1
-    if x.ndim == 0:
+    given = target._a
+    shape, wanted = x._a.shape, given.shape
+    n = len(shape)
+    if n == 0:
         raise shape_error("Expected 1 or more dimensions (got 0)", ValueError)
-    if x.ndim > 1 and target.ndim and x.shape[0] != target.shape[0]:
+    classes = shape[min(1, n - 1)]
+    if n > 1 and wanted and shape[0] != wanted[0]:
         raise shape_error(
-            f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({target.shape[0]}).", ValueError
+            f"Expected input batch_size ({shape[0]}) to match target batch_size ({wanted[0]}).", ValueError
         )
-    if x.ndim <= 2:
-        if target.ndim > 1:
+    if n <= 2:
+        if len(wanted) > 1:
             raise shape_error("0D or 1D target tensor expected, multi-target not supported")
-        if (x.ndim == 2) != (target.ndim == 1) and not (x.ndim == 1 and target.shape == (1,)):
-            raise shape_error(f"size mismatch (got input: {list(x.shape)}, target: {list(target.shape)})")
-    elif (target.shape[0], *target.shape[1:]) != (x.shape[0], *x.shape[2:]):
-        if x.ndim == 4 and target.ndim != 3:
+        if (n == 2) != (len(wanted) == 1) and not (n == 1 and wanted == (1,)):
+            raise shape_error(f"size mismatch (got input: {list(shape)}, target: {list(wanted)})")
+    elif (wanted[0], *wanted[1:]) != (shape[0], *shape[2:]):
+        if n == 4 and len(wanted) != 3:
             raise shape_error(
-                f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {target.ndim}"
+                f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(wanted)}"
             )
-        expected = [x.shape[0], *x.shape[2:]]
-        raise shape_error(f"Expected target size {expected}, got {list(target.shape)}")
-    if target.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_type(target.dtype)}")
+        raise shape_error(f"Expected target size {[shape[0], *shape[2:]]}, got {list(wanted)}")
+    if given.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_type(given.dtype)}")
     if weight is not None and tuple(weight.shape) != (classes,):
         raise shape_error(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
@@ -84,9 +86,8 @@ def _check_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore_inde
         )
     if weight is not None and weight.dtype != x.dtype:
         raise RuntimeError(f"expected scalar type {scalar_type(x.dtype)} but found {scalar_type(weight.dtype)}")
-    if not on_host(target._a):
+    if not on_host(given):
         return False  # nobody would wait for the answer: see seen
-    given = target._a
     if not given.size:
         return False
     # one look: seen without a sign, what is below 0 is above every number of classes
