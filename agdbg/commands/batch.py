@@ -178,7 +178,11 @@ class Batch:
         output = sys.stderr if self._as_json else sys.stdout
         self._pump: Pump = Pump(client, output, feeds=reads_input, is_at_end=is_at_end)
         self._console: Console = Console(
-            client, launch=launch, on_output=self._pump.there_is_output, next_event=self._pump.next_event
+            client,
+            launch=launch,
+            on_output=self._pump.there_is_output,
+            on_warning=tell,
+            next_event=self._pump.next_event,
         )
         self._pump.runs = lambda: not self._console.is_waiting and not self._console.state.is_over
         self._refusals: list[str] = []

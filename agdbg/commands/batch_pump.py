@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from agdbg.commands.output import print_text, put
 from agdbg.protocol.client import Client, Disconnected, RequestFailed
 
 _LOOK_S = 1.0
@@ -82,23 +83,20 @@ class Pump:
         text = self._held + text
         whole = len(text) - text.endswith("\r") if self._is_seen else text.rfind("\n") + 1
         self._held = text[whole:]
-        self._output.write(text[:whole].replace("\r\n", "\n"))
+        put(self._output, text[:whole].replace("\r\n", "\n"))
 
     def finish(self) -> None:
         """Print what is left: the program has ended."""
         self._has_output = True
         self.flush()
         held, self._held = self._held, ""
-        self._output.write(held)
+        put(self._output, held)
         self._output.flush()
 
     def say_result(self, line: str) -> None:
         """Print what a command has found."""
-        from agdbg.commands import output
-
         self.flush()
-        output.print_text(line)
-        output.flush()
+        print_text(line)
 
     # ----- input -----
 

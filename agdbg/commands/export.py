@@ -125,7 +125,11 @@ def _check_script(target: Path) -> None:
     if not target.exists():
         raise InputError(f"{target} does not exist: name a script, or the directory of a trace")
     if target.is_dir() and not (target / "__main__.py").exists():
-        raise InputError(f"{target} is a directory with neither a trace nor a __main__.py in it")
+        from agdbg.record.there import newest_in
+
+        newest = newest_in(target)
+        other = "" if newest is None else f"; it holds traces, of which the newest is {newest}"
+        raise InputError(f"{target} is a directory with neither a trace nor a __main__.py in it{other}")
 
 
 def _run(options: Namespace, directory: Path) -> int:

@@ -35,6 +35,6 @@ def execute(options: Namespace) -> int:
         check(options.trace)
         options.address = start_hub().client_socket
         return batch.look(options, lines)
-    screen.require("open", f"agdbg explain {options.trace} prints what went wrong")
     check(options.trace)  # one that cannot be read is refused here, before the screen changes
+    screen.require("open", f"agdbg explain {options.trace} prints what went wrong")
     return screen.open_trace(options.trace)

@@ -3,32 +3,53 @@
 import io
 import json
 import os
+import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from agdbg.errors import InputError
 
 
 def print_json(value: object) -> None:
     """Print one JSON document; all of it is ASCII, whatever the terminal's encoding."""
-    with _standard_output() as stream:
-        print(json.dumps(value, indent=1), file=stream)
+    print_text(json.dumps(value, indent=1))
 
 
 def print_text(text: str) -> None:
     """Print text; a character that the terminal's encoding lacks is printed as its number."""
     with _standard_output() as stream:
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-        print(text, file=stream)
+        put(stream, text + "\n")
 
 
 def write_bytes(data: bytes) -> None:
     """Write bytes."""
     with _standard_output() as stream:
-        stream.buffer.write(data)
+        stream.flush()
+        _put_all(stream.buffer, data)
+
+
+def put(stream: TextIO, text: str) -> None:
+    """Write all of a text; a character that the encoding of the stream lacks is written as its number."""
+    if not isinstance(stream, io.TextIOWrapper):
+        stream.write(text)
+        return
+    stream.flush()
+    _put_all(stream.buffer, text.encode(stream.encoding, "backslashreplace"))
+
+
+def _put_all(stream: BinaryIO, data: bytes) -> None:
+    """Without a buffer (``python -u``) a write may take a part of the data and tell no error: what is printed is cut then."""
+    rest = memoryview(data)
+    while rest:
+        try:
+            written: int | None = stream.write(rest)
+        except BlockingIOError as error:
+            written = error.characters_written
+        if not written:  # somebody has made it non-blocking, and it is full
+            select.select((), (stream,), ())
+        rest = rest[written or 0 :]
 
 
 def flush() -> None:

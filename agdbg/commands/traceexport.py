@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FORMATS = ("sqlite", "json", "parquet", "csv")
 DESCRIPTION = """\
 Write what a trace tells as tables: nodes, edges, saves, passes, runs, writes and so on.
-What is there already is only replaced with --force. docs/trace-export.md has the schema."""
+An earlier export is only replaced with --force, and nothing else is. docs/trace-export.md has the schema."""
 
 
 def configure(actions: "_SubParsersAction[ArgumentParser]", common: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ def configure(actions: "_SubParsersAction[ArgumentParser]", common: dict[str, An
     parser.add_argument(
         "--table", action="append", default=[], metavar="NAME", help="only this table (may be repeated)"
     )
-    parser.add_argument("--force", action="store_true", help="replace what is there")
+    parser.add_argument("--force", action="store_true", help="replace an earlier export")
     parser.set_defaults(execute=guarded(execute), parser=parser, hint="")
 
 

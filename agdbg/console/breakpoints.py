@@ -27,6 +27,7 @@ class Stop:
         is_on: it is not switched off.
         problem: why the hub cannot stop there.
         waits: why it could not stop there so far.
+        missed: what it was too late for, said once.
         commands: those that are done when it has stopped.
         instead_of: the words of the one whose place it took.
     """
@@ -41,6 +42,7 @@ class Stop:
     is_on: bool = True
     problem: str = ""
     waits: str = ""
+    missed: str = ""
     commands: list[str] = field(default_factory=list)
     instead_of: str = ""
 
@@ -63,7 +65,7 @@ class Stop:
         told = self.problem or self.waits
         return {
             "id": self.number, "kind": self.kind, "what": self.label, "enabled": self.is_on,
-            "verified": not told, "message": told, "commands": self.commands, **self.options,
+            "verified": not told, "message": told or self.missed, "commands": self.commands, **self.options,
         }  # fmt: skip
 
 
@@ -193,7 +195,8 @@ class Table:
         bodies = self._console.ask("setExceptionBreakpoints", **arguments)["breakpoints"]
         for each, body in zip([*plain, *more], bodies, strict=True):
             each.number = each.number or body.get("id") or self._own_number()
-            each.problem = "" if body.get("verified") else str(body.get("message") or "it cannot be set")
+            told = str(body.get("message") or "")
+            each.problem, each.missed = ("", told) if body.get("verified") else (told or "it cannot be set", "")
 
     def _own_number(self) -> int:
         """A number for what the hub gives none."""

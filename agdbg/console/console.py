@@ -23,6 +23,7 @@ class Console:
         client: a connection to the hub that has sent ``initialize``, and ``launch`` or ``attach`` unless ``launch`` is given.
         launch: the arguments with which the first command that needs the program starts it; None: it is there already.
         on_output: called with what the program prints.
+        on_warning: called with what the hub has to say that is no answer; left out, it comes with the next reply.
         next_event: waits for the next event and returns it, or None after a while; that of the client when left out.
 
     Attributes:
@@ -41,13 +42,14 @@ class Console:
         *,
         launch: Body | None = None,
         on_output: Callable[[str], object] = lambda text: None,
+        on_warning: Callable[[str], object] | None = None,
         next_event: Callable[[], Body | None] | None = None,
     ) -> None:
         import agdbg.console.commands
 
         assert agdbg.console.commands
         self.client = client
-        self.state = State(on_output)
+        self.state = State(on_output, on_warning)
         self.table = Table(self)
         self.frame = 0
         self.wants_to_quit = False

@@ -17,13 +17,14 @@ class State:
         breakpoints: the bodies of breakpoints that other clients have set, changed or removed, with the reason; taken by the table.
     """
 
-    def __init__(self, on_output: Callable[[str], object]) -> None:
+    def __init__(self, on_output: Callable[[str], object], on_warning: Callable[[str], object] | None = None) -> None:
         self.stops: dict[int, Body] = {}
         self.ended: Body | None = None
         self.is_over = False
         self.notes: list[str] = []
         self.breakpoints: list[tuple[str, Body]] = []
         self._on_output = on_output
+        self._on_warning = on_warning or self.notes.append
 
     def take(self, message: Body) -> str:
         """Take in an event; return its name."""
@@ -49,9 +50,11 @@ class State:
         if body.get("category") == "stdout":
             self._on_output(body["output"])
         else:
-            self.notes.append(str(body["output"]).strip("\n"))
+            tell = self._on_warning if body.get("category") == "important" else self.notes.append
+            tell(str(body["output"]).strip("\n"))
 
     def taken_notes(self) -> list[str]:
         """What was said for people; each is given once."""
-        notes, self.notes = self.notes, []
+        notes = self.notes[:]
+        self.notes.clear()
         return notes

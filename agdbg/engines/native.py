@@ -469,6 +469,10 @@ class NativeSink(HandSink, HookSink, ModuleSink):
         """The id of a node."""
         return self._tag(node)
 
+    def next_number(self) -> int:
+        """The id that the next node gets: those below are built."""
+        return next_of(_node_count)
+
     def _tag(self, node: Node) -> int:
         """The id of ``node``; one that is older than the recording is recorded now."""
         stack = [node]

@@ -6,7 +6,7 @@ looked at: those of the op in its frame, which is still there, and those of a no
 
 import sys
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import CO_VARARGS
 from pathlib import Path
@@ -54,10 +54,12 @@ class Finite:
 
     Args:
         wanted: ``nan``, ``inf`` or both.
+        since: for each the number of the first node that is looked at as it is built.
     """
 
-    def __init__(self, wanted: Iterable[str]) -> None:
+    def __init__(self, wanted: Iterable[str], since: Mapping[str, int] | None = None) -> None:
         self._wanted = [kind for kind in ("nan", "inf") if kind in wanted]
+        self.since = since or {}
         self._leaf_was: tuple[weakref.ref[Node], bool] | None = None
 
     def born(self, node: Node, out: Tensor) -> dict[str, Any] | None:
@@ -86,10 +88,15 @@ class Finite:
         for i, (producer, nr) in enumerate(node.edges()):
             g = None if producer is None else walk.bp.buffers.get((producer, nr) if nr else producer)
             bad = None if g is None else first_bad(buffer(g), self._wanted)
-            if bad is not None and not excused(bad.kind, _run_on(walk, node)):
+            if bad is None or excused(bad.kind, _came_in(walk, node)):
+                continue
+            built = f"{node.op_name}, built by line {where(node.code, node.lasti).line}"
+            if not excused(bad.kind, _was_saved(walk, node)):
                 how = " (it called functions of the program)" if runs_user_code(node) else ""
-                text = f"{node.op_name}, built by line {where(node.code, node.lasti).line}, made {bad} in the gradient of input {i}"
-                return told(bad.kind, f"{text} of finite numbers{how}", node)
+                return told(bad.kind, f"{built}, made {bad} in the gradient of input {i} of finite numbers{how}", node)
+            if getattr(node, "tag", 0) < self.since.get(bad.kind, 0):
+                text = f"{built} before this was looked for, saved what is not finite, and made {bad} in the gradient of input {i}"
+                return {**told(bad.kind, f"{text}; forward made it, earlier", node), "late": True}
         return None
 
     def _accumulated(self, walk: "Walk", node: AccumulateGrad) -> dict[str, Any] | None:
@@ -97,7 +104,7 @@ class Finite:
         bad = None if grad is None else first_bad(grad._a, self._wanted)
         if bad is None or was is None or was[0]() is not node or not was[1]:
             return None
-        if excused(bad.kind, [buffer(g) for g in gradients_in(walk, node) if g is not None]):
+        if excused(bad.kind, _came_in(walk, node)):
             return None
         return told(bad.kind, f"adding to the grad of a leaf made {bad} of finite numbers", node)
 
@@ -128,10 +135,14 @@ def excused(kind: str, inputs: Iterable[Any]) -> bool:
     return any(first_bad(array, kinds) is not None for array in inputs)
 
 
-def _run_on(walk: "Walk", node: Node) -> list[Any]:
-    """What a node that has just run was given and had saved."""
-    kept = walk.journal.saved(node) if walk.journal is not None else {}
-    return [*(buffer(g) for g in gradients_in(walk, node) if g is not None), *_saved(node, kept)]
+def _came_in(walk: "Walk", node: Node) -> list[Any]:
+    """The gradients that a node that has just run was given."""
+    return [buffer(g) for g in gradients_in(walk, node) if g is not None]
+
+
+def _was_saved(walk: "Walk", node: Node) -> Iterator[Any]:
+    """What it had saved."""
+    return _saved(node, walk.journal.saved(node) if walk.journal is not None else {})
 
 
 def _saved(node: Node, kept: dict[str, Any]) -> Iterator[Any]:

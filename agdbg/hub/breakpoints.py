@@ -24,6 +24,7 @@ from agdbg.hub.breakpoint_problems import (
     name_problem,
 )
 from agdbg.hub.call import Refused
+from agdbg.hub.filters import LATE, VALUES
 from agdbg.hub.recorded_stops import OnLine, OnName, RecordedStops
 from agdbg.hub.rules import Rule
 
@@ -121,8 +122,14 @@ class Breakpoints:
         self._publish_with(data=made)
         return answers
 
-    def set_filters(self, filters: list[str], options: Iterable[Body] = ()) -> list[Body]:
-        """Take ``filters`` and those of ``options`` as all that are on; one that is not known is not verified."""
+    def set_filters(self, filters: list[str], options: Iterable[Body] = (), *, has_begun: bool = False) -> list[Body]:
+        """Take ``filters`` and those of ``options`` as all that are on; one that is not known is not verified.
+
+        Args:
+            filters: their ids.
+            options: those with a condition or a count, as the protocol has them.
+            has_begun: the program may have built nodes: a filter of values that is new has a message that says what it missed.
+        """
         wanted = [*({"filterId": name} for name in filters), *options]
         rules = [(str(each["filterId"]), Rule.of(each)) for each in wanted]
         problems = [
@@ -137,10 +144,13 @@ class Breakpoints:
             name: FilterStop(self._filter_id(name), name, **rule.as_fields()) for name, rule in good if rule != Rule()
         }
         on = list(dict.fromkeys(name for name, _ in good))
+        late = VALUES.difference(self._settings.exceptions) if has_begun else frozenset[str]()
         self._publish(replace(self._settings, exceptions=on, filters=list(stops.values())))
         return [
-            {"verified": False, "message": problem} if problem else {"verified": True, **rule.as_body()}
-            for problem, (_, rule) in zip(problems, rules, strict=True)
+            {"verified": False, "message": problem}
+            if problem
+            else {"verified": True, **rule.as_body(), **({"message": LATE} if name in late else {})}
+            for problem, (name, rule) in zip(problems, rules, strict=True)
         ]
 
     def _recorded_problem(self, rule: Rule, when: str = "both") -> str:

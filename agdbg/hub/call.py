@@ -72,9 +72,9 @@ class Call:
             self.is_answered = True
             self.client.send(failure(self.client.next_seq(), self._request, text, code=code))
 
-    def note(self, text: str) -> None:
-        """Tell the client something beside the answer."""
-        body = {"category": "console", "output": text + "\n"}
+    def note(self, text: str, category: str = "console") -> None:
+        """Tell the client something beside the answer; ``important`` is what no answer or log message is."""
+        body = {"category": category, "output": text + "\n"}
         self.client.send(event(self.client.next_seq(), "output", body))
 
     def fail_with(self, error: BaseException) -> None:

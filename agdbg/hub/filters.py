@@ -26,5 +26,11 @@ FILTERS: tuple[tuple[str, str, str, bool], ...] = (
     ("not-implemented", "Something is not implemented", "Post-mortem: stop where the error is raised.", False),
     ("any", "Any error of autograd", "Stop where any autograd error is raised, and before the predicted ones.", False),
 )
+VALUES = frozenset({"nan", "inf"})
+"""Those that look at what nodes make."""
+LATE = (
+    "what was built before now was not looked at; where forward has made such values already, a pass stops at the first node "
+    "that saved one and passes it on; restart looks at everything"
+)
 KNOWN = tuple(each[0] for each in FILTERS)
 CONDITION = "a Python expression over event.text, event.error, node, grads_in, step, rank and the program's variables"

@@ -28,7 +28,13 @@ def finding_at(history: "History", stop: dict[str, Any]) -> Finding | None:
         return found
     call = history.live.pass_of(int(stop.get("pass") or 0))
     within = () if call is None else (Evidence("needed", call.site, f"{call.call or 'backward'}() that is running"),)
-    return _of_the_node(history, kind, node, text, within) if kind in _BY_VALUE else _of_the_model(text, within)
+    if kind not in _BY_VALUE:
+        return _of_the_model(text, within)
+    return (
+        _passed_on(history, kind, node, text, within)
+        if error.get("late")
+        else _of_the_node(history, kind, node, text, within)
+    )
 
 
 def _of_the_trace(history: "History", kind: str, node: int) -> Finding | None:
@@ -54,6 +60,16 @@ def _of_the_node(history: "History", kind: str, node: int, text: str, within: tu
     evidence = (Evidence("created", fact.site, note), *within)
     late = " A where() behind the op is too late: the gradient still goes through it." if why and is_gradient else ""
     return Finding(kind, f"{text}.", evidence, (node,), "certain", fix + late)
+
+
+def _passed_on(history: "History", kind: str, node: int, text: str, within: tuple[Evidence, ...]) -> Finding:
+    """A node that has only saved it: who made it is built, and was not looked at."""
+    fact = history.live.node(node)
+    saved = (
+        () if fact is None else (Evidence("saved", fact.site, "it was there already when the filter was switched on"),)
+    )
+    fix = f"Restart with the filter on: the run then stops at the line that makes it. agdbg lint --only {kind} names that line too."
+    return Finding(kind, f"{text}.", (*saved, *within), (node,), "certain", fix)
 
 
 def _of_the_model(text: str, within: tuple[Evidence, ...]) -> Finding:

@@ -34,8 +34,19 @@ def records_file(directory: Path) -> Path:
         raise TraceError(f"{directory} is a file: a trace is a directory with {RECORDS_FILE} in it")
     file = directory / RECORDS_FILE
     if not file.is_file():
-        raise TraceError(f"{directory} is not a trace: there is no {RECORDS_FILE} in it")
+        newest = newest_in(directory)
+        other = "" if newest is None else f"; it holds traces, of which the newest is {newest}"
+        raise TraceError(f"{directory} is not a trace: there is no {RECORDS_FILE} in it{other}")
     return file
+
+
+def newest_in(directory: Path) -> Path | None:
+    """The trace in a directory of traces that was written to last, as the one of a program that nobody could tell of any more."""
+    try:
+        inside = [(each.stat().st_mtime_ns, each.parent) for each in directory.glob(f"*/{RECORDS_FILE}")]
+    except OSError:  # one of them has just gone, or cannot be looked at
+        return None
+    return max(inside)[1] if inside else None
 
 
 def whole_records(stream: BinaryIO, file: Path) -> tuple[int, list[str]]:

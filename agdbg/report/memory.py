@@ -226,6 +226,8 @@ def as_text(report: MemoryReport) -> str:
         lines.append(
             f"        and {size(report.dropped)} of nodes that no pass ran: when they were dropped is not known"
         )
+    if report.unknown or report.parameters_unknown:
+        lines.append(HOW_TO_KNOW)
     lines += _section("at the peak, by line", report.lines)
     if any(each.module for each in report.modules):
         rows = [(_of(each), each.storages, each.module or "outside of modules", each.what) for each in report.modules]
@@ -235,8 +237,6 @@ def as_text(report: MemoryReport) -> str:
     if report.recompute:
         lines += _section("cheap to compute again (checkpoint() around it saves its bytes)", report.recompute)
     lines += _growth(report.passes)
-    if report.unknown or report.parameters_unknown:
-        lines += ["", HOW_TO_KNOW]
     return "\n".join(lines) + "\n"
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agdbg.errors import InputError
+from agdbg.tables.earlier import is_earlier
 
 
 def check(path: Path, option: str, *, force: bool, is_folder: bool) -> None:
@@ -27,6 +28,22 @@ def check(path: Path, option: str, *, force: bool, is_folder: bool) -> None:
         raise InputError(f"{option} {path}: it is a file; name a directory")
     if (any(path.iterdir()) if path.is_dir() else path.exists()) and not force:
         raise InputError(f"{option} {path}: it is there already; --force replaces it, or name another")
+    for file in _replaced(path, option.removeprefix("--"), is_folder):
+        if not is_earlier(file, option.removeprefix("--")):
+            raise InputError(
+                f"{option} {path}: {file} is no earlier export, and only such are replaced; remove it, or name another"
+            )
+
+
+def _replaced(path: Path, kind: str, is_folder: bool) -> Iterator[Path]:
+    """What is there and would be another file."""
+    if not is_folder:
+        yield from [path] if path.exists() else ()
+    elif path.is_dir():
+        from agdbg.tables import TABLES
+
+        wanted = [path / f"{table.name}.{kind}" for table in TABLES]
+        yield from (file for file in wanted if file.exists())
 
 
 @contextmanager

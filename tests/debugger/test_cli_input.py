@@ -37,6 +37,9 @@ BAD = {
     ("export", "script.py", "-o", "g.svg", "--trace", ""): ["--trace", "empty", "name a directory"],
     ("explain", "none"): ["none does not exist"],
     ("explain", "file"): ["file is a file"],
+    ("open", "none"): ["none does not exist"],
+    ("explain", "."): [". is not a trace", "it holds traces, of which the newest is used"],
+    ("export", ".", "-o", "g.svg"): ["neither a trace", "it holds traces, of which the newest is used"],
     ("explain", "folder"): ["folder is not a trace", "records.bin"],
     ("explain", "foreign"): ["foreign", "records.bin"],
     ("explain", "newer"): ["newer", "version"],
@@ -193,6 +196,18 @@ def test_results_that_cannot_be_written(things, where, reason):
             ended = things.run(shell, env={"PYTHONUNBUFFERED": unbuffered})
             assert (ended.status, ended.stderr) == (2, ""), words
             assert ended.said == [f"agdbg: error: cannot write to standard output: {reason}"], words
+
+
+@pytest.mark.parametrize("words", [["export", "used", "-o", "-", "--format", "svg"], ["explain", "--json", "used"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_results_of_which_only_a_part_can_be_written(things, words, unbuffered):
+    shell = ["sh", "-c", 'ulimit -f 1; trap "" XFSZ; "$@" >part', "sh", *things.command(*words)]
+    whole = things.run(things.command(*words)).stdout
+    ended = things.run(shell, env={"PYTHONUNBUFFERED": unbuffered})
+    if len(whole) <= 512:
+        pytest.skip("it is too short to be cut")
+    assert ended.said == ["agdbg: error: cannot write to standard output: File too large"]
+    assert ended.status == 2
 
 
 def test_help_that_cannot_be_written(things):

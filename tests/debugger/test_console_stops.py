@@ -80,6 +80,28 @@ def test_explain_at_a_nan_says_what_the_stop_knows(console_stage, program, line,
     assert console.do("findings").startswith("nan (certain): ")
 
 
+BUILT_BEFORE = """\
+import agdbg_engine as torch
+
+x = torch.tensor([-1.0, 4.0], requires_grad=True)
+(x.sqrt() * 2).sum().backward()
+(x.log() * 2).sum().backward()
+"""
+
+
+def test_nan_that_is_looked_for_late_says_so_and_stops_where_a_pass_meets_it(console_stage):
+    console = console_stage.console(BUILT_BEFORE)
+    assert "not looked at" not in console.do("catch inf")  # the program has built nothing yet
+    console.do("start")
+    assert "what was built before now was not looked at" in console.do("catch nan")
+    assert "not looked at" not in console.do("catch any")  # of nan it is said once
+    told = console.do("continue")
+    assert "SqrtBackward0, built by line 4 before this was looked for, saved what is not finite, and made NaN" in told
+    found = console.value("explain")["findings"][0]
+    assert found["evidence"][0]["role"] == "saved" and "Restart with the filter on" in found["fix"]
+    assert "LogBackward0, built by line 5, made NaN at index [0] of finite numbers" in console.do("continue")
+
+
 def test_explain_with_recorded_values_tells_what_the_lints_find(console_stage):
     console = console_stage.console(LOG + "s.backward()\n", also=["values"])
     console.do("catch nan", "catch inf")

@@ -220,10 +220,30 @@ def test_nothing_is_overwritten_unless_it_is_asked_for(trace, tmp_path):
     assert export(trace, "--sqlite", tmp_path / "x.db") == 2
     assert export(trace, "--csv", tmp_path / "folder") == 2
     assert (tmp_path / "x.db").read_text() == "mine"
-    assert export(trace, "--sqlite", tmp_path / "x.db", "--force") == 0
-    assert export(trace, "--csv", tmp_path / "folder", "--force", "--table", "nodes") == 0
+    (tmp_path / "x.db").write_text("")
+    for _ in range(2):
+        assert export(trace, "--sqlite", tmp_path / "x.db", "--force") == 0
+        assert export(trace, "--csv", tmp_path / "folder", "--force", "--table", "nodes") == 0
     assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == ["nodes.csv", "notes.txt"]
     assert (tmp_path / "x.db").read_bytes().startswith(b"SQLite")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "json", "parquet", "csv"])
+def test_what_is_no_earlier_export_is_never_replaced(trace, tmp_path, capfd, kind):
+    if kind == "parquet":
+        pytest.importorskip("pyarrow", reason="the only writer of Parquet")
+    mine = tmp_path / {"csv": "nodes.csv", "parquet": "nodes.parquet"}.get(kind, "results.db")
+    option = [f"--{kind}", tmp_path if kind in ("csv", "parquet") else mine, "--force"]
+    database = sqlite3.connect(tmp_path / "other.db")
+    database.execute("CREATE TABLE mine (x)")
+    database.close()
+    for content in (b"epoch,loss\n1,2\n", b'{"loss": 1}', b"PAR1", (tmp_path / "other.db").read_bytes()):
+        mine.write_bytes(content)
+        assert export(trace, *option) == 2
+        assert "no earlier export" in capfd.readouterr().err
+        assert mine.read_bytes() == content
+    mine.write_bytes(b"")
+    assert export(trace, *option) == export(trace, *option) == 0
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,8 @@ class FakeHub:
         self.recorded = ""
         self.lines, self.names = {}, []
         self.ids = {}
-        self.filters = []
+        self.filters: list[str] = []
+        self.late = ""
         self.at_joining = []
         self.has_begun = False
         self.findings, self.rendered, self.unseen = [], "No problem was found.", ""
@@ -494,8 +495,9 @@ class FakeHub:
         return {"breakpoints": [self.on_name(each["name"]) for each in breakpoints]}
 
     def do_setExceptionBreakpoints(self, filters):
-        self.filters = filters
-        return {"breakpoints": [{"verified": True} for _ in filters]}
+        told = {"message": self.late} if self.late else {}
+        self.filters, new = filters, set(filters) - set(self.filters)
+        return {"breakpoints": [{"verified": True, **(told if each in new else {})} for each in filters]}
 
     def do_configurationDone(self):
         for breakpoint in self.at_joining:

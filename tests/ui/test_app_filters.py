@@ -46,6 +46,17 @@ def test_space_and_enter_switch(shown):
     drive(shown, script)
 
 
+def test_what_a_filter_was_too_late_for_is_said(shown):
+    async def script(screen):
+        screen.hub.late = "what was built before now was not looked at"
+        await screen.press("f", "end", "enter")
+        assert "not looked at" in screen.text
+        await screen.press("enter")  # off again
+        assert "not looked at" not in screen.text
+
+    drive(shown, script)
+
+
 def test_switches_that_are_pressed_at_once_all_count(shown):
     async def script(screen):
         await screen.press("f")

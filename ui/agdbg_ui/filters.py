@@ -36,21 +36,22 @@ class Filters:
         self.known = tuple(map(_filter, abilities.get("exceptionBreakpointFilters", ())))
         await self._set(frozenset(each.id for each in self.known if each.is_default))
 
-    async def toggle(self, filter_id: str) -> None:
-        """Switch one on or off; raises what the hub says against it."""
+    async def toggle(self, filter_id: str) -> str:
+        """Switch one on or off, and return what the hub has to say about that, if anything; raises what it says against it."""
         async with self._one_by_one:
-            await self._set(self.on ^ {filter_id})
+            return (await self._set(self.on ^ {filter_id})).get(filter_id, "")
 
     def took(self, arguments: dict[str, Any]) -> None:
         """Others were switched on by the console; `arguments` are those of its request."""
         more = [option["filterId"] for option in arguments.get("filterOptions", ())]
         self.on = frozenset([*arguments["filters"], *more])
 
-    async def _set(self, on: frozenset[str]) -> None:
-        await self._backend.request(
-            "setExceptionBreakpoints", filters=[each.id for each in self.known if each.id in on]
-        )
+    async def _set(self, on: frozenset[str]) -> dict[str, str]:
+        wanted = [each.id for each in self.known if each.id in on]
+        answer = await self._backend.request("setExceptionBreakpoints", filters=wanted)
         self.on = on
+        made: list[dict[str, Any]] = answer.get("breakpoints") or []
+        return {name: str(body.get("message") or "") for name, body in zip(wanted, made, strict=False)}
 
 
 def _filter(body: dict[str, Any]) -> Filter:

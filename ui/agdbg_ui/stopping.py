@@ -63,7 +63,8 @@ class Stopping:
     async def choose(self, item: Item) -> None:
         """Go to the line or the name, turn to the thread, or switch the error."""
         if item.sort == "filter":
-            await self._session.filters.toggle(item.name)
+            if note := await self._session.filters.toggle(item.name):
+                self._app.say(note)
         elif item.sort == "thread":
             if not self._session.turn_to(item.number):
                 is_alive = self._session.view.alive

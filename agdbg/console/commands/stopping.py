@@ -166,7 +166,8 @@ def _split_condition(rest: str) -> tuple[str, str]:
 
 def _told(stop: Stop) -> Reply:
     instead, stop.instead_of = f"  (instead of: {stop.instead_of})" if stop.instead_of else "", ""
-    return Reply(f"{stop.number}  {stop.words}{instead}", {"breakpoint": stop.as_json()})
+    missed = f"\n  {stop.missed}" if stop.missed else ""
+    return Reply(f"{stop.number}  {stop.words}{instead}{missed}", {"breakpoint": stop.as_json()})
 
 
 def _list(console: "Console") -> Reply:

@@ -90,7 +90,7 @@ def launch(call: Call) -> Body:
     session.launcher = call.client
     call.client.joined = True
     if trace.why_here:
-        call.note(trace.why_here)
+        call.note(trace.why_here, "important")
     return _begin_if_configured(call)
 
 

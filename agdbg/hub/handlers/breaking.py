@@ -36,7 +36,10 @@ def set_event_breakpoints(call: Call) -> Body:
 def set_exception_breakpoints(call: Call) -> Body:
     """Take the filters that are on."""
     options = call.arguments.get("filterOptions") or []
-    return {"breakpoints": call.session.breakpoints.set_filters(call.arguments["filters"], options)}
+    has_begun = call.session.is_live
+    return {
+        "breakpoints": call.session.breakpoints.set_filters(call.arguments["filters"], options, has_begun=has_begun)
+    }
 
 
 def answered(call: Call, bodies: list[dict[str, Any]]) -> Body:

@@ -78,13 +78,13 @@ class FiltersScreen(Modal[None]):
         self.app.run_worker(self._toggle(str(event.option.id)))  # the app's, so that it outlives this screen
 
     async def _toggle(self, filter_id: str) -> None:
-        problem = ""
+        problem = note = ""
         try:
-            await self._filters.toggle(filter_id)
+            note = await self._filters.toggle(filter_id)
         except FAILURES as error:
             problem = reason_of(error)
         if self.is_on_top:
-            self._show(problem)
+            self._show(problem or note)
         elif problem:
             self.app.notify(safe(problem), severity="error", markup=False)
 
