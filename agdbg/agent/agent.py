@@ -228,7 +228,6 @@ class Agent:
             self._leave()
             return GO_ON
         finally:
-            requests.close()
             if command is None:  # an interrupt, say: the program's business
                 self.tell({"resumed": {"thread": thread}}, thread)
 

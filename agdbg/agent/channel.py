@@ -7,7 +7,9 @@ from typing import Any
 
 from agdbg.descriptors import identity, out_of_the_way
 
-_dumps, _loads = json.dumps, json.loads  # the program may replace them
+# Made once: to make one takes as long as to use it, and the program may replace what `json` has.
+_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
+_decode = json.JSONDecoder().decode
 
 
 class HubGone(Exception):
@@ -35,7 +37,7 @@ class Channel:
         """Send one object."""
         self._check()
         try:
-            self._socket.sendall(_dumps(message, default=str).encode() + b"\n")
+            self._socket.sendall(_encode(message).encode() + b"\n")
         except OSError as error:
             raise HubGone(str(error)) from None
 
@@ -51,7 +53,7 @@ class Channel:
                 raise HubGone("the hub has closed the connection")
             self._received += data
         line, _, self._received = self._received.partition(b"\n")
-        found: dict[str, Any] = _loads(line)
+        found: dict[str, Any] = _decode(line.decode())
         return found
 
     def _check(self) -> None:

@@ -28,21 +28,6 @@ class Requests:
         if not scene.has_ended:
             self.frames += frames.user_frames(internal)
         self._references = References(scene.describe)
-        self._answers = {
-            "values": self._values,
-            "elements": self._elements,
-            "tensor": self._tensor,
-            "locals": self._locals,
-            "children": self._children,
-            "evaluate": self._evaluate,
-            "set": self._set,
-            "watch": self._watch,
-            "retain": self._retain,
-        }
-
-    def close(self) -> None:
-        """The stop is over: what it showed is not held in a cycle, or the program's memory would be freed later than without."""
-        self._answers = {}
 
     def frames_described(self) -> list[dict[str, object]]:
         """The user's frames, innermost first."""
@@ -50,11 +35,11 @@ class Requests:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to one request; whatever goes wrong becomes an error message."""
-        answer = self._answers.get(str(request.get("do")))
+        answer = _ANSWERS.get(str(request.get("do")))
         if answer is None:
             return {"ok": False, "error": f"there is no request {request.get('do')!r}", "code": "bad"}
         try:
-            return {"ok": True, "body": answer(request)}
+            return {"ok": True, "body": answer(self, request)}
         except Refused as error:
             return {"ok": False, "error": str(error), "code": "bad"}
         except KeyboardInterrupt:
@@ -173,6 +158,19 @@ class Requests:
         if not 0 <= int(index) < len(self.frames):
             raise Refused(f"there is no frame {index}; there are {len(self.frames)}")
         return self.frames[int(index)]
+
+
+_ANSWERS: dict[str, Callable[[Requests, dict[str, Any]], dict[str, Any]]] = {
+    "values": Requests._values,
+    "elements": Requests._elements,
+    "tensor": Requests._tensor,
+    "locals": Requests._locals,
+    "children": Requests._children,
+    "evaluate": Requests._evaluate,
+    "set": Requests._set,
+    "watch": Requests._watch,
+    "retain": Requests._retain,
+}
 
 
 def _knows(frame: FrameType, name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agdbg.agent import tensors
-from agdbg.agent.values import Value, preview, summary_text, told_norm, value_of
+from agdbg.agent.values import Value, name_of, preview, summary_text, told_norm, value_of
 from agdbg.engines.native_summary import device_of
 from agdbg_engine.device import array_module
 from agdbg_engine.several import at_home
@@ -29,7 +29,7 @@ def described(array: Any) -> Value:
     return {
         "summary": summary_text(array, low, high, mean, norm, bad),
         "shape": list(array.shape),
-        "dtype": str(array.dtype),
+        "dtype": name_of(array.dtype),
         "size": int(array.size),
         "finite": not bad,
         "norm": told_norm(norm),

@@ -92,6 +92,11 @@ class History:
         self._facts = None
         return True
 
+    @property
+    def behind(self) -> int:
+        """About how many records the file has beyond those that were read."""
+        return self._follower.behind
+
     def _take(self, records: Records) -> None:
         """Index what is new, in parts where that is much, so that it can be told how far it is."""
         first, total = len(self.growing.records), len(records)

@@ -70,15 +70,18 @@ def look_at(
             Merged(body, values, thread.number, stops.references).merge()
         return finish(body)
 
+    reading = call.session.recorded()
+
     def look(history: Any) -> dict[str, Any]:
         body: dict[str, Any] | None = history.inside(node, before) if inside else history.node(node, before, moment)
         if body is None:
             raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
         return body
 
-    reading = call.session.recorded()
     if link is not None:
         link.ask("values", answered, node=node)
+    if inside and cursor is None:  # a thread has just stopped here
+        return reading.ask_at_once(call, lambda history: look(reading.present(history)), told)
     return reading.ask(call, look, told)
 
 

@@ -1,14 +1,16 @@
 """The trace, as the hub's workers read it: the thread of the loop never waits for a disk or an index.
 
 Two threads each have a view of their own. The *reader* answers what a screen asks for, in milliseconds; the
-*heavy* one draws and diagnoses, which may take seconds.
+*heavy* one draws and diagnoses, which may take seconds. What is asked for at every stop, and takes less than the way to the
+reader and back, the thread of the loop looks up by itself while the reader has nothing to do.
 """
 
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agdbg.hub.call import Body, Call, Refused
+from agdbg.hub.call import LATER, Body, Call, Refused
 from agdbg.hub.loop import Loop
 from agdbg.hub.troubles import StoppedWatch, troubles_of
 from agdbg.hub.worker import Worker
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from agdbg.protocol.vendor import Trouble
 
 T = TypeVar("T")
+#: The loop takes in so many new records by itself, ...
+FEW = 4096
+#: ... and looks by itself unless the last look took longer than so many seconds.
+QUICK_S = 0.005
 
 
 class View:
@@ -45,6 +51,18 @@ class View:
         self._history.poll()
         return self._history
 
+    def at_hand(self) -> "History | None":
+        """What there is now, if that takes next to no time; None: it has to be read first.
+
+        Raises:
+            TraceError: as :meth:`history` does.
+        """
+        history = self._history
+        if history is None or history.behind > FEW:
+            return None
+        history.poll()
+        return history
+
     def forget(self) -> None:
         """Something was broken off in the middle of reading: it is read anew when it is asked for again."""
         self._history = None
@@ -67,16 +85,44 @@ class Reading:
         self.stopped, self.is_examined = StoppedWatch(directory), False
         self.reader, self.heavy = Worker(loop, "reader"), Worker(loop, "heavy")
         self._near, self._far = View(directory), View(directory)
+        self._took = 0.0  # by the last look that may be taken at once
 
     def ask(self, call: Call, job: "Callable[[History], T]", finish: Callable[[T], Body] = lambda found: found) -> Any:
         """Answer a call with what ``finish`` makes of what the reader finds."""
-        return call.work(self.reader, lambda: job(self._present(self._near)), finish, self._near.forget)
+        return call.work(self.reader, lambda: job(self.present(self._near.history())), finish, self._near.forget)
+
+    def ask_at_once(
+        self, call: Call, job: "Callable[[History | None], T]", finish: Callable[[T], Body] = lambda found: found
+    ) -> Any:
+        """The same for what takes next to no time: here and now, if the reader has nothing to do and little is new.
+
+        ``job`` gets None when nothing was recorded so far.
+        """
+        if not self.reader.is_idle or self._took > QUICK_S:
+            return call.work(self.reader, lambda: self._timed(job, self._near.history()), finish, self._near.forget)
+        try:
+            history = self._near.at_hand()
+            if history is None:
+                return call.work(self.reader, lambda: self._timed(job, self._near.history()), finish, self._near.forget)
+            found = self._timed(job, history)
+        except Exception as error:  # as what goes wrong in the reader: it is an answer
+            call.fail_with(error)
+        else:
+            call.run(lambda: finish(found))
+        return LATER
+
+    def _timed(self, job: "Callable[[History | None], T]", history: "History | None") -> T:
+        began = perf_counter()
+        try:
+            return job(history)
+        finally:
+            self._took = perf_counter() - began
 
     def ask_heavy(
         self, call: Call, job: "Callable[[History], T]", finish: Callable[[T], Body] = lambda found: found
     ) -> Any:
         """The same for what takes its time."""
-        return call.work(self.heavy, lambda: job(self._present(self._far)), finish, self._far.forget)
+        return call.work(self.heavy, lambda: job(self.present(self._far.history())), finish, self._far.forget)
 
     def ask_or(
         self, call: Call, nothing: T, job: "Callable[[History], T]", finish: Callable[[T], Body] = lambda found: found
@@ -107,8 +153,12 @@ class Reading:
         self.reader.close()
         self.heavy.close()
 
-    def _present(self, view: View) -> "History":
-        history = view.history()
+    def present(self, history: "History | None") -> "History":
+        """The trace.
+
+        Raises:
+            Refused: nothing was recorded so far.
+        """
         if history is None:
             raise Refused(self.why_nothing)
         return history

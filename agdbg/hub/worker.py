@@ -89,6 +89,7 @@ class Worker:
         self._loop = loop
         self._name = name
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._given = 0  # jobs whose end was not told yet
         self._thread: threading.Thread | None = None
 
     def do(
@@ -106,8 +107,14 @@ class Worker:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
         made = Job(job, done, listener, interrupted)
+        self._given += 1
         self._jobs.put(made)
         return made
+
+    @property
+    def is_idle(self) -> bool:
+        """For the thread of the loop: whether all jobs are done, and that was told."""
+        return not self._given
 
     def close(self) -> None:
         """Take no more jobs."""
@@ -117,7 +124,11 @@ class Worker:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             result, error = job.run()
-            self._loop.post(partial(job.done, result, error))
+            self._loop.post(partial(self._tell, job, result, error))
+
+    def _tell(self, job: Job, result: Any, error: BaseException | None) -> None:
+        self._given -= 1
+        job.done(result, error)
 
 
 class _Settled(BaseException):

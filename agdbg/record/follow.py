@@ -55,6 +55,11 @@ class Follower:
             self._read_strings()
         return self.records[before:]
 
+    @property
+    def behind(self) -> int:
+        """How many records :meth:`poll` would give now."""
+        return max(self._whole_records() - len(self.records), 0)
+
     def trace(self) -> Trace:
         """What was read so far, as a trace; what comes later does not change its records."""
         return Trace.of(self.path, self.records, self.meta, self.strings, self._lost)

@@ -5,13 +5,16 @@ from functools import cached_property
 
 from agdbg.events import Kind
 from agdbg.record.deep import STORAGE_OF_SHAPE
-from agdbg.record.facts import TensorFact
+from agdbg.record.facts import NodeFact, TensorFact
 from agdbg.record.growing import Growing, GrowingIndex
 from agdbg.record.index import Rows
 from agdbg.record.module_stacks import ModuleStacks
 from agdbg.record.query import Facts, names_of
 from agdbg.record.reader import Trace
 from agdbg.record.undone import Undone
+
+_REMEMBERED = 1024
+"""Nodes that are remembered at most."""
 
 
 class LiveFacts(Facts):
@@ -26,6 +29,15 @@ class LiveFacts(Facts):
         self._growing = growing
         self._undone = undone or Undone(growing)
         self._undone.update(trace)
+        self._asked: dict[int, NodeFact | None] = {}
+
+    def node(self, number: int) -> NodeFact | None:
+        """As :meth:`Facts.node`; what shows one node asks for it, and for its neighbours, several times."""
+        if number not in self._asked:
+            if len(self._asked) >= _REMEMBERED:
+                self._asked.clear()
+            self._asked[number] = super().node(number)
+        return self._asked[number]
 
     @cached_property
     def void(self) -> Set[int]:

@@ -47,11 +47,27 @@ class Journal:
 
     def step(self, run_node: Callable[[Node], None] | None = None) -> None:
         """Run the next node of the pass, noted; errors are those of :meth:`BackwardPass.run`."""
+        if run_node is None and not self._replaced:
+            self._step_noting()
+            return
         entry = self._noted()
         try:
             self.bp.advance(1, run_node)
         finally:
             _put_back(slot for slot in entry.replaced if not isinstance(getattr(*slot[:2]), Freed))
+
+    def _step_noting(self) -> None:
+        """As :meth:`step`, of a node as it is."""
+        entries = self._entries
+        run_node = noting.runner(self.bp, entries.append, self._take_other, _nothing, MOST_BYTES, self._count)
+        many = len(entries)
+        try:
+            self.bp.advance(1, run_node, whole=True)
+        finally:
+            if len(entries) > many and not isinstance(entries[-1], _Entry):
+                self._others += noting.size_of(entries[-1])
+            if self._others > MOST_BYTES // 16 or len(entries) > MOST_NODES:
+                self._count()
 
     def advance(self, count: int, before: Callable[[Node], object]) -> None:
         """Run at most ``count`` of the next nodes, noted. ``before`` is called with each; when it raises
@@ -191,6 +207,10 @@ class Journal:
     def _in_full(self, entry: _Entry | Note) -> _Entry:
         """An entry as such; a note is of the node that ran last, if it is to be gone back over."""
         return entry if isinstance(entry, _Entry) else _Entry.of_note(self.bp, entry)
+
+
+def _nothing(node: Node) -> None:
+    """Before a node that runs in any case there is nothing to do."""
 
 
 def runs_user_code(node: Node) -> bool:

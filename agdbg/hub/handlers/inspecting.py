@@ -31,6 +31,8 @@ def stack_trace(call: Call) -> Body:
         return {"stackFrames": bodies, "totalFrames": len(found)}
 
     def look(history: Any) -> tuple[Any, Body]:
+        if history is None:
+            return None, page(stop, lambda node, phase: Place(""))
         position = None if cursor is None else cursor.where(history)
         of = stop if position is None else position.as_stop()
         return position, page(of, cache(lambda node, phase: place_of(history, node, phase)))
@@ -41,7 +43,10 @@ def stack_trace(call: Call) -> Body:
             cursor.position = position
         return body
 
-    return session.recorded().ask_or(call, (None, page(stop, lambda node, phase: Place(""))), look, looked)
+    reading = session.recorded()
+    if cursor is None:
+        return reading.ask_at_once(call, look, looked)
+    return reading.ask_or(call, look(None), look, looked)
 
 
 @handles("scopes")
