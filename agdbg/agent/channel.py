@@ -8,7 +8,7 @@ from typing import Any
 from agdbg.descriptors import identity, out_of_the_way
 
 # Made once: to make one takes as long as to use it, and the program may replace what `json` has.
-_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=str).encode
 _decode = json.JSONDecoder().decode
 
 
