@@ -45,7 +45,7 @@ from agdbg_engine.errors import details_of
 from agdbg_engine.nn.module import announce_owner
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, Refusal
-from agdbg_engine.sites import INTERNAL, RUNNERS
+from agdbg_engine.sites import INTERNAL, RUNNERS, sources
 from agdbg_engine.storage import Storage
 from agdbg_engine.tensor import Tensor
 
@@ -66,8 +66,8 @@ _AFTER_A_PASS_NS = 5_000_000
 _RAN = int(Kind.RAN)
 
 _PACKAGE = Path(__file__).parent.parent
-INTERNAL.update(str(file) for file in _PACKAGE.rglob("*.py"))
-RUNNERS.update(str(file) for file in (_PACKAGE / "launch").glob("*.py"))
+INTERNAL.update(sources(str(_PACKAGE)))
+RUNNERS.update(sources(str(_PACKAGE / "launch")))
 
 _node_count = itertools.count(1)
 _node_ids = _node_count.__next__

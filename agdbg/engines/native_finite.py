@@ -22,14 +22,14 @@ from agdbg_engine.journal import runs_user_code
 from agdbg_engine.node import AccumulateGrad, Node
 from agdbg_engine.saved import Freed, Packed, saved_slots
 from agdbg_engine.several import at_home
-from agdbg_engine.sites import INTERNAL, where
+from agdbg_engine.sites import INTERNAL, sources, where
 from agdbg_engine.tensor import Tensor
 
 if TYPE_CHECKING:
     from agdbg.engines.native_walk import Walk
 
 FILTERS = frozenset({"nan", "inf"})
-OWN = frozenset(str(file) for file in Path(__file__).resolve().parents[1].rglob("*.py")) | {"<births>"}
+OWN = frozenset({*sources(str(Path(__file__).resolve().parents[1])), "<births>"})
 """The files of agdbg, which are no engine."""
 
 

@@ -14,12 +14,14 @@ import importlib
 import warnings
 from typing import Any
 
-from . import autograd, ops
+from .collector import no_collection, tune_gc
+
+with no_collection():
+    from . import autograd, ops
 from .amp import autocast
 from .anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .asarray import asarray
 from .autograd import grad
-from .collector import tune_gc
 from .constants import e, inf, nan, newaxis, pi
 from .creation import (
     as_tensor,

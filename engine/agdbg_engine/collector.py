@@ -7,7 +7,21 @@ graph grows. With the default thresholds a graph of 100,000 nodes takes several 
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Collect no garbage meanwhile: for imports, since what they make stays and is looked through again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class tune_gc:

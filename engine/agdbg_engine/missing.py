@@ -56,10 +56,15 @@ REASONS: dict[str, str] = {
 }
 """Patterns of names that PyTorch has and the engine has not, with the reason or the way out."""
 
+_BY_PATTERN = {
+    pattern: why for patterns, why in REASONS.items() for pattern in patterns.split() if set(pattern) & set("*?[")
+}
+_BY_NAME = {name: why for names, why in REASONS.items() for name in names.split() if name not in _BY_PATTERN}
+
 
 def reason(name: str) -> str | None:
     """Why the engine has no ``name``; ``None`` where there is nothing to say."""
-    return next((why for patterns, why in REASONS.items() if any(fnmatchcase(name, p) for p in patterns.split())), None)
+    return _BY_NAME.get(name) or next((why for pattern, why in _BY_PATTERN.items() if fnmatchcase(name, pattern)), None)
 
 
 def with_reason(first_line: str, name: str) -> str:
@@ -70,8 +75,10 @@ def with_reason(first_line: str, name: str) -> str:
 
 def missing(module: str, name: str, known: Iterable[str]) -> Exception:
     """The error for ``name``, which ``module`` has not; it has the names ``known``. To be called in its ``__getattr__``."""
-    text = hint(name, known)
     asks = sys._getframe(2)
+    if asks.f_code.co_filename == "<frozen importlib._bootstrap>":  # it asks for every module that it has yet to import
+        return AttributeError(f"module '{module}' has no attribute '{name}'")
+    text = hint(name, known)
     if text and asks.f_code.co_code[asks.f_lasti] == _IMPORT_FROM:  # Python's own error would leave the hint out
         return ImportError(f"cannot import name '{name}' from '{module}'{text}", name=name)
     return AttributeError(f"module '{module}' has no attribute '{name}'{text}")

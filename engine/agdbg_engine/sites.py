@@ -7,13 +7,23 @@ the line table of a long function takes tens of microseconds to scan.
 from __future__ import annotations
 
 import linecache
+import os
+from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from sys import _getframe
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-INTERNAL: set[str] = {str(p) for p in Path(__file__).parent.rglob("*.py")}
+
+def sources(folder: str) -> Iterator[str]:
+    """The names of the files of Python in and below ``folder``."""
+    for here, folders, files in os.walk(folder):
+        if "__pycache__" in folders:
+            folders.remove("__pycache__")
+        yield from (os.path.join(here, name) for name in files if name.endswith(".py"))
+
+
+INTERNAL: set[str] = set(sources(os.path.dirname(__file__)))
 """File names of the engine itself, and of instruments that call it: frames of these are never the user's."""
 
 RUNNERS: set[str] = set()

@@ -19,6 +19,6 @@ def test_the_engine_comes_alone() -> None:
 
 
 def test_the_import_leaves_the_garbage_collector_alone() -> None:
-    code = "import gc; before = gc.get_threshold(); import agdbg_engine; assert gc.get_threshold() == before"
+    code = "import gc; before = gc.get_threshold(); import agdbg_engine; assert gc.get_threshold() == before and gc.isenabled()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr

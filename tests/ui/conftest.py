@@ -29,10 +29,18 @@ def _load(name):
 
 fake_hub = _load("fake_hub")
 tmux = _load("tmux")
+idle = _load("idle")
 _load("classes")
 _load("driving")
 _load("states")
 _load("states_tensor")  # which adds its own
+
+
+@pytest.fixture(autouse=True)
+def idle_at_once(monkeypatch):
+    """A pilot knows when the app is idle from its event loop; Textual guesses it from the process, in 20 ms or many of them."""
+    monkeypatch.setattr("textual.pilot.wait_for_idle", idle.until_idle)
+    monkeypatch.setattr("textual.app.wait_for_idle", idle.until_idle)
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +66,7 @@ class Screen:
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
                 await self.pilot.pause()
+                await asyncio.sleep(idle.GLANCE_S)
 
     async def ready(self):
         """Wait until the app has connected. However slow the machine is, a step is then waited for until it has stopped."""

@@ -15,8 +15,12 @@ What an op saves is what its formulas name: it is derived, never declared.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
+
+_ARGUMENT = re.compile(r"(?P<name>\w+)(?:=(?P<default>(?:\([^()]*\)|[^,()])+))?(?:, |\)$)")
+"""One argument of a signature with what ends it."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,13 @@ class Row:
     """The kinds of dtype that the op is there for (``fc``: floating and complex); any when empty."""
 
     @cached_property
-    def _parsed(self) -> ast.arguments:
-        module = ast.parse(f"def {self.signature}: pass")
-        function = module.body[0]
-        assert isinstance(function, ast.FunctionDef)
-        return function.args
+    def _parsed(self) -> dict[str, str]:
+        """The arguments with the text of their defaults; by hand, since Python's parser would be most of the engine's start."""
+        text = self.signature.partition("(")[2]
+        found = list(_ARGUMENT.finditer(text))
+        if "".join(m[0] for m in found) != text:
+            raise ValueError(f"not a signature of names and plain defaults: {self.signature!r}")
+        return {m["name"]: m["default"] or "" for m in found}
 
     @cached_property
     def name(self) -> str:
@@ -69,13 +75,12 @@ class Row:
     @cached_property
     def args(self) -> tuple[str, ...]:
         """All argument names."""
-        return tuple(a.arg for a in self._parsed.args)
+        return tuple(self._parsed)
 
     @cached_property
     def defaults(self) -> dict[str, str]:
         """Source text of the defaults by argument."""
-        values = self._parsed.defaults
-        return {a: ast.unparse(v) for a, v in zip(self.args[len(self.args) - len(values) :], values, strict=True)}
+        return {a: default for a, default in self._parsed.items() if default}
 
     @cached_property
     def tensors(self) -> tuple[str, ...]:

@@ -20,7 +20,11 @@ class Formula:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.names = tuple(sorted(names_in(text)))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What it reads; found out at first use, since a program uses few of the rows."""
+        return tuple(sorted(names_in(self.text)))
 
     @cached_property
     def function(self) -> Callable[..., Any]:

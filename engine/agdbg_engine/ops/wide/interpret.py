@@ -6,6 +6,8 @@ more, and a row costs nothing but itself.
 
 from __future__ import annotations
 
+import ast
+import functools
 import inspect
 from collections import namedtuple
 from collections.abc import Callable, Iterable
@@ -46,6 +48,12 @@ Consts = tuple[tuple[str, int, str | None], ...]
 NUMBERS = (bool, int, float, complex, np.generic)
 
 
+@functools.cache
+def _default(text: str) -> Any:
+    """The value of a default: one for all rows, of which none can be changed."""
+    return ast.literal_eval(text)
+
+
 class Op:
     """One row, made callable: ``op(*args, **kwargs)`` with the row's signature."""
 
@@ -74,9 +82,7 @@ class Op:
             inspect.Parameter(
                 a,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=eval(row.defaults[a])
-                if a in row.defaults
-                else inspect.Parameter.empty,  # text of a row of this package
+                default=_default(row.defaults[a]) if a in row.defaults else inspect.Parameter.empty,
                 annotation="Tensor" if a in row.tensors and a not in row.scalars and a not in row.defaults else "Any",
             )
             for a in row.args
