@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from . import events
 from .current import current
 from .grad_mode import set_multithreading_enabled
 from .gradient_edge import GradientEdge, get_gradient_edge
@@ -13,7 +14,7 @@ from .missing import missing
 from .node import Node
 from .saved.hooks import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 from .saved.mutation import allow_mutation_on_saved_tensors
-from .saved.strict import strict_saved_tensors
+from .saved.strict import refuse, strict_saved_tensors
 from .sites import caller
 from .storage import InferenceStorage
 from .tensor import Tensor
@@ -43,6 +44,9 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     tensors = list(tensor)
     if not all(isinstance(t, Tensor) for t in tensors):
         raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
+    if events.special & events.STRICT:
+        for t in tensors:
+            refuse(t, "increment_version")
     for t in tensors:
         if not isinstance(t._storage, InferenceStorage):  # has no version
             t._bump("increment_version", None, *caller())

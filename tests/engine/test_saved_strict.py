@@ -69,6 +69,9 @@ WRITES = {
     "data": lambda y: y.data.mul_(3),
     "piece": lambda y: y.detach().split(1)[0].zero_(),
     "by itself": lambda y: y.mul_(y),
+    "another size": lambda y: y.detach().resize_(1),
+    "the size of another": lambda y: y.detach().resize_as_(ag.ones(1)),
+    "by another library": ag.autograd.graph.increment_version,
 }
 
 

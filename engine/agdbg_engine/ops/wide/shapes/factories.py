@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .... import events
 from ....creation import leaf, shape_of
 from ....device import array_module
 from ....dtype import get_default_dtype
 from ....pinned_memory import pinnable
+from ....saved.strict import refuse
 from ....scalars import written
 from ....sites import caller
 from ....tensor import Tensor
@@ -99,6 +101,8 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     size = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], tuple | list) else sizes
     if any(n < 0 for n in size):
         raise shape_error("numel: integer multiplication overflow")
+    if events.special & events.STRICT:
+        refuse(self, "resize_")
     if size != self.shape:
         self._a = resized(self._a, size)
     self._bump("resize_", None, *caller())
