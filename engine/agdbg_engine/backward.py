@@ -430,7 +430,7 @@ class BackwardPass:
         elif self.tensors:
             node.variable._accumulate_dual(g)
         else:
-            node.variable._accumulate(g, owned)
+            node._variable._accumulate(g, owned)
 
 
 def plan(roots: Iterable[Node]) -> list[Node]:

@@ -17,6 +17,8 @@ _SCALAR = (
     "first."
 )
 _warned = False
+
+ONE_ELEMENT = "only one element tensors can be converted to Python scalars"
 """Whether that has been said: once in a process, as in PyTorch."""
 
 
@@ -56,10 +58,10 @@ class Conversions:
 
     def __float__(self) -> float:
         self._warn_of_scalar()
-        return float(_real(self._number(), "double"))
+        return float(real_of(self._number(), "double"))
 
     def __int__(self) -> int:
-        return int(_real(self._number(), "int64_t"))
+        return int(real_of(self._number(), "int64_t"))
 
     def __complex__(self) -> complex:
         self._warn_of_scalar()
@@ -73,7 +75,7 @@ class Conversions:
 
     def _number(self) -> Any:
         if self._a.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
+            raise ValueError(ONE_ELEMENT)
         return self.item()
 
     def __index__(self) -> int:
@@ -118,7 +120,7 @@ class Conversions:
         )
 
 
-def _real(value: Any, kind: str) -> Any:
+def real_of(value: Any, kind: str) -> Any:
     """A number without its imaginary part, which must be 0."""
     if not isinstance(value, complex):
         return value

@@ -44,7 +44,8 @@ class Copying:
             memo[id(self)] = made = _made(type(self), copied(self._a), self.requires_grad, {})
             return made
         memo[id(self)] = made = rebuild(type(self), _copied(self._a, memo), self.requires_grad, {})
-        made._gradient = deepcopy(self._gradient, memo)
+        if self._gradient is not None:
+            made.grad = deepcopy(self._gradient, memo)  # refused where only the original's grad_dtype allows it
         for name, value in _attributes(self).items():
             setattr(made, name, deepcopy(value, memo))
         return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from .backward import QUIET
 from .device import CPU, asked, module_of, moved, on, resolved
 from .dtype import get_default_dtype, is_differentiable, scalar_type
 from .errors import class_name, raise_if
+from .lists_of_tensors import holds_tensors, of_numbers
 from .memory_format import order
 from .numpy_interop import from_array
 from .overrides import overridable
@@ -58,8 +59,10 @@ def new_leaf(data: Any, dtype: Any, device: Any, requires_grad: bool = False, pi
         device = asked(device) or data.device
     elif isinstance(data, np.ndarray | np.generic):
         array = np.array(numbers(data))
-    else:
+    elif holds_tensors(data):
         _tell_rewrapped(data)
+        array = of_numbers(data, dtype)
+    else:
         array = _from_lists(data, dtype)
         if dtype is not None and array.dtype != dtype:
             check_data(array, np.dtype(dtype))
@@ -129,7 +132,7 @@ def numbers(array: Any) -> Any:
 def _from_lists(data: Any, dtype: Any) -> Any:
     """Nested lists as an array, which will be cast to ``dtype``; PyTorch's errors for what is none."""
     try:
-        array = np.array(_unwrapped(data))
+        array = np.array(data)
     except ValueError:
         raise _refusal(data) from None
     if array.dtype.kind == "u" and dtype is None and not hasattr(_first(data), "dtype"):
@@ -148,13 +151,6 @@ def _of_big_integers(array: Any, dtype: Any) -> Any:
     return array.astype(np.float64 if np.dtype(dtype).kind != "b" else np.bool_)
 
 
-def _unwrapped(data: Any) -> Any:
-    """Nested lists with tensors in them as numbers; those on a device are fetched, one by one, as in PyTorch."""
-    if isinstance(data, Tensor):
-        return moved(data._a, CPU)
-    return [_unwrapped(x) for x in data] if isinstance(data, list | tuple) else data
-
-
 def _first(data: Any) -> Any:
     """The first element of nested lists; it tells whether their floats are Python's."""
     while isinstance(data, list | tuple) and data:
@@ -162,21 +158,11 @@ def _first(data: Any) -> Any:
     return data
 
 
-def _innermost(data: Any) -> Iterator[Any]:
-    if isinstance(data, list | tuple):
-        for x in data:
-            yield from _innermost(x)
-    else:
-        yield data
-
-
 def _refusal(data: Any) -> Exception:
     if isinstance(data, str):
         return TypeError("new(): invalid data type 'str'")
     if isinstance(_first(data), str):
         return ValueError("too many dimensions 'str'")
-    if any(isinstance(x, Tensor) and x.numel() != 1 for x in _innermost(data)):
-        return ValueError("only one element tensors can be converted to Python scalars")
     sizes, level = [], data
     while isinstance(level, list | tuple) and level:
         sizes.append(len(level))
@@ -275,15 +261,16 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     if not isinstance(size, tuple | list):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     sizes = shape_of("full", (size,))
-    value = _number("full", fill_value)
+    value = fill_number("full", fill_value)
     if dtype is None:
         dtype = tensor(value).dtype
     return made("full", (sizes, written(value, np.dtype(dtype), math.prod(sizes) != 1), dtype), device, requires_grad)
 
 
-def _number(op: str, value: Any) -> Any:
+def fill_number(op: str, value: Any) -> Any:
     """What a tensor is to be filled with: a number, or a tensor of one."""
-    if isinstance(value, Tensor | np.ndarray | np.generic) and value.ndim == 0:
+    refused = isinstance(value, Tensor) and value.requires_grad
+    if isinstance(value, Tensor | np.ndarray | np.generic) and value.ndim == 0 and not refused:
         return value.item()
     if not isinstance(value, int | float | complex):
         raise TypeError(f"{op}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
@@ -352,7 +339,7 @@ def full_like(
 ) -> Tensor:
     """One value in the shape and dtype of ``t``."""
     target = np.dtype(dtype or t._a.dtype)
-    value = written(_number("full_like", fill_value), target, t._a.size != 1)
+    value = written(fill_number("full_like", fill_value), target, t._a.size != 1)
     return _like("full", t, target, device, requires_grad, memory_format, value)
 
 

@@ -40,10 +40,13 @@ class Factories:
         self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Tensor:
         """One value."""
+        from .creation import fill_number
+
         if not isinstance(size, tuple | list):
             raise TypeError(
                 f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
             )
+        fill_value = fill_number("new_full", fill_value)
         return self._new("new_full", (size,), fill_value, dtype, device, requires_grad)
 
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

@@ -19,6 +19,7 @@ from . import events
 from .hooks import NodeHooks, RemovableHandle, follow_leaf, node_hooks
 from .meta import SAME, AutogradMeta
 from .missing import missing_attribute
+from .node_attributes import show_saved, stored
 from .sites import user_frame
 from .storage import counting
 
@@ -73,6 +74,10 @@ class Node:
     """Where among the inputs a number stands that PyTorch makes a tensor of: an edge to nothing."""
     spent: ClassVar[tuple[str, ...]] = ()
     """Slots of such numbers, and of index tensors, that a backward call frees like saved tensors."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        show_saved(cls)
 
     def __init__(self) -> None:
         if type(self) is Node:
@@ -197,7 +202,8 @@ class Node:
     def __dir__(self) -> list[str]:
         from .saved.names import attribute_names
 
-        return [*super().__dir__(), *attribute_names(self)]
+        others = [name for name in super().__dir__() if not name.startswith(("_saved_", "_raw_saved_"))]
+        return [*others, *attribute_names(self)]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
@@ -271,11 +277,12 @@ class NodeN(Node):
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: adds the gradient to ``variable.grad``."""
 
-    __slots__ = ("variable",)
+    __slots__ = ("_variable",)
     leaf = True
     keeps = True
     op_name = "AccumulateGrad"
-    variable: Tensor
+    variable: Tensor = stored("variable", "_variable")
+    _variable: Tensor
 
     def tell(self) -> None:
         """It is the one of its leaf: tell the sink, and do what the rare modes want."""
@@ -290,7 +297,7 @@ class AccumulateGrad(Node):
         return ()
 
     def run(self, g: Any, buffers: Buffers, shared: set[Any], summed: set[Any], freed: Freed | None) -> None:
-        self.variable._accumulate(g, self not in shared)
+        self._variable._accumulate(g, self not in shared)
 
 
 def edge(t: Tensor) -> Node | None:
@@ -329,7 +336,7 @@ def _new_accumulator(t: Tensor, meta: AutogradMeta) -> AccumulateGrad:
         if node is not None:
             return node
         node = new(AccumulateGrad)  # without a call of __init__: many are made for one pass each
-        node.variable = t
+        node._variable = t
         node.seq = LEAF_SEQ
         frame = user_frame(_getframe(1))
         node.code, node.lasti = frame.f_code, frame.f_lasti

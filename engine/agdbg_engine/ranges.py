@@ -57,7 +57,8 @@ def arange(
 
 
 def _number(op: str, name: str, value: Any) -> Any:
-    if isinstance(value, Tensor | np.generic) and value.ndim == 0:
+    refused = isinstance(value, Tensor) and value.requires_grad
+    if isinstance(value, Tensor | np.generic) and value.ndim == 0 and not refused:
         value = value.item()
     if not isinstance(value, int | float | complex):
         raise TypeError(f"{op}(): argument '{name}' (position 1) must be Number, not {type(value).__name__}")

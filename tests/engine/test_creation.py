@@ -36,6 +36,35 @@ add(
     numpy_integers=lambda t: t.tensor([np.int32(1)]),
     tensors=lambda t: t.tensor([t.tensor(1.0), t.tensor(2.0)]),
     double_tensors=lambda t: t.tensor([t.tensor(1.0, dtype=t.float64)]),
+    tensors_of_one=lambda t: [t.tensor([t.ones(1), t.ones(1)]), t.tensor([t.ones(1, 1), 2])],
+    tensors_and_numbers=lambda t: [t.tensor([1, t.tensor(2.0)]), t.tensor([t.tensor(2), 0.5])],
+    tensors_of_two_dtypes=lambda t: [
+        t.tensor([t.tensor(1), t.tensor(2.0)]),
+        t.tensor([t.tensor(1.0), t.tensor(1.0, dtype=t.float64)]),
+        t.tensor([t.tensor(1j), 1]),
+        t.tensor([t.tensor(True), t.tensor(1, dtype=t.int32)]),
+    ],
+    rows_of_tensors=lambda t: [t.tensor([[t.tensor(1.0)], [2]]), t.tensor([[1.0, 2.0], t.ones(2)])],
+    a_tensor_among_arrays=lambda t: t.tensor([np.ones(2), t.ones(2)]),
+    tensors_of_several=lambda t: t.tensor([t.ones(2)]),
+    tensors_of_none=lambda t: t.tensor([t.ones(0)]),
+    matrices=lambda t: t.tensor([t.ones(2, 2), t.ones(2, 2)]),
+    a_list_after_a_tensor=lambda t: t.tensor([t.ones(1), [2.0]]),
+    a_list_after_a_tensor_of_several=lambda t: t.tensor([t.ones(2), [2.0, 2.0]]),
+    a_short_row_of_tensors=lambda t: t.tensor([[1.0, t.tensor(2.0)], [t.tensor(2.0)]]),
+    a_number_where_a_row_should_be=lambda t: t.tensor([[t.tensor(2.0)], t.tensor(1.0)]),
+    a_tensor_and_none=lambda t: t.tensor([t.tensor(2.0), None]),
+    a_tensor_and_text=lambda t: t.tensor([t.tensor(2.0), "a"]),
+    tensors_as_integers=lambda t: t.tensor([t.tensor(1), 2], dtype=t.int32),
+    float_tensors_as_integers=lambda t: t.tensor([t.tensor(1.0)], dtype=t.int64),
+    complex_tensors_as_real=lambda t: [
+        t.tensor([t.tensor(1 + 0j)], dtype=t.float32),
+        t.tensor([t.tensor(1j)], dtype=t.float32),
+    ],
+    tensors_as_bools=lambda t: t.tensor([t.tensor(2), 0.0], dtype=t.bool),
+    float_tensors_as_bools=lambda t: t.tensor([t.tensor(2.0)], dtype=t.bool),
+    tensors_that_require_grad=lambda t: t.tensor([t.ones(1, requires_grad=True)[0], 2.0]),
+    as_tensor_of_tensors=lambda t: [t.as_tensor([t.tensor(1.0), 2]), t.tensor(1.0).new_tensor([t.tensor(1)])],
     as_dtype=lambda t: t.tensor([1, 2], dtype=t.float64),
     truncated=lambda t: t.tensor([1.5], dtype=t.int64),
     requires_grad=lambda t: t.tensor([1.0], requires_grad=True),
@@ -72,6 +101,11 @@ add(
     full=lambda t: [t.full((2,), 1), t.full((2,), 1.5), t.full((2,), True), t.full((2,), 1, dtype=t.float64)],
     full_of_a_number_of_rows=lambda t: t.full(2, 1),
     full_of_a_tensor=lambda t: t.full((2,), t.tensor(1.5)),
+    full_of_a_tensor_with_grad=lambda t: t.full((2,), t.tensor(1.5, requires_grad=True)),
+    new_full_of_a_tensor_with_grad=lambda t: t.ones(1).new_full((2,), t.tensor(1.5, requires_grad=True)),
+    new_full_of_several=lambda t: t.ones(1).new_full((2,), t.ones(2)),
+    arange_of_a_tensor=lambda t: t.arange(t.tensor(3)),
+    arange_of_a_tensor_with_grad=lambda t: t.arange(t.tensor(3.0, requires_grad=True)),
     arange=lambda t: [t.arange(5), t.arange(1, 5), t.arange(1, 5, 2), t.arange(5, 0, -2), t.arange(0), t.arange(5, 5)],
     arange_of_floats=lambda t: [t.arange(0, 1, 0.3), t.arange(5.0), t.arange(3, dtype=t.float32)],
     arange_of_step_0=lambda t: t.arange(1, 5, 0),
@@ -161,3 +195,10 @@ def test_random_numbers_are_where_they_should_be():
 def test_numbers_beyond_the_dtype_are_infinite():
     with np.errstate(all="raise"):
         assert ag.tensor([1e300, 1e-300]).tolist() == [np.inf, 0]
+
+
+def test_numbers_of_tensors_with_gradients_are_warned_of(monkeypatch):
+    monkeypatch.setattr(ag.conversions, "_warned", False)  # once in a process
+    x = ag.ones(2, requires_grad=True)
+    with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar"):
+        assert ag.tensor([x[0], x[1]]).tolist() == [1.0, 1.0]

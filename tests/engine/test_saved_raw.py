@@ -166,6 +166,21 @@ def create_graph_through_hooks(t):
     return [unnamed(g), t.autograd.grad(g.sum(), x)]
 
 
+@programs
+def nothing_can_be_written(t):
+    x = leaf(t, 1.0, 2.0)
+    y = x * 3
+    z = y.exp().sum(0)
+    leaf_node, raw = y.grad_fn.next_functions[0][0], z.grad_fn.next_functions[0][0]._raw_saved_result
+    tried = [
+        *((y.grad_fn, name) for name in ("_saved_self", "_saved_other", "_raw_saved_other")),
+        *((z.grad_fn, name) for name in ("_saved_dim", "_saved_keepdim", "_saved_self_sym_sizes", "_saved_nothing")),
+        (leaf_node, "variable"),
+    ]
+    refused = [[error_of(setattr, o, name, 1), error_of(delattr, o, name)] for o, name in tried]
+    return [refused, [error_of(setattr, raw, name, 1).kind for name in ("data", "register_hooks", "another")]]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     pytest.importorskip("torch")
@@ -296,3 +311,10 @@ def test_a_program_that_reads_a_saved_tensor_twice_reads_the_same():
     assert outcome(lambda t: packed_graph()[2].grad_fn._saved_self, ag) == outcome(
         lambda t: packed_graph()[2].grad_fn._saved_other, ag
     )
+
+
+def test_what_nodes_show_is_what_they_have():
+    node = (leaf(ag, 1.0) * 3).sum().grad_fn
+    shown = {name for name in dir(node) if name.startswith("_saved_")}
+    assert shown == {"_saved_self_sym_sizes"}
+    assert not hasattr(node, "_saved_self")

@@ -156,3 +156,14 @@ def test_memory_from_elsewhere_is_copied(array):
     y = copy.deepcopy(x)
     y.add_(1)
     assert (x._a == array).all() and (y._a == array + 1).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", None])
+def test_a_gradient_that_only_the_original_may_have_is_refused(dtype):
+    def program(t):
+        x = leaf(t, 1.0, dtype=t.float32)
+        x.grad_dtype = dtype and getattr(t, dtype)
+        x.grad = t.ones(1, dtype=t.float64)
+        return copy.deepcopy(x)
+
+    same(program)

@@ -17,6 +17,7 @@ import numpy as np
 from .. import errors
 from ..arguments import NotGiven
 from ..node import Node
+from ..node_attributes import NUMBERS_AS_TENSORS
 from ..saved import Freed, saved_tensor
 from ..several import copied
 from ..tensor import wrap
@@ -30,9 +31,6 @@ _SEVERAL_DIMS = frozenset(
 
 _NO_DIMS = frozenset(("AmaxBackward0", "AminBackward0"))
 """Those of them for which all dimensions are an empty tuple."""
-
-_NUMBERS_AS_TENSORS = frozenset(("MulBackward0", "DivBackward0"))
-"""Nodes whose op makes tensors of numbers in PyTorch."""
 
 _NAMES = {("MulBackward1", "number"): "other"}
 """Numbers that a node keeps under a name of its own, with PyTorch's."""
@@ -77,7 +75,7 @@ def slotless(node: Node, name: str) -> bool:
 
 
 def _is_tensor(node: Node, name: str) -> bool:
-    if node.op_name in _NUMBERS_AS_TENSORS or name == "indices":
+    if node.op_name in NUMBERS_AS_TENSORS or name == "indices":
         return True
     return name in fields.TENSORS and name in fields.more(node)
 
@@ -94,7 +92,7 @@ def _constants(node: Node) -> Iterator[tuple[str, Any]]:
             continue
         shown = _NAMES.get((node.op_name, name), name)
         yield shown, value if isinstance(value, Freed) else _in_form(node, name, value)
-    if node.op_name in _NUMBERS_AS_TENSORS and not node.slots:
+    if node.op_name in NUMBERS_AS_TENSORS and not node.slots:
         yield "self", None  # the gradient of the number, which would need it, is not wanted
     for name in _FACTORS.get(node.op_name, ()):
         if name not in node.consts:
@@ -111,7 +109,7 @@ def _in_form(node: Node, name: str, value: Any) -> Any:
         return _REDUCTIONS.get(value, value)
     if name == "indices":
         return tuple(wrap(copied(i)) if hasattr(i, "dtype") else None for i in value)
-    if name in ("self", "other") and node.op_name in _NUMBERS_AS_TENSORS:
+    if name in ("self", "other") and node.op_name in NUMBERS_AS_TENSORS:
         return wrap(np.asarray(value))
     return fields.unsigned(name, value)
 

@@ -46,6 +46,7 @@ def _forget(t: Tensor) -> None:
 class SavedTensor:
     """What a slot of a node holds, an object that only ``node._raw_saved_<name>`` gives."""
 
+    __slots__ = ("_node", "_slot")
     _node: Node
     _slot: str
 
@@ -138,6 +139,7 @@ class SavedTensor:
 class Slotless(SavedTensor):
     """What PyTorch keeps as a tensor and the engine does not: it can be looked at, but takes no hooks."""
 
+    __slots__ = ("value",)
     value: Any
 
     @classmethod
