@@ -87,12 +87,12 @@ def test_a_gradient_that_another_thread_writes_to_while_a_pass_records_is_not_lo
             result = super().__torch_function__(func, types, args, kwargs or {})
             if func is ag.Tensor.add and not cls.added:
                 cls.added = True
-                x._accumulate(np.full(2, 10, np.float32), False)
+                x._accumulate(ag.full((2,), 10.0)._a, False)
             return result
 
     x._accumulate_recorded(ag.ones(2).as_subclass(Slow))
     assert Slow.added
-    assert x.grad.tolist() == [12.0, 12.0]
+    assert x.grad._a.tolist() == [12.0, 12.0]
 
 
 def test_no_version_of_a_gradient_is_lost(switching):
@@ -185,7 +185,7 @@ def test_an_addition_to_a_gradient_is_counted_before_the_next():
 
     events.install(Sink())
     try:
-        x._accumulate(np.ones(2, np.float32), False)
+        x._accumulate(ag.ones(2)._a, False)
     finally:
         events.remove()
     assert seen and all(seen)
@@ -245,7 +245,7 @@ class Watching(np.ndarray):
 
 
 def test_other_threads_are_kept_out_while_a_gradient_is_added():
-    x, g = ag.zeros(2, requires_grad=True), np.ones(2, np.float32).view(Watching)
+    x, g = ag.zeros(2, requires_grad=True), ag.ones(2)._a.view(Watching)
     Watching.seen.clear()
     x._accumulate(g, False)
     x._accumulate(g, False)
@@ -378,7 +378,7 @@ def test_an_interrupted_step_ends_the_pass():
 
     work = Interrupted(KeyboardInterrupt())
     bp = engine.BackwardPass("backward", False, False, *caller())
-    bp.start([(work.loss.grad_fn, 0, np.ones(()))])
+    bp.start([(work.loss.grad_fn, 0, ag.ones(())._a)])
     with pytest.raises(KeyboardInterrupt):
         while bp.step():
             pass

@@ -132,3 +132,33 @@ def test_of_equal_elements_the_same_is_named_as_on_the_cpu(op, args):
     equal = [1.0, 2.0, 2.0, 1.0, 3.0, 3.0, 1.0, 2.0]
     there, here = (getattr(ag.tensor(equal, device=place), op)(*args) for place in (D, "cpu"))
     assert [told(x) for x in there] == [told(x) for x in here]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize(
+    ("function", "slot"),
+    [
+        (lambda x: x.exp(), "ExpBackward0 saved 'result'"),
+        (lambda x: x * x.detach(), "MulBackward0 saved 'other'"),
+        (lambda x: ag.softmax(x, 0), "SoftmaxBackward0 saved 'result'"),
+        (lambda x: x.reshape(1, 3) @ x.detach().reshape(3, 1), "MmBackward0 saved 'mat2'"),
+    ],
+)
+def test_what_an_unpack_hook_returns_lies_where_it_was_saved(function, slot, create_graph):
+    x = ag.ones(3, device=D, requires_grad=True)
+    with ag.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: ag.ones(t.shape)):
+        y = function(x)
+    strict.refusals.clear()
+    with pytest.raises(RuntimeError, match=r"^Expected all tensors to be on the same device, but ") as found:
+        y.backward(ag.ones_like(y), create_graph=create_graph)
+    assert f"{slot} on strict:0, but the unpack hook returned a tensor on cpu" in str(found.value)
+    assert ".to('strict:0')" in str(found.value)
+    assert x.grad is None
+
+
+def test_a_number_on_the_cpu_may_come_back_for_a_saved_tensor():
+    x = ag.ones(3, device=D, requires_grad=True)
+    with ag.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: ag.tensor(2.0)):
+        y = x.exp()
+    y.backward(ag.ones_like(y))
+    assert x.grad.device == ag.device("strict:0") and told(x.grad) == [2.0] * 3

@@ -253,7 +253,7 @@ def test_a_changed_gradient_flows_on():
     bp = started((x * 3).sum())
     journal = Journal(bp)
     journal.step()
-    bp.replace(bp.order[1], 0, np.array([10.0, 20.0], np.float32))
+    bp.replace(bp.order[1], 0, ag.tensor([10.0, 20.0])._a)
     journal.step()
     journal.step()
     assert x.grad.tolist() == [30.0, 60.0]

@@ -41,7 +41,7 @@ IDS = [f"{name} {options}" for name, options in CASES]
 
 
 def values(state):
-    return {k: np.asarray(v.detach().numpy() if hasattr(v, "detach") else v) for k, v in state.items()}
+    return {k: np.array(v.detach().numpy() if hasattr(v, "detach") else v) for k, v in state.items()}
 
 
 def run(t, name, options, shapes, dtype, steps=10):

@@ -189,11 +189,16 @@ class _BatchNorm(_Tracking):
         if self.training and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:  # the mean of all batches
-                factor = 1.0 / float(self.num_batches_tracked)
+                factor = 1.0 / _read(self.num_batches_tracked)
         by_batch = self.training or (self.running_mean is None and self.running_var is None)
         kept = not self.training or self.track_running_stats
         mean, var = (self.running_mean, self.running_var) if kept else (None, None)
         return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, factor, self.eps)
+
+
+def _read(batches: Tensor) -> float:
+    """How many there have been: a device is waited for, as in PyTorch."""
+    return float(batches)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device import array_module
+from .. import errors
+from ..device import array_module, device_of
 from ..hooks import node_hooks
 from ..validate import of_buffer, validate_outputs
 
@@ -23,24 +24,32 @@ if TYPE_CHECKING:
 
 
 class Misfit(Exception):
-    """Raised when the formula on buffers meets something of another shape or dtype than was saved."""
+    """Raised when the formula on buffers meets something of another shape or dtype than was saved, or on another device."""
 
 
 class Run:
     """One run of a node: what unpacking gave, so that each hook is called once however often the formula is computed."""
 
-    __slots__ = ("given", "misfit", "on_buffers")
+    __slots__ = ("elsewhere", "given", "misfit", "on_buffers")
 
     def __init__(self, on_buffers: bool) -> None:
         self.given: dict[Hooked, Tensor] = {}
         self.misfit = False
         """Whether something came back otherwise than it was saved."""
+        self.elsewhere: list[str] = []
+        """What came back on another device: lines for an error."""
         self.on_buffers = on_buffers
 
-    def unpacked(self, kept: Hooked, t: Tensor) -> None:
-        """``t`` is what came back for ``kept``."""
+    def unpacked(self, kept: Hooked, t: Tensor, node: Node, slot: str) -> None:
+        """``t`` is what came back for ``kept``, slot ``slot`` of ``node``."""
         self.given[kept] = t
-        if t._a.shape != kept.array.shape or t._a.dtype != kept.array.dtype:
+        place, was = device_of(t._a), kept.array.place
+        if place != was:
+            self.elsewhere.append(
+                f"{node.name()} saved {slot!r} on {was}, but the unpack hook returned a tensor on {place}: "
+                f"let it return one on {was}, as by .to({str(was)!r})"
+            )
+        if self.elsewhere or t._a.shape != kept.array.shape or t._a.dtype != kept.array.dtype:
             self.misfit = True
             if self.on_buffers:
                 raise Misfit
@@ -82,6 +91,10 @@ def fitting(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
             run.on_buffers = False
         found = _fitted(node, run, g, node.grads_graph(_each(_tensor, g)))
         return tuple([None if t is None else t._a for t in found])
+    except RuntimeError as error:
+        if not run.elsewhere:
+            raise
+        raise errors.make(RuntimeError, errors.Details("other"), str(error), *run.elsewhere) from None
     finally:
         state.run = before
 

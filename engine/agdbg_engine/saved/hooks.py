@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from .. import errors, events
 from ..current import current
-from ..device import device, may_pin
+from ..device import device, device_of, may_pin
 from ..dtype import is_differentiable
 from ..errors import class_name
 from ..grad_mode import mode, tell_return
@@ -48,6 +48,7 @@ class Like(NamedTuple):
 
     shape: tuple[int, ...]
     dtype: Any
+    place: device
 
 
 class Hooked(Packed):
@@ -67,7 +68,7 @@ class Hooked(Packed):
         self.is_output = is_output
         self.fn, self._nr = fn, nr
         self.needs_grad = is_output or fn is not None
-        self.array = Like(shown._a.shape, shown._a.dtype)
+        self.array = Like(shown._a.shape, shown._a.dtype, device_of(shown._a))
         self.hold: strict.Hold | None = None
         value = _packed(pair.pack, shown)
         self._counted = None if pair.guarded else storage
@@ -112,7 +113,7 @@ class Hooked(Packed):
             events.sink.saved_unpacked(node, node.slots.index(slot))
         t = self._restored(data, node)
         if run is not None:
-            run.unpacked(self, t)
+            run.unpacked(self, t, node, slot)
         return t
 
     def late(self, storage: Storage) -> None:

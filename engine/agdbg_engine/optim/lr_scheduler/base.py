@@ -31,7 +31,7 @@ def set_value(group: dict[str, Any], key: str, value: Any) -> None:
     """Set an option of a group: in place where it is a tensor."""
     if isinstance(group[key], Tensor):
         with no_grad():
-            group[key].fill_(value.item() if isinstance(value, Tensor) else value)
+            group[key].fill_(value.reshape(()) if isinstance(value, Tensor) else value)
     else:
         group[key] = value
 
