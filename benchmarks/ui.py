@@ -1,8 +1,8 @@
-"""How fast the terminal UI is on a recording of a million records, as a person at a terminal sees it.
+"""How fast the terminal UI is on a recording of a million nodes, as a person at a terminal sees it.
 
 ``agdbg open`` is started on a pseudo-terminal. Printed are the milliseconds from the start of the process to the first frame
 and to the first rows of the graph, and from a key to the end of what is painted for it, with the ratio of that
-against the same on a thousand records.
+against the same on a thousand nodes.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ KEYS = {
 }  # fmt: skip
 
 
-def recording(path: Path, records: int) -> Path:
-    """A chain of nodes, and a pass that ran all of them."""
+def recording(path: Path, nodes: int) -> Path:
+    """A chain of nodes, and a pass that ran all of them: two records for each, and two for the pass."""
     path.mkdir()
-    nodes = records // 2 - 1
     ids = np.arange(1, nodes + 1, dtype=np.uint64)
     born, ran, ends = (np.zeros((count, 8), "<u8") for count in (nodes, nodes, 2))
     born[:, 0], born[:, 1], born[:, 2], born[:, 3] = head(Kind.BORN, 1, 0, 1, 0), ids, ids, 1 << 32
@@ -127,13 +126,13 @@ def measure(trace: Path) -> tuple[float, float, dict[str, float]]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
-        paths = {records: recording(Path(directory) / str(records), records) for records in (SMALL, BIG)}
-        found = {records: measure(path) for records, path in paths.items()}
+        paths = {nodes: recording(Path(directory) / str(nodes), nodes) for nodes in (SMALL, BIG)}
+        found = {nodes: measure(path) for nodes, path in paths.items()}
     (_, _, small), (first, rows, big) = found[SMALL], found[BIG]
-    print(f"{BIG:,} records: first frame after {first:.0f} ms, first rows after {rows:.0f} ms")
+    print(f"{BIG:,} nodes: first frame after {first:.0f} ms, first rows after {rows:.0f} ms")
     for name in KEYS:
         print(
-            f"{name}: painted after {big[name]:.0f} ms, {big[name] / max(small[name], 1e-3):.2f} of {SMALL:,} records"
+            f"{name}: painted after {big[name]:.0f} ms, {big[name] / max(small[name], 1e-3):.2f} of {SMALL:,} nodes"
         )
     print(f"median over the keys: {statistics.median(big.values()):.0f} ms")
 

@@ -125,10 +125,18 @@ def _print(hubs: "list[HubInfo]", as_json: bool) -> None:
     if as_json:
         print_json(
             [
-                {"id": h.directory.name, "argv": h.argv, "cwd": h.cwd, "trace": h.trace, "socket": str(h.client_socket)}
-                for h in hubs
+                {
+                    "id": hub.directory.name,
+                    "argv": hub.argv,
+                    "cwd": hub.cwd,
+                    "trace": hub.trace,
+                    "socket": str(hub.client_socket),
+                    "rank": None if hub.rank is None else hub.rank.number,
+                }
+                for hub in hubs
             ]
         )
         return
     for hub in hubs:
-        print_text(f"{hub.directory.name}  {shlex.join(hub.argv) or 'no program yet'}  (in {hub.cwd or '?'})")
+        rank = "" if hub.rank is None else f"{hub.rank.told}, "
+        print_text(f"{hub.directory.name}  {shlex.join(hub.argv) or 'no program yet'}  ({rank}in {hub.cwd or '?'})")

@@ -37,12 +37,20 @@ class Plans:
         told = facts.pass_of(pass_id)
         if told is None or not nodes:
             return {}
-        key = pass_id, told.outcome
+        return self._of(told).coming(facts, np.unique(np.array(nodes, np.uint64)), before)
+
+    def senders(self, facts: LiveFacts, pass_id: int, node: int, before: int) -> list[int]:
+        """The consumers of a node that a pass runs, and had not come to in the record ``before``: each sends a gradient yet."""
+        told = facts.pass_of(pass_id)
+        return [] if told is None else self._of(told).senders(facts, node, before)
+
+    def _of(self, told: PassFact) -> "_Plan":
+        key = told.id, told.outcome
         plan = self._plans.pop(key, None) or _Plan(self._growing, self._nodes, told)
         self._plans[key] = plan
         if len(self._plans) > _KEPT:
             del self._plans[next(iter(self._plans))]
-        return plan.coming(facts, np.unique(np.array(nodes, np.uint64)), before)
+        return plan
 
 
 class _Plan:
@@ -62,6 +70,11 @@ class _Plan:
             node: "ready" if ready else "waiting"
             for node, ready in zip(awaited.tolist(), is_ready.tolist(), strict=True)
         }
+
+    def senders(self, facts: LiveFacts, node: int, before: int) -> list[int]:
+        users = np.unique(edges_to(self._growing, np.array([node], np.uint64)).source)
+        found: list[int] = users[self._runs(facts, users) & ~self._came_to(facts, users, before)].tolist()
+        return found
 
     def _runs(self, facts: LiveFacts, ids: Words) -> Mask:
         """Which of these nodes the pass runs, as far as is known."""

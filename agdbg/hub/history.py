@@ -280,16 +280,25 @@ class History:
             "state": self.fates([node], at)[0].state,
             "gradient": facts_of(self.growing, self._live, [node])[0].gradient,
             "hooks": hook_code(self._live, node, before),
-            "sections": Inspection(self._live, fact, before).sections(),
+            "sections": Inspection(self._live, fact, before, self._senders(node, at)).sections(),
         }
 
-    def inside(self, node: int, before_row: int | None = None) -> dict[str, Any] | None:
+    def inside(self, node: int, before_row: int | None = None, at: Moment | None = None) -> dict[str, Any] | None:
         """Of :meth:`node` no more than its sections, which are all that the scopes of a stop show."""
         fact = self._live.node(node)
         if fact is None:
             return None
         before = self.records if before_row is None else before_row
-        return {"node": node, "gradient": None, "sections": Inspection(self._live, fact, before).sections()}
+        sections = Inspection(self._live, fact, before, self._senders(node, at)).sections()
+        return {"node": node, "gradient": None, "sections": sections}
+
+    def _senders(self, node: int, at: Moment | None) -> list[int]:
+        """The nodes that have still to send a gradient to a node, in the innermost pass in which some have."""
+        if at is None:
+            return []
+        before = self.records if at.before is None else at.before
+        told = (self._of_rows.plans.senders(self._live, pass_id, node, before) for pass_id in at.passes)
+        return next(filter(None, told), [])
 
     def hooks_in(self, node: int, phase: str) -> list[vendor.HookCode]:
         """The hooks that a part of a node calls."""

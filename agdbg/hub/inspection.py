@@ -1,5 +1,7 @@
 """What a trace tells about one node, in the sections of the inspector. Values live in the program, not in the trace."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from agdbg.events import ACCUMULATE_SEQUENCE, SAVED_EDIT, HookAction, Kind, Provenance, a_of, flags_of
@@ -16,9 +18,14 @@ SHOWN = 3
 
 
 class Inspection:
-    """One node at one moment: as it was before the record ``before``."""
+    """One node at one moment: as it was before the record ``before``.
 
-    def __init__(self, facts: LiveFacts, node: NodeFact, before: int) -> None:
+    Args:
+        senders: the nodes that have still to send it a gradient, where that is known.
+    """
+
+    def __init__(self, facts: LiveFacts, node: NodeFact, before: int, senders: Sequence[int] = ()) -> None:
+        self._senders = senders
         self._facts = facts
         self._node = node
         self._before = before
@@ -48,8 +55,20 @@ class Inspection:
             if row < self._before and not self._is_computed_anew(row, pass_id, output):
                 edits[output] = pass_id
         told = self._recorded("gradient in")
-        numbers = sorted({*edits, *told})
-        return [_entry(str(nr), self._gradient(edits.get(nr, 0)) + told.get(nr, "")) for nr in numbers]
+        coming = self._coming()
+        numbers = sorted({*edits, *told, *coming})
+        return [
+            _entry(str(nr), self._gradient(edits.get(nr, 0)) + coming.get(nr, "") + told.get(nr, "")) for nr in numbers
+        ]
+
+    def _coming(self) -> dict[int, str]:
+        """By the number of an output who has still to send a gradient to it."""
+        by_output: dict[int, list[str]] = {}
+        for sender in self._senders:
+            user = self._facts.node(sender)
+            for nr in {edge.nr for edge in user.edges if edge.node == self._node.id} if user is not None else ():
+                by_output.setdefault(nr, []).append(node_words(self._facts, sender))
+        return {nr: f"; waits for {_some(names)}" for nr, names in by_output.items()}
 
     def _gradients_out(self) -> list[Entry]:
         told = self._recorded("gradient out")
@@ -161,11 +180,15 @@ def versions(saved: int, now: int) -> str:
     return f"version {saved} saved, {now} now"
 
 
+def _some(names: list[str]) -> str:
+    """The first of the names, and how many more there are."""
+    more = [f"{len(names) - SHOWN:,} more"] if len(names) > SHOWN else []
+    return ", ".join(names[:SHOWN] + more)
+
+
 def _writers(bumps: list[BumpFact]) -> str:
     """The last of the writers, each with its line."""
-    told = list(dict.fromkeys(f"{bump.op.name or 'a write'}{at(bump.site)}" for bump in reversed(bumps)))
-    more = [f"{len(told) - SHOWN:,} more"] if len(told) > SHOWN else []
-    return ", ".join(told[:SHOWN] + more)
+    return _some(list(dict.fromkeys(f"{bump.op.name or 'a write'}{at(bump.site)}" for bump in reversed(bumps))))
 
 
 def _times(fired: int) -> str:

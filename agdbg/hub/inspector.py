@@ -73,7 +73,9 @@ def look_at(
     reading = call.session.recorded()
 
     def look(history: Any) -> dict[str, Any]:
-        body: dict[str, Any] | None = history.inside(node, before) if inside else history.node(node, before, moment)
+        body: dict[str, Any] | None = (
+            history.inside(node, before, moment) if inside else history.node(node, before, moment)
+        )
         if body is None:
             raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
         return body
@@ -103,8 +105,9 @@ class Merged:
         """Do it."""
         self._body["gradient"] = self._arrived()
         sections = {section["name"]: section["entries"] for section in self._body["sections"]}
-        self._gradients(sections["Gradients in"], "in")
-        self._gradients(sections["Gradients out"], "out")
+        leads = {entry["name"]: f": goes to {entry['value'].partition(' at ')[0]}" for entry in sections["Next edges"]}
+        self._gradients(sections["Gradients in"], "in", {})
+        self._gradients(sections["Gradients out"], "out", leads)
         self._saved(sections["Saved tensors"])
         told = self._values.get("hooks") or []
         unpacking = [each for each in told if str(each.get("kind")).startswith(UNPACK)]
@@ -122,8 +125,8 @@ class Merged:
         recorded: Norm | None = self._body["gradient"]
         return recorded
 
-    def _gradients(self, entries: list[Entry], what: str) -> None:
-        """The trace knows only whether one was replaced by hand."""
+    def _gradients(self, entries: list[Entry], what: str, leads: dict[str, str]) -> None:
+        """The trace knows only whether one was replaced by hand, and who has still to send one; `leads` where each goes."""
         by_name = {entry["name"]: entry for entry in entries}
         for which, value in enumerate(self._values.get(what) or []):
             entry = by_name.get(str(which))
@@ -133,7 +136,9 @@ class Merged:
                 entry = _entry(str(which), _NOT_CAPTURED)
                 entries.append(entry)
             remark = entry["value"].removeprefix(_NOT_CAPTURED).partition(_RECORDED)[0]
-            entry.update({"value": _NOT_YET} if value is None else self._shown(value, what, which))
+            entry.update(
+                {"value": _NOT_YET + leads.get(entry["name"], "")} if value is None else self._shown(value, what, which)
+            )
             entry["value"] += remark
 
     def _saved(self, entries: list[Entry]) -> None:

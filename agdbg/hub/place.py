@@ -17,6 +17,7 @@ from itertools import count
 from pathlib import Path
 
 from agdbg.errors import InputError
+from agdbg.ranks import Rank, rank_in
 
 #: The longest path of a Unix socket in bytes: Linux has 108, and the last is a NUL.
 SOCKET_PATH_LIMIT = 107
@@ -37,6 +38,7 @@ class HubInfo:
         argv, cwd, trace: the program's; empty until it was launched.
         started: when, in seconds since the epoch.
         program: the process number of the program; 0 until it was started, and of a trace.
+        rank: which process of a parallel program it is; None: its launcher names none.
     """
 
     directory: Path
@@ -46,6 +48,7 @@ class HubInfo:
     trace: str
     started: float
     program: int = 0
+    rank: Rank | None = None
 
     @property
     def client_socket(self) -> Path:
@@ -209,7 +212,7 @@ def _info(directory: Path) -> HubInfo | None:
         argv = [str(word) for word in facts.get("argv") or []]
         cwd, trace = str(facts.get("cwd") or ""), str(facts.get("trace") or "")
         started, program = float(facts.get("started") or 0), int(facts.get("program") or 0)
-        return HubInfo(directory, int(facts["pid"]), argv, cwd, trace, started, program)
+        return HubInfo(directory, int(facts["pid"]), argv, cwd, trace, started, program, rank_in(facts))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

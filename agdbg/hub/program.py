@@ -42,6 +42,18 @@ class LaunchSpec:
     also: list[str] = field(default_factory=list)
     echo: bool = True
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The program's environment. A size in it would hide that of the terminal from the program."""
+        environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        environment.setdefault("TERM", _PLAIN_TERMINAL)
+        for name, value in self.env.items():
+            if value is None:
+                environment.pop(name, None)
+            else:
+                environment[name] = value
+        return environment
+
 
 @dataclass(frozen=True)
 class Exit:
@@ -246,21 +258,9 @@ def _spawned(command: list[str], spec: LaunchSpec, terminal: int) -> "subprocess
         stdout=terminal,
         stderr=terminal,
         cwd=spec.cwd,
-        env=_environment(spec),
+        env=spec.environment,
         start_new_session=True,
     )
-
-
-def _environment(spec: LaunchSpec) -> dict[str, str]:
-    """The program's environment. A size in it would hide that of the terminal from the program."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    environment.setdefault("TERM", _PLAIN_TERMINAL)
-    for name, value in spec.env.items():
-        if value is None:
-            environment.pop(name, None)
-        else:
-            environment[name] = value
-    return environment
 
 
 def _signal_name(number: int) -> str:

@@ -1,6 +1,7 @@
 """What all clients of a hub share: the program, its trace, the breakpoints, the stops and the cursor."""
 
 import linecache
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +34,7 @@ from agdbg.hub.worker import Worker
 from agdbg.launch import place
 from agdbg.launch.program import Program as Target
 from agdbg.protocol.messages import event
+from agdbg.ranks import Rank, rank_of
 from agdbg.record.metafile import read_meta
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ class Session:
         has_starter: whoever started the hub did so to be its first client, and needs it for nothing else.
         launcher: the client that has launched the program.
         argv, cwd: the program's.
+        rank: which process of a parallel program it is; None: its launcher names none.
         recorded_exit: the exit status that a trace tells of.
         was_orphaned: the last client went while the program ran, and its breakpoints were dropped.
         has_no_client_yet: the program was not started by this hub, and no client has joined: nothing stops.
@@ -85,6 +88,7 @@ class Session:
         self.launcher: Connection | None = None
         self.argv: list[str] = []
         self.cwd = ""
+        self.rank: Rank | None = None
         self.recorded_exit: int | None = None
         self.was_orphaned = self.has_no_client_yet = False
         self._held: list[AgentLink] = []
@@ -202,6 +206,7 @@ class Session:
         self._spec, self._waits_for_client = spec, waits_for_client
         self.breakpoints.recording = None
         self.argv = [spec.target, *spec.args]
+        self.rank = rank_of(spec.environment)
         self._get_ready(spec, trace)
 
     def _get_ready(self, spec: LaunchSpec, trace: TraceDirectory) -> None:
@@ -265,7 +270,7 @@ class Session:
         """Look after a program that runs already."""
         self._open(trace)
         self._waits_for_client, self.has_no_client_yet = waits_for_client, True
-        self.argv = argv
+        self.argv, self.rank = argv, rank_of(os.environ)
         self.running = Running(self.loop, program, argv[0] if argv else "", self._output_grew, self._ended)
         self._describe(cwd)
         self.running.start()
@@ -273,10 +278,10 @@ class Session:
         self.runtime.describe(program=program.pid)
         self._growth.begin()
 
-    def open_trace(self, trace: TraceDirectory, argv: list[str], cwd: str) -> None:
+    def open_trace(self, trace: TraceDirectory, argv: list[str], cwd: str, rank: Rank | None) -> None:
         """Serve a trace that is there already."""
         self._open(trace)
-        self.argv = argv
+        self.argv, self.rank = argv, rank
         self.breakpoints.recording = sees_of(read_meta(trace.path)[0])
         self.stops.cursor = Cursor(1)
         self._describe(cwd)
@@ -289,7 +294,8 @@ class Session:
     def _describe(self, cwd: str) -> None:
         assert self.trace is not None
         self.cwd = cwd
-        self.runtime.describe(argv=self.argv, cwd=cwd, trace=str(self.trace.path), started=time.time())
+        rank = {} if self.rank is None else self.rank.table()
+        self.runtime.describe(argv=self.argv, cwd=cwd, trace=str(self.trace.path), started=time.time(), **rank)
 
     def start(self) -> None:
         """Start the program.

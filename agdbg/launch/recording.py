@@ -17,6 +17,7 @@ from agdbg.launch.attempts import Attempts
 from agdbg.launch.isolation import Isolation
 from agdbg.launch.outcome import Outcome
 from agdbg.launch.uncaught import interrupt_still_counts, observe_threads
+from agdbg.ranks import with_rank
 from agdbg.tell import tell
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Recording:
         also: Collection[str] = (),
     ) -> None:
         self.outcome = Outcome()
-        self._name = name
+        self._name = with_rank(name, os.environ)
         self._directory = directory
         self._named = directory is not None
         self._keep = keep

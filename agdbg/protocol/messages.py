@@ -104,6 +104,7 @@ VENDOR_REQUESTS: dict[str, Shape] = {
     "agdbg/goto": Shape(vendor.GotoArguments, Nothing),
     "agdbg/pdb": Shape(vendor.PdbArguments, Nothing),
     "agdbg/status": Shape(Nothing, vendor.StatusBody),
+    "agdbg/processes": Shape(Nothing, vendor.ProcessesBody),
     "agdbg/control": Shape(vendor.ControlArguments, vendor.ControlBody),
 }
 

@@ -485,11 +485,33 @@ class Trouble(TypedDict):
     text: str
 
 
+class Process(TypedDict):
+    """A process of a parallel program: one that runs, with its ``pid`` and the ``address`` of its hub, or one of which there is
+    only the ``trace``. ``rank`` is null where its launcher names none, ``world`` 0 where it does not say how many there are.
+    ``isHere``: it is the one of this hub, which needs no address.
+    """
+
+    rank: int | None
+    world: int
+    pid: int | None
+    argv: list[str]
+    trace: str
+    address: str
+    isHere: bool
+
+
+class ProcessesBody(TypedDict):
+    """This process and the others of its run, by their ranks."""
+
+    processes: list[Process]
+
+
 class StatusBody(TypedDict):
     """How the program is; ``idle`` are the seconds since its last record. A trace has no program: its pid is null.
 
     ``awaitsInput`` is true while the program reads its terminal, at which there is nothing to read. ``runs`` names the node that
-    runs while it calls functions of the program, such as hooks; else it is empty.
+    runs while it calls functions of the program, such as hooks; else it is empty. ``rank`` says which process of a parallel program
+    it is, as ``rank 1 of 4``; else it is empty.
     """
 
     state: Literal["waiting", "running", "stopped", "ended", "trace"]
@@ -501,6 +523,7 @@ class StatusBody(TypedDict):
     signal: str | None
     threads: list[StatusThread]
     awaitsInput: bool
+    rank: str
     runs: str
     troubles: list[Trouble]
 

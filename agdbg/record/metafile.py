@@ -7,6 +7,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+from agdbg.ranks import rank_of
 from agdbg.record.errors import TraceError
 from agdbg.record.format import FORMAT_NAME, META_FILE, RECORDS_FILE, STRINGS_FILE, VERSION
 
@@ -17,12 +18,14 @@ ROOM = 600
 
 
 def describe_program() -> dict[str, object]:
-    """The program entry of this process: arguments, directory, Python and the local time with its zone."""
+    """The program entry of this process: arguments, directory, Python, the local time with its zone, its rank where it has one."""
+    rank = rank_of(os.environ)
     return {
         "argv": list(sys.argv),
         "cwd": _cwd(),
         "python": sys.version.split()[0],
         "started": datetime.now().astimezone().isoformat(timespec="seconds"),
+        **({} if rank is None else rank.table()),
     }
 
 

@@ -103,7 +103,7 @@ def test_values_of_the_program_are_put_into_what_the_trace_knows(at_stop):
         "Node",
     ]
     assert sections["Gradients in"][0]["value"] == VALUE["summary"]
-    assert [each["value"] for each in sections["Gradients out"]] == ["not there yet", VALUE["summary"]]
+    assert [each["value"] for each in sections["Gradients out"]] == ["not there yet: goes to x #1", VALUE["summary"]]
     saved = sections["Saved tensors"][0]
     assert (saved["name"], saved["state"]) == ("self", "modified")
     assert saved["value"] == f"modified: version 0 saved, 1 now  {VALUE['summary']}"  # the trace has no write

@@ -47,6 +47,27 @@ def standing(*passes, before=None, begun=()):
     return Moment(passes, before, frozenset(begun))
 
 
+def awaited(trace, label, at):
+    """What the inspector says of the gradients that come to a node."""
+    trace.recorder.flush()
+    body = History(trace.recorder.path).node(trace.nodes[label], at.before, at)
+    return [entry["value"] for entry in body["sections"][0]["entries"]]
+
+
+def test_a_gradient_that_has_not_come_is_told_with_the_nodes_that_send_it(diamond):
+    number = diamond.start(5, "z")
+    ops = {"a": "Exp", "b": "Tanh", "z": "Mul"}
+    a, b, z = (f"{op}Backward0 #{diamond.nodes[label]}" for label, op in ops.items())
+    assert awaited(diamond, "y", standing(number)) == [f"not captured; waits for {a}, {b}"]
+    assert awaited(diamond, "a", standing(number)) == [f"not captured; waits for {z}"]
+    assert awaited(diamond, "z", standing(number)) == ["not captured"]  # its gradient was given to backward()
+    diamond.ran(number, "z")
+    diamond.ran(number, "b")
+    assert awaited(diamond, "y", standing(number)) == [f"not captured; waits for {a}"]
+    assert awaited(diamond, "a", standing(number)) == ["not captured"]
+    assert awaited(diamond, "y", standing()) == ["not captured"]  # outside of a pass nothing is on its way
+
+
 def test_at_a_stop_a_node_is_ready_when_all_that_use_it_have_run(diamond):
     number = diamond.start(5, "z")
     assert states(diamond, standing(number)) == dict.fromkeys("ywab", "waiting") | {"z": "ready"}

@@ -76,6 +76,7 @@ class FakeHub:
         self.late = ""
         self.at_joining = []
         self.has_begun = False
+        self.rank, self.processes = "", []
         self.findings, self.rendered, self.unseen = [], "No problem was found.", ""
         self.lints = []
         self.profile = {}
@@ -183,7 +184,12 @@ class FakeHub:
         pid = 4242 if self.state != "trace" else None
         facts = {"state": self.state, "pid": pid, "trace": self.trace, "idle": 0.0, "argv": [SCRIPT]}
         facts |= {"exit": self.exit, "signal": self.signal, "threads": threads}
-        return facts | {"awaitsInput": self.awaits_input, "runs": self.runs, "troubles": self.troubles}
+        return facts | {
+            "awaitsInput": self.awaits_input,
+            "rank": self.rank,
+            "runs": self.runs,
+            "troubles": self.troubles,
+        }
 
     def op(self, row):
         return _SMALL[row][0] if self.is_small else f"Op{row}Backward0"
@@ -503,6 +509,16 @@ class FakeHub:
         for breakpoint in self.at_joining:
             self.send("breakpoint", reason="new", breakpoint=breakpoint)
         return {}
+
+    def do_processes(self):
+        mine = {
+            "rank": None,
+            "world": 0,
+            "pid": 4242 if self.state in ("running", "stopped") else None,
+            "argv": [SCRIPT],
+        }
+        here = {**mine, "trace": self.trace, "address": "", "isHere": True}
+        return {"processes": self.processes or [here]}
 
     def do_threads(self):
         return {"threads": [{"id": 1, "name": "MainThread"}]}

@@ -384,6 +384,31 @@ async def stops(screen):
     screen.app.clear_notifications()
 
 
+def three_ranks(hub):
+    """This one is the first; the second runs, and of the third there is a recording."""
+    hub.rank = "rank 0 of 3"
+    hub.processes = [
+        {
+            "rank": rank,
+            "world": 3,
+            "pid": pid,
+            "argv": [SCRIPT],
+            "trace": f"/t/{rank}",
+            "address": "",
+            "isHere": not rank,
+        }
+        for rank, pid in enumerate((4242, 4243, None))
+    ]
+
+
+@state(shows=(StopsPane,), prepare=three_ranks)
+async def ranks(screen):
+    await stopped(screen)
+    await screen.press("7")
+    await screen.until(lambda: "rank 2" in str(screen.app.panes.stops.items))
+    await screen.press("end", "pageup")
+
+
 @state(shows=(Transcript,))
 async def console(screen):
     await stopped(screen)
@@ -467,7 +492,7 @@ async def explanation(screen):
 @state(shows=(FiltersScreen,))
 async def filters(screen):
     await stopped(screen)
-    await screen.press("f", "space")
+    await screen.press("E", "space")
 
 
 @state(shows=(Palette,))

@@ -20,7 +20,7 @@ def marks(screen):
 def test_those_that_are_on_have_a_check_mark(shown, size):
     async def script(screen):
         assert screen.hub.filters == DEFAULT
-        await screen.press("f")
+        await screen.press("E")
         assert isinstance(screen.app.screen, FiltersScreen)
         assert marks(screen) == ["✓", "✓", " ", " "][: len(marks(screen))]
         assert "Backward through a freed graph" in screen.text
@@ -34,13 +34,13 @@ def test_those_that_are_on_have_a_check_mark(shown, size):
 
 def test_space_and_enter_switch(shown):
     async def script(screen):
-        await screen.press("f", "space")
+        await screen.press("E", "space")
         assert screen.hub.filters == ["inplace-modified"]
         assert marks(screen) == [" ", "✓", " ", " "]
         await screen.press("end", "enter")
         assert screen.hub.filters == ["inplace-modified", "any"]
         assert marks(screen) == [" ", "✓", " ", "✓"]
-        await screen.press("escape", "f")
+        await screen.press("escape", "E")
         assert marks(screen) == [" ", "✓", " ", "✓"]
 
     drive(shown, script)
@@ -59,7 +59,7 @@ def test_what_a_filter_was_too_late_for_is_said(shown):
 
 def test_switches_that_are_pressed_at_once_all_count(shown):
     async def script(screen):
-        await screen.press("f")
+        await screen.press("E")
         await screen.at_once("space", "down", "space", "down", "space", "space", "space", "escape")
         await screen.until(lambda: len(screen.hub.asked("setExceptionBreakpoints")) == 6)
         await screen.until(lambda: screen.hub.filters == ["leaf-inplace"])
@@ -71,7 +71,7 @@ def test_what_is_refused_after_the_list_was_closed_is_said_too(shown):
     async def script(screen):
         screen.hub.held["setExceptionBreakpoints"] = asyncio.Event()
         screen.hub.refuse["setExceptionBreakpoints"] = RequestFailed("no room")
-        await screen.press("f", "space", "escape")
+        await screen.press("E", "space", "escape")
         screen.hub.held["setExceptionBreakpoints"].set()
         await screen.until(lambda: "no room" in screen.text)
 
@@ -81,7 +81,7 @@ def test_what_is_refused_after_the_list_was_closed_is_said_too(shown):
 def test_what_the_hub_refuses_stays_as_it_was_and_is_said(shown):
     async def script(screen):
         screen.hub.refuse["setExceptionBreakpoints"] = RequestFailed("no room for [another] filter")
-        await screen.press("f", "down", "down", "space")
+        await screen.press("E", "down", "down", "space")
         assert "no room for [another] filter" in screen.text
         assert marks(screen) == ["✓", "✓", " ", " "]
         del screen.hub.refuse["setExceptionBreakpoints"]

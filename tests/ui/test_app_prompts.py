@@ -74,7 +74,8 @@ def test_a_search_closes_when_it_has_found_something(shown):
         assert prompt(screen).answered == "row 3 of 12"
 
 
-def test_notes_do_not_lie_over_the_line_that_is_typed(shown):
+@pytest.mark.parametrize(("size", "rows"), [((80, 24), 24), ((120, 40), 39)])
+def test_notes_do_not_lie_over_the_line_that_is_typed(shown, size, rows):
     async def script(screen):
         screen.app.say("a note\nof two lines")
         await screen.press("colon", *"boom", "enter")
@@ -82,9 +83,9 @@ def test_notes_do_not_lie_over_the_line_that_is_typed(shown):
         toast = screen.app.screen.query_one(Toast).region
         assert toast.bottom <= prompt(screen).region.y, (toast, prompt(screen).region)
         await screen.press("escape")
-        assert screen.app.screen.query_one(Toast).region.bottom == 23
+        assert screen.app.screen.query_one(Toast).region.bottom == rows
 
-    drive(shown, script)
+    drive(shown, script, size=size)
 
 
 def test_a_name_that_can_be_none_is_refused_at_once_and_not_kept(shown):

@@ -33,7 +33,7 @@ def barrier():
         ("e", ["escape", "escape"]),
         ("x", ["escape", "escape"]),
         ("x", ["q", "enter", "escape"]),
-        ("f", ["f", "escape", "escape"]),
+        ("E", ["E", "escape", "escape"]),
         ("question_mark", ["enter", "escape", "enter"]),
     ],
     ids="-".join,
@@ -53,7 +53,7 @@ def test_what_lies_over_the_screen_is_left_once(shown, key, answers):
 
 @pytest.mark.parametrize(
     "keys",
-    ["q q", "q s s", "q escape escape", "x escape escape", "x x x", "e escape escape", "f f", "f space space escape"]
+    ["q q", "q s s", "q escape escape", "x escape escape", "x x x", "e escape escape", "E E", "E space space escape"]
     + [
         "question_mark question_mark",
         "question_mark q q",
@@ -71,6 +71,41 @@ def test_keys_that_come_while_a_screen_is_made(shown, keys):
         assert len(stack(screen)) <= 1
         await screen.press("escape", "escape")
         assert stack(screen) == []
+
+    drive(shown, script)
+
+
+@pytest.mark.parametrize("keys", ["colon", "slash", "B"])
+def test_what_is_typed_behind_the_end_of_a_line_is_a_key(shown, keys):
+    async def script(screen):
+        await screen.stop(6)
+        await screen.at_once(keys, "x", "escape", "n")
+        await screen.until(lambda: screen.hub.asked("next"))
+        assert "x" in screen.app.prompt.line.value
+
+    drive(shown, script)
+
+
+def test_a_mark_behind_a_jump_is_set_where_the_jump_has_led(shown):
+    async def script(screen):
+        await screen.stop(6)
+        here = screen.app.lanes.selected_node
+        await screen.at_once("m", "u", "m")
+        await screen.until(lambda: len(screen.app.lanes.marked) > 1)
+        assert here in screen.app.lanes.marked and screen.app.lanes.selected_node in screen.app.lanes.marked
+
+    drive(shown, script)
+
+
+def test_a_jump_or_a_search_shows_the_node_where_the_graph_was_a_tree_of_modules(shown):
+    async def script(screen):
+        await screen.stop(6)
+        for keys in (("u",), ("slash", *"relu", "enter")):
+            await screen.press("v", "v")
+            assert screen.app.panes.tree.display
+            await screen.press(*keys)
+            await screen.until(lambda: screen.app.lanes.display)
+            assert screen.app.focused is screen.app.lanes
 
     drive(shown, script)
 
@@ -225,7 +260,7 @@ def test_a_page_that_is_opened_before_the_hub_has_answered(new_app, on_screen):
         app._connect = late
         async with app.run_test(size=(80, 24)) as pilot:
             screen = on_screen(app, pilot)
-            await screen.at_once("question_mark", "f", "e")
+            await screen.at_once("question_mark", "E", "e")
             gate.set()
             await screen.ready()
             assert stack(screen) == [HelpScreen]

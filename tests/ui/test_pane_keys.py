@@ -199,7 +199,7 @@ KEYS = {
     FiltersScreen: (
         "filters",
         found,
-        dict.fromkeys(("escape", "q", "f"), ((), top_screen)) | {"space": ((), marks)},
+        dict.fromkeys(("escape", "q", "E"), ((), top_screen)) | {"space": ((), marks)},
     ),
     ExportScreen: ("export", found, {"escape": ((), top_screen)}),
     TensorScreen: (

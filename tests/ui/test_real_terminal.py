@@ -285,3 +285,16 @@ def test_a_script_that_is_not_there(terminal):
     screen = terminal()
     screen.enter(f"{AGDBG} run nothing.py; echo status $?")
     screen.wait("there is no such file", "status 2")
+
+
+def test_a_key_right_behind_escape_is_a_key_of_its_own(terminal):
+    """Both come in one piece, which elsewhere is a letter with Alt."""
+    screen = terminal()
+    screen.enter(f"{AGDBG} run train.py")
+    screen.wait("stopped before SumBackward0")
+    screen.type(":")
+    screen.wait("a command or Python")
+    screen.type("\x1bn")
+    screen.wait("stopped before ExpBackward0", gone=["a command or Python"])
+    screen.type("\x1bT")
+    screen.wait("colours: light")

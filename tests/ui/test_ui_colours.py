@@ -16,7 +16,7 @@ SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 GROUNDS = ("background", "surface", "panel")
 #: Keys that open something over the main screen, and those that close it.
 SCREENS = [
-    ((), ()), (("question_mark",), ("escape",)), (("q",), ("escape",)), (("f",), ("escape",)), (("e",), ("escape",)),
+    ((), ()), (("question_mark",), ("escape",)), (("q",), ("escape",)), (("E",), ("escape",)), (("e",), ("escape",)),
     (("ctrl+p",), ("escape",)), (("colon", "x", "enter"), ("escape",)), (("B",), ("escape",)), (("1", "Z"), ("Z", "0")),
     (("5", "6", "7", "8", "v"), ("v", "v", "0")),
 ]  # fmt: skip

@@ -105,13 +105,13 @@ def test_walking_goes_to_the_node_and_its_line(shown):
     async def script(screen):
         await screen.press("5")
         await screen.until(lambda: screen.app.panes.findings.findings)
-        await screen.press("0", "w")
+        await screen.press("0", "f")
         await screen.until(lambda: screen.app.lanes.cursor == 5)
         assert "▸2" in screen.text
         assert (screen.app.panes.source.path, screen.app.panes.source.line) == (SCRIPT, 9)
-        await screen.press("w")
+        await screen.press("f")
         await screen.until(lambda: screen.app.panes.source.line == 10)
-        await screen.press("W")
+        await screen.press("F")
         await screen.until(lambda: screen.app.panes.source.line == 9)
 
     drive(shown, script, prepare=prepare, state="trace", command="attach", arguments={"trace": "/t"})
@@ -135,9 +135,22 @@ def test_suspicious_things_are_looked_for_on_request(shown):
     drive(shown, script, prepare=prepare)
 
 
+def test_walking_looks_for_findings_where_nobody_has(shown):
+    def prepare(hub):
+        hub.findings = [finding()]
+
+    async def script(screen):
+        assert not screen.app.panes.findings.findings
+        await screen.press("f")
+        await screen.until(lambda: screen.app.panes.source.line == 9)
+        assert len(screen.hub.asked("agdbg/findings")) == 1
+
+    drive(shown, script, prepare=prepare)
+
+
 def test_walking_without_findings_says_so(shown):
     async def script(screen):
-        await screen.press("w")
+        await screen.press("f")
         assert "there are no findings" in screen.text
 
     drive(shown, script)

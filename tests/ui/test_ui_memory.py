@@ -54,6 +54,24 @@ def test_the_screen_looks_as_the_last_time(shown, tmp_path):
     drive(shown, second, memory=memory)
 
 
+@pytest.mark.parametrize("happens", ["error", "ended"])
+def test_a_pane_that_came_to_the_front_by_itself_does_not_do_so_the_next_time(shown, tmp_path, happens):
+    memory = Memory(tmp_path / "ui.json")
+
+    async def first(screen):
+        if happens == "error":
+            await screen.stop(5, reason="exception", text="RuntimeError: modified")
+        else:
+            screen.hub.end(exit=1)
+        await screen.until(lambda: "▸5" in screen.text or "▸3" in screen.text)
+
+    async def second(screen):
+        assert "▸1" in screen.text
+
+    drive(shown, first, memory=memory)
+    drive(shown, second, memory=memory)
+
+
 def test_a_pane_is_zoomed_and_another_one_can_be_gone_to(shown):
     async def script(screen):
         await screen.stop(6)

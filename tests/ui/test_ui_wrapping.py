@@ -68,7 +68,7 @@ def test_what_goes_on_below_an_answer_stands_under_its_beginning(shown):
 
 def test_errors_hang_too(shown):
     async def script(screen):
-        await screen.press("f")
+        await screen.press("E")
         lines = screen.lines()
         at = next(number for number, line in enumerate(lines) if "backward-twice" in line)
         assert lines[at].index("backward-twice") == lines[at - 1].index("Backward through")

@@ -1,5 +1,6 @@
 """The app: puts the panes on the screen, and turns keys into requests."""
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -14,13 +15,13 @@ from textual.timer import Timer
 from textual.widgets import Input
 from textual.widgets._toast import ToastRack
 
-from agdbg.errors import InputError
 from agdbg.protocol.errors import RequestFailed
 from agdbg_ui import editor, kept_folds, messages
 from agdbg_ui.backend import FAILURES, Backend
 from agdbg_ui.console import ConsoleRunner
 from agdbg_ui.dividing import Axis
 from agdbg_ui.explaining import Explaining
+from agdbg_ui.exporting import export
 from agdbg_ui.finding import Findings
 from agdbg_ui.folding import Folding
 from agdbg_ui.jumping import Jumps
@@ -44,6 +45,7 @@ from agdbg_ui.screens.question import Question, barrier_question, quit_question
 from agdbg_ui.session import GRACE_S, Session
 from agdbg_ui.stopping import Stopping
 from agdbg_ui.text import reason_of
+from agdbg_ui.turning import Reach, Turning
 from agdbg_ui.view import View
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.key_line import KeyLine
@@ -69,6 +71,7 @@ class AgdbgApp(PaneApp):
         arguments: of that request.
         clock: seconds.
         memory: what the screen looked like the last time; None: nothing is remembered.
+        reach: makes the connection to the hub of another process of the program; None: that is not possible.
     """
 
     CSS_PATH = "agdbg.tcss"
@@ -85,6 +88,7 @@ class AgdbgApp(PaneApp):
         arguments: dict[str, Any],
         clock: Callable[[], float] = monotonic,
         memory: Memory | None = None,
+        reach: Reach | None = None,
     ) -> None:
         super().__init__()
         self._memory = memory
@@ -93,7 +97,7 @@ class AgdbgApp(PaneApp):
         self._filters = filters(self, self._filters)
         self._kept_theme, self._first_view = "", View()
         self._kept_folds: dict[str, Any] = {}
-        self._connect, self._command, self._arguments, self._clock = connect, command, arguments, clock
+        self._connect, self._command, self._arguments, self.clock = connect, command, arguments, clock
         self.session: Session | None = None
         self.commander: ConsoleRunner | None = None
         self._refreshing: Refreshing | None = None
@@ -109,6 +113,8 @@ class AgdbgApp(PaneApp):
         self._ended_by: int | None = None
         self._told_troubles: tuple[tuple[str, str], ...] = ()
         self.prompts = Prompts(self)
+        self.turning = Turning(self, reach)
+        self.jumping = asyncio.Lock()
 
     # ----- the screen -----
 
@@ -148,10 +154,13 @@ class AgdbgApp(PaneApp):
     def on_unmount(self) -> None:
         """Keep how the screen looks."""
         if self._memory is not None:
-            if self.session is not None:
-                self._kept_folds = kept_folds.with_folds(self._kept_folds, self._first_view, self.lanes.folds)
+            self._keep_folds()
             folds = {"folds": self._kept_folds} if self._kept_folds else {}
             self._memory.save({"theme": self._kept_theme or self.theme, **self.panes.remembered(), **folds})
+
+    def _keep_folds(self) -> None:
+        if self.session is not None:
+            self._kept_folds = kept_folds.with_folds(self._kept_folds, self._first_view, self.lanes.folds)
 
     @work
     async def _begin(self) -> None:
@@ -161,7 +170,7 @@ class AgdbgApp(PaneApp):
         """
         try:
             backend = await self._connect()
-            session = self.session = Session(backend, self.post_message, self._clock)
+            session = self.session = self.turning.session_on(backend)
             self._resizing = Newest(self._tell_size, session.keep)
             if self._command == "launch":
                 columns, rows = self._told_size = self.panes.terminal_size()
@@ -180,11 +189,25 @@ class AgdbgApp(PaneApp):
         self._first_view = session.view
         self.lanes.folds = kept_folds.found(self._kept_folds, session.view) or self.lanes.folds
         self._explaining = Explaining(session, self._banner, self._findings.select, lambda: self.output.lines)
-        self._explaining.on_bad_end = lambda: self.panes.show("output")
+        self._explaining.on_bad_end = lambda: self.panes.bring("output")
         self.commander = ConsoleRunner(session)
         self._explain = Newest(self._explaining.refresh, session.keep)
         self._refreshing.all()
         self._show_state()
+
+    async def see(self, session: Session) -> None:
+        """Show another process in place of the one that is seen: all panes are made anew, and stand where they stood."""
+        looked = self.panes.remembered()
+        self._keep_folds()
+        if self.commander is not None:
+            self.commander.close()
+        self.session, self._told_troubles = session, ()
+        await self.recompose()
+        self.panes.restore(looked)
+        self.panes.focus_last()
+        self._resizing = Newest(self._tell_size, session.keep)
+        self._serve(session)
+        await session.recall_output()
 
     # ----- what the session says -----
 
@@ -301,10 +324,11 @@ class AgdbgApp(PaneApp):
             self._resizing.ask()
 
     def _raise_notes(self) -> None:
-        """Notes stand above the prompt and the line of keys."""
+        """Notes stand above the prompt and the line of keys; on a small screen over that line, where they hide nothing else."""
+        keys = 0 if self.screen.has_class("-narrow") else 1
         prompt = self.prompt.outer_size.height if self.prompt.has_class("-open") else 0
         for rack in self.query(ToastRack):
-            rack.styles.margin = (0, 0, prompt + 1, 0)
+            rack.styles.margin = (0, 0, prompt + (1 if prompt else keys), 0)
 
     async def _tell_size(self) -> None:
         size = self.panes.terminal_size()
@@ -317,9 +341,7 @@ class AgdbgApp(PaneApp):
         """The tabs show where the focus is."""
         self.panes.show_tabs()
 
-    def on_descendant_blur(self) -> None:
-        """The tabs show where the focus is."""
-        self.panes.show_tabs()
+    on_descendant_blur = on_descendant_focus
 
     # ----- keys -----
 
@@ -331,7 +353,7 @@ class AgdbgApp(PaneApp):
         """
         if await super()._check_bindings(key, priority):
             return True
-        is_text = isinstance(self.focused, Input) or len(self.screen_stack) > 1
+        is_text = (isinstance(self.focused, Input) and key != "escape") or len(self.screen_stack) > 1
         return priority and not is_text and await super()._check_bindings(key)
 
     def action_step(self, command: str) -> None:
@@ -364,6 +386,10 @@ class AgdbgApp(PaneApp):
         """Turn to another stopped thread."""
         if self.session is not None and not self.session.other_thread():
             self.say("no other thread is stopped")
+
+    def action_other_process(self) -> None:
+        """Turn to another process of a parallel program."""
+        self._try(self.turning.next())
 
     def action_take_control(self) -> None:
         """Be the client that moves the program."""
@@ -413,9 +439,9 @@ class AgdbgApp(PaneApp):
             self.panes.focus("graph")
 
     def action_walk(self, by: int) -> None:
-        """To the next line that shows what went wrong, or the one before."""
-        if not self.panes.findings.walk(by):
-            self.say("there are no findings to walk through; 5 looks for them")
+        """To the next line that shows what went wrong, or the one before; look for findings where nobody has."""
+        if self._findings is not None:
+            self._try(self._findings.walk(by))
 
     def action_turn_graph(self) -> None:
         """Show the graph in another way."""
@@ -515,23 +541,8 @@ class AgdbgApp(PaneApp):
 
     def action_export(self) -> None:
         """Write the graph to a file."""
-        session = self.session
-        if session is None:
-            return
-
-        async def write(path: str, overwrite: bool) -> str:
-            try:
-                body = await session.ask.export(path, overwrite)
-            except RequestFailed as error:
-                raise InputError(str(error).removeprefix("agdbg/export: ")) from None
-            return f"{body['nodes']:,} nodes written to {body['path']}"
-
-        def written(said: str | None) -> None:
-            if said is not None:
-                self.say(said)
-
-        script = os.path.splitext(session.view.script)[0] or "agdbg"
-        self.push_screen(ExportScreen(f"{script}-graph.svg", write), written)
+        if self.session is not None:
+            export(self, self.session, self.say)
 
     async def action_quit(self) -> None:
         """Quit; ask what becomes of a program that is alive."""
@@ -539,10 +550,11 @@ class AgdbgApp(PaneApp):
             return
         if len(self.screen_stack) > 1:
             self.pop_screen()
-        if self.session is None or not self.session.view.alive:
+        home = self.turning.home
+        if home is None or not home.view.alive:
             self._finish("leave")
         else:
-            self.push_screen(quit_question(self.session.view.script), self._on_quit_answer)
+            self.push_screen(quit_question(f"{home.view.script} {home.view.rank}".rstrip()), self._on_quit_answer)
 
     def end_by(self, number: int) -> None:
         """A signal ends the debugger: the program is left running. A second one waits for nothing."""
@@ -550,10 +562,6 @@ class AgdbgApp(PaneApp):
             self.exit(TuiResult(signal=self._ended_by))
         self._ended_by = number
         self._finish("leave")
-
-    def action_help_quit(self) -> None:
-        """ctrl+c: not what ends a debugger."""
-        self.say("q quits; i types into the program, and ctrl+c goes to it there")
 
     def _on_quit_answer(self, answer: str | None) -> None:
         self._finish(answer)
@@ -568,9 +576,10 @@ class AgdbgApp(PaneApp):
 
     async def _leave(self, kill: bool) -> TuiResult:
         """Say good-bye; a hub that does not answer is left all the same."""
-        session = self.session
+        session = self.turning.home
         if session is None:
             return TuiResult(signal=self._ended_by)
+        await self.turning.part(_PATIENCE_S)
         if session.connected:
             await session.part(kill, _PATIENCE_S)
         view = session.view

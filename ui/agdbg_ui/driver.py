@@ -8,7 +8,9 @@ import sys
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, cast
 
+from textual import events
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
@@ -58,6 +60,13 @@ class TerminalDriver(LinuxDriver):
         self._ending_app = app
         self._file = cast(TextIOWrapper, TerminalOutput(sys.__stdout__.fileno(), sys.__stdout__.encoding))
         self._handled: list[signal.Signals] = []
+
+    def process_message(self, message: Message) -> None:
+        """Take what was typed: a letter right behind Esc is a key of its own, as no key here goes with Alt."""
+        if isinstance(message, events.Key) and message.key.startswith("alt+") and message.character:
+            super().process_message(events.Key("escape", "\x1b"))
+            message = events.Key(message.character, message.character)
+        super().process_message(message)
 
     def start_application_mode(self) -> None:
         """Take the terminal."""

@@ -44,7 +44,7 @@ class Findings:
         self._about = about
         self.ask()
         if stop is not None:
-            self._app.panes.show("findings")
+            self._app.panes.bring("findings")
 
     def ask(self) -> None:
         """Look for them."""
@@ -54,6 +54,15 @@ class Findings:
         """Somebody wants to see them: look if there may be others than those that are shown."""
         if self._looked_at != self._state() or not self._pane.findings:
             self.ask()
+
+    async def walk(self, by: int) -> None:
+        """To the next line that shows a finding, or the one before; where none is known, look for some first."""
+        if self._pane.walk(by):
+            return
+        if self._looked_at != self._state():
+            await self._fetch()
+        if not self._pane.walk(by):
+            self._app.say("there are no findings to walk through; 5 tells what was looked for")
 
     def _age(self) -> None:
         """What was found at the last look, or that nothing was, need not be all that there is now."""

@@ -20,7 +20,9 @@ class Jumps:
     async def to(self, where: str) -> None:
         """To the ``producer``, the ``consumer``, the ``root`` of the pass or the first ``bad`` node."""
         jump = {"producer": self._beside, "consumer": self._beside, "root": self._root, "bad": self._bad}[where]
-        await jump(where)
+        async with self._app.jumping:
+            self._app.panes.show_nodes()
+            await jump(where)
 
     async def _beside(self, where: str) -> None:
         if (node := self._app.lanes.selected_node) is None:
@@ -52,6 +54,10 @@ class Jumps:
 
     async def mark(self) -> None:
         """Mark the selected node; when one is marked, show the ways to it; when two are, none any more."""
+        async with self._app.jumping:  # a jump that was asked for before has led to the node by then
+            await self._mark()
+
+    async def _mark(self) -> None:
         lanes = self._app.lanes
         node = lanes.selected_node
         if node is None:

@@ -40,9 +40,10 @@ _ROWS = {
         ("z", "pause", "pause", "stop a running program at its next node"),
         ("b", "breakpoint", "break line", "breakpoint on the line of the selected node; again removes it"),
         ("B", "prompt('break')", "break name", "breakpoint on a name: op, node, parameter (* and ? match any)"),
-        ("f", "filters", "errors", "which errors to stop at: switches filters on and off"),
+        ("E", "filters", "errors", "which errors to stop at: switches filters on and off"),
         ("C", "take_control", "control take", "take control, where another client at this program has it"),
         ("t", "other_thread", "thread next", "turn to the next stopped thread"),
+        ("P", "other_process", "process next", "turn to the next process (rank) of a parallel program"),
     ),
     LOOK: (
         ("slash", "prompt('find')", "search", "search ops, lines, source and names; / Enter: the next match"),
@@ -66,8 +67,8 @@ _ROWS = {
         ("R", "jump_to('root')", "go root", "to the node at which the pass began"),
         ("exclamation_mark", "jump_to('bad')", "go bad", "to the first node with a NaN or an Inf, or that failed"),
         ("m", "mark", "mark", "mark a node; at a second one: the ways between them; at a third: none"),
-        ("w", "walk(1)", "walk", "walk on through the lines that show what went wrong"),
-        ("W", "walk(-1)", "walk back", "walk back through them"),
+        ("f", "walk(1)", "walk", "findings: walk on through the lines that show what went wrong"),
+        ("F", "walk(-1)", "walk back", "walk back through them"),
         ("e", "export", "draw", "write the graph to an SVG file, or all to a database"),
     ),
     MOVE: (

@@ -11,6 +11,9 @@ from agdbg_ui.result import TuiResult
 if TYPE_CHECKING:
     from agdbg_ui.backend import Backend
 
+#: How long after Esc the rest of a key's sequence may come, in milliseconds: people type the next key later than that.
+ESCAPE_MS = 40
+
 __all__ = ["TuiResult", "attach", "open_trace", "run_tui"]
 
 
@@ -38,13 +41,15 @@ def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiRe
     """A hub takes as long to start as the UI to be loaded, so both are done at once."""
     with ThreadPoolExecutor(1) as beside:
         found = beside.submit(_address, address)
+        os.environ.setdefault("ESCDELAY", str(ESCAPE_MS))  # Textual reads it once, when it is loaded
         gc.disable()  # nothing of what is loaded is garbage, and looking for some takes a tenth of the time
         from agdbg_ui.app import AgdbgApp
         from agdbg_ui.driver import TerminalDriver
         from agdbg_ui.memory import Memory
 
         gc.enable()
-        app = AgdbgApp(_connector(found), command, arguments, memory=Memory.of_person())
+        reach = _reach if address is None or "/" in address else None
+        app = AgdbgApp(_connector(found), command, arguments, memory=Memory.of_person(), reach=reach)
         app.driver_class = TerminalDriver
         return app.run() or TuiResult(error=_crash(app.return_code))
 
@@ -67,6 +72,15 @@ def _connector(found: "Future[str]") -> "Callable[[], Awaitable[Backend]]":
         return await AsyncClient.connect(address)
 
     return connect
+
+
+async def _reach(address: str) -> "Backend":
+    """The hub at an address; without one a new hub."""
+    from asyncio import to_thread
+
+    from agdbg.protocol.async_client import AsyncClient
+
+    return await AsyncClient.connect(address or await to_thread(_address, None))
 
 
 def _crash(code: int | None) -> str:

@@ -1,5 +1,6 @@
 """The part of the app that the panes talk to: what they ask for is fetched, and where they lead is gone to."""
 
+import asyncio
 import os
 from collections.abc import Awaitable
 from typing import Any
@@ -22,6 +23,7 @@ from agdbg_ui.session import Session
 from agdbg_ui.spots import Spot
 from agdbg_ui.stopping import Stopping
 from agdbg_ui.text import reason_of, safe
+from agdbg_ui.turning import Turning
 from agdbg_ui.widgets.banner import Banner
 from agdbg_ui.widgets.boxes import Boxes
 from agdbg_ui.widgets.events import EventsPane
@@ -49,6 +51,8 @@ class PaneApp(App[TuiResult]):
         commander: the console behind ``:``.
         panes, lanes, output, prompt: what is on the screen.
         prompts: what is done with a line that was typed.
+        turning: the other processes of the program.
+        jumping: held while a jump leads to another node, so that the next one begins there.
     """
 
     session: Session | None
@@ -58,6 +62,8 @@ class PaneApp(App[TuiResult]):
     output: OutputPane
     prompt: Prompt
     prompts: Prompts
+    turning: Turning
+    jumping: asyncio.Lock
     _refreshing: Refreshing | None
     _findings: Findings | None
     _stopping: Stopping | None
@@ -73,6 +79,10 @@ class PaneApp(App[TuiResult]):
         self._notifications.clear()
         for note in kept:
             self._notifications.add(note)
+
+    def action_help_quit(self) -> None:
+        """ctrl+c: not what ends a debugger."""
+        self.say("q quits; i types into the program, and ctrl+c goes to it there")
 
     def unsay(self, text: str) -> None:
         """Take a note back that is no longer true."""

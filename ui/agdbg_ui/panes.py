@@ -174,6 +174,7 @@ class Panes:
         )
         self._name_all()
         self._seen, self._bottom, self._last, self._graph = "inspector", "output", "lanes", "lanes"
+        self._chosen: dict[str, str] = {}
         self.is_zoomed = False
         self.show("inspector")
 
@@ -190,7 +191,12 @@ class Panes:
             widget.add_class("graph")
 
     def show(self, pane: str) -> None:
-        """Make a pane the one that is seen."""
+        """Make a pane the one that is seen, and that is to be seen the next time."""
+        self.bring(pane)
+        self._chosen = {"pane": self._seen, "bottom": self._bottom, "graph": self._graph}
+
+    def bring(self, pane: str) -> None:
+        """Make a pane the one that is seen, because of what has happened: the next time it need not be."""
         if pane in self.ALL:
             self._seen = pane
         if pane in self.BOTTOM:
@@ -224,6 +230,11 @@ class Panes:
             self._widget(self._last).focus()
         else:
             self._widget(self._graph).focus()
+
+    def show_nodes(self) -> None:
+        """Show the graph in a way in which the selected node is seen: a tree of modules has none."""
+        if self._graph == "tree":
+            self.focus("lanes") if self.has_focus("tree") else self.bring("lanes")
 
     def turn_graph(self) -> None:
         """Show the graph in the next of its ways."""
@@ -264,9 +275,7 @@ class Panes:
         """What is to be the same the next time."""
         return {
             "dividers": self.workspace.dividers.remembered(),
-            "pane": self._seen,
-            "bottom": self._bottom,
-            "graph": self._graph,
+            **self._chosen,
         }
 
     def restore(self, known: dict[str, Any]) -> None:

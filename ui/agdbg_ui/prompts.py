@@ -91,11 +91,13 @@ class Prompts:
         if session is None or not lanes.row_count:
             self._widget.answer("there is nothing to search yet")
             return
-        row = await session.ask.find(text, _beside(lanes, backwards), backwards)
-        if row is None:
-            self._widget.answer(f"no match for {text}", bad=True)
-            return
-        await self._app.go_to_row(row)
+        async with self._app.jumping:
+            row = await session.ask.find(text, _beside(lanes, backwards), backwards)
+            if row is None:
+                self._widget.answer(f"no match for {text}", bad=True)
+                return
+            self._app.panes.show_nodes()
+            await self._app.go_to_row(row)
         said = f"row {row + 1:,}" + ("" if lanes.is_folded else f" of {lanes.row_count:,}")
         if closes and self._widget.asks_for("find"):
             self._widget.close()

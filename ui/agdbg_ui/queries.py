@@ -18,6 +18,11 @@ class Queries:
         """How the program is."""
         return await self._backend.request("agdbg/status")
 
+    async def processes(self) -> list[Body]:
+        """This process, and the others where it is one of a parallel program."""
+        found: list[Body] = (await self._backend.request("agdbg/processes"))["processes"]
+        return found
+
     async def rows(self, start: int, count: int, thread: int | None = None, folds: Folds | None = None) -> Body:
         """A page of the lane view, the number of rows and the program counter."""
         folded = {} if folds is None else {"folds": folds}

@@ -142,6 +142,10 @@ class Session:
         await begin(self._backend, "attach", arguments, self._ready, self.filters)
         await self.fetch_status()
         self._hands.ask()
+        await self.recall_output()
+
+    async def recall_output(self) -> None:
+        """Tell what the program has printed until now, as if it had just done so."""
         try:
             text, kept = await printed_before(self.ask)
             self._output.restart(text)
@@ -169,6 +173,7 @@ class Session:
             signal=status.get("signal"),
             idle_from=self.clock() - (status.get("idle") or 0.0),
             awaits_input=bool(status.get("awaitsInput")),
+            rank=str(status.get("rank") or ""),
             troubles=troubles_of(status),
         )
 

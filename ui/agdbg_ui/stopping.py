@@ -1,12 +1,12 @@
 """Keeps the pane of breakpoints and threads up to date, and does what is chosen in it."""
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from agdbg_ui.backend import FAILURES
 from agdbg_ui.newest import Newest
 from agdbg_ui.session import Session
 from agdbg_ui.spots import Spot
+from agdbg_ui.turning import name_of, told_of
 from agdbg_ui.widgets.stops import Item, items_of
 
 if TYPE_CHECKING:
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 #: Said of the one thread that a recording has.
 NO_THREAD = "no program runs; n and p walk through its recording"
-#: Said of the one process that there is.
-OTHER_PROCESSES = (
-    "each rank, child and other program that is recorded has a hub of its own: agdbg attach --list names those that run"
-)
+#: Said of the process that is seen.
+OTHER_PROCESSES = "this one is seen; a child or another program has a hub of its own: agdbg attach --list names those"
 
 
 class Stopping:
@@ -27,6 +25,7 @@ class Stopping:
         self._app, self._session = app, session
         self._pane = app.panes.stops
         self._fetching = Newest(self._fetch, session.keep)
+        self._processes: list[dict[str, Any]] = []
 
     def ask(self) -> None:
         """Fetch what there is."""
@@ -35,23 +34,23 @@ class Stopping:
     async def _fetch(self) -> None:
         session = self._session
         try:
-            status = await session.ask.status()
+            threads = (await session.ask.status())["threads"]
+            self._processes = await session.ask.processes()
         except FAILURES:
-            status = {"threads": []}  # a hub that is gone: what it was told of stays
-        threads = status["threads"]
+            threads = []  # a hub that is gone: what it was told of stays
         told = [self._told(each) for each in threads]
         filters = session.filters
-        self._pane.show(
-            items_of(session.breakpoints.bodies, session.hits, filters.known, filters.on, told, self._processes(status))
-        )
-
-    def _processes(self, status: dict[str, Any]) -> list[dict[str, Any]]:
-        """A hub has one program, in one process; ranks and other programs have hubs of their own."""
-        view = self._session.view
-        if view.life == "trace":
-            return [{"id": "", "name": os.path.basename(view.trace), "told": "the recording of one process"}]
-        told = "the only one of this hub" if view.alive else f"{view.ending()}; it was the only one of this hub"
-        return [{"id": status.get("pid") or view.pid or "", "name": view.script, "told": told}]
+        ending = "" if session.view.alive or session.view.life == "trace" else session.view.ending()
+        there = [
+            {
+                "number": at,
+                "mark": "▶" if each["isHere"] and len(self._processes) > 1 else " ",
+                "name": " ".join(filter(None, (str(each["pid"] or ""), name_of(each)))),
+                "told": told_of(each, ending),
+            }
+            for at, each in enumerate(self._processes)
+        ]
+        self._pane.show(items_of(session.breakpoints.bodies, session.hits, filters.known, filters.on, told, there))
 
     def _told(self, thread: dict[str, Any]) -> dict[str, Any]:
         """A thread with where it stands; without a program one stands for the recording."""
@@ -70,7 +69,12 @@ class Stopping:
                 is_alive = self._session.view.alive
                 self._app.say(f"thread {item.number} is not stopped" if is_alive else NO_THREAD)
         elif item.sort == "process":
-            self._app.say(OTHER_PROCESSES)
+            process = self._processes[item.number]
+            if process["isHere"]:
+                self._app.say(OTHER_PROCESSES)
+            else:
+                await self._app.turning.to(process)
+                return
         elif item.file:
             self._app.panes.show_beside("source")
             await self._app.show_source(Spot(item.file, item.line))

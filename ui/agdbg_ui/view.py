@@ -116,6 +116,7 @@ class View:
     `stepping` is the stop that a step has left, while the step goes on for longer than most.
     `pausing`: it was asked to stop at its next node, and has come to none. `output_kept`: what it prints is recorded.
     `troubles`: what is wrong with the recording itself, as its kind and a sentence.
+    `rank`: which process of a parallel program it is, such as "rank 1 of 4".
     `runs`: the node that runs while it calls functions of the program, as the hub knows when it is asked.
     `hands`: whether another client moves the program. `evaluating`: an expression is evaluated for longer than most.
     """
@@ -131,6 +132,7 @@ class View:
     idle_from: float = 0.0
     nodes: int = 0
     why: str = ""
+    rank: str = ""
     awaits_input: bool = False
     pausing: bool = False
     stepping: Stop | None = None

@@ -31,6 +31,8 @@ def title(view: View, now: float, width: int) -> Pieces:
     if view.hands:
         is_watching = view.hands == "watching"
         pieces += [(_GAP, ""), ("watching (C)", NOTICE) if is_watching else (view.hands, "bold $text-success")]
+    if view.rank:
+        pieces = [(f" {safe(view.rank)}", NOTICE), *pieces]
     name = shorten(view.script or "agdbg", max(width - width_of(pieces) - 2, width // 4, 8))
     pieces = [(" ", ""), (name, TITLE), *pieces]
     room = width - width_of(pieces) - len(_GAP) - 1

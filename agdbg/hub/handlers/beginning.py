@@ -11,6 +11,7 @@ from agdbg.hub.session import Session
 from agdbg.hub.tracedir import TraceDirectory
 from agdbg.launch.program import Program as Target
 from agdbg.protocol.messages import event
+from agdbg.ranks import rank_in, with_rank
 
 #: The size of the program's terminal when the client does not say.
 _COLUMNS, _ROWS = 80, 24
@@ -82,7 +83,7 @@ def launch(call: Call) -> Body:
         also=arguments.get("also", []),
         echo=arguments.get("echo", True),
     )
-    stem = Target(spec.target, is_module=spec.is_module).name
+    stem = with_rank(Target(spec.target, is_module=spec.is_module).name, spec.environment)
     trace = TraceDirectory.for_launch(cwd, stem, arguments.get("trace"))
     session.launch(spec, trace, arguments.get("onOrphan") == "wait")
     if arguments.get("stopOnEntry"):
@@ -114,6 +115,7 @@ def attach(call: Call) -> Body:
         TraceDirectory(path, is_ours=False),
         [str(word) for word in argv] if isinstance(argv, list) else [],
         str(program.get("cwd") or ""),
+        rank_in(program),
     )
     session.recorded_exit = status if isinstance(status, int) else None
     call.client.joined = True

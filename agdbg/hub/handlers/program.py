@@ -32,6 +32,7 @@ def status(call: Call) -> Body:
         "signal": running.exit.signal if running is not None else None,
         "threads": [{"id": number, "name": name, "stopped": stopped} for number, name, stopped in _threads(session)],
         "awaitsInput": session.awaits_input,
+        "rank": "" if session.rank is None else session.rank.told,
         "runs": session.runs if session.state == "running" else "",
         "troubles": session.troubles,
     }
@@ -52,6 +53,19 @@ def _idle(session: Session) -> float:
     except OSError:
         return 0.0
     return max(time.time() - written, 0.0)
+
+
+@handles("agdbg/processes")
+def processes(call: Call) -> Body:
+    """The processes of a parallel program."""
+    from agdbg.hub.place import running
+    from agdbg.hub.processes import Here, processes
+
+    session = call.session
+    program = session.running.program if session.running is not None and session.running.is_alive else None
+    trace = session.trace.path if session.trace is not None else None
+    here = Here(session.rank, session.argv, session.cwd, None if program is None else program.pid, trace)
+    return {"processes": processes(here, running() if session.rank is not None else ())}
 
 
 @handles("agdbg/output")

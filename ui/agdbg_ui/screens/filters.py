@@ -28,11 +28,11 @@ class FiltersScreen(Modal[None]):
     | Key | Does |
     | --- | --- |
     | space, enter | switches the selected one on or off |
-    | escape, q, f | close |
+    | escape, q, E | close |
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f", "dismiss", "Close", show=False),
+        Binding("escape,q,E", "dismiss", "Close", show=False),
         Binding("space", "switch", "On or off", show=False),
     ]
 

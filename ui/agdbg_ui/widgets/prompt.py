@@ -139,6 +139,7 @@ class Prompt(Vertical):
         """Go away."""
         if self.has_class("-open"):
             self.remove_class("-open")
+            self.screen.set_focus(None)  # now: the next key is no letter any more
             self.post_message(self.Closed())
 
     def action_complete(self) -> None:

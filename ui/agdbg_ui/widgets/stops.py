@@ -1,4 +1,4 @@
-"""Where the program stops and stands: breakpoints, watches, kinds of events, errors, threads, processes."""
+"""Where the program stops and stands: breakpoints, watches, kinds of events, threads, processes, errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -159,7 +159,7 @@ def items_of(
         filters: all filters of errors.
         on: the ids of those that are on.
         threads: ``id``, ``name``, ``stopped``, and ``where`` in words for those that stand.
-        processes: ``id``, ``name`` and ``told`` in words of those that the hub knows.
+        processes: ``number``, ``mark``, ``name`` and ``told`` in words of those that the hub knows.
     """
     watched = [_breakpoint(each, hits) for each in breakpoints if "dataId" in each]
     others = [_breakpoint(each, hits) for each in breakpoints if "dataId" not in each]
@@ -167,10 +167,12 @@ def items_of(
         "Breakpoints": others,
         "Watches": watched,
         "Threads": [_thread(each) for each in threads],
+        "Processes": [
+            Item("process", each["name"], each["told"], each["mark"], NOTICE, each["number"]) for each in processes
+        ],
         "Errors": [
             Item("filter", each.label, each.id, "✓" if each.id in on else " ", NOTICE, name=each.id) for each in filters
         ],
-        "Processes": [Item("process", f"{each['id']}  {each['name']}".strip(), each["told"]) for each in processes],
     }
     return [
         item for name, found in parts.items() for item in (Item("", name, str(len(found)) if found else "none"), *found)
