@@ -173,6 +173,7 @@ def test_input_and_breakpoint_in_the_output_pane(terminal):
 
 def test_a_killed_ui_leaves_the_program_and_another_one_attaches(terminal, tmp_path):
     screen = terminal()
+    screen.enter("stty -g > before")
     screen.enter(f"{AGDBG} run --on-orphan wait train.py")
     screen.wait("stopped before SumBackward0")
     screen.keys("n")
@@ -181,11 +182,12 @@ def test_a_killed_ui_leaves_the_program_and_another_one_attaches(terminal, tmp_p
     program = program_of(hub)
     ui = next(pid for pid, line in children(int(screen.fact("pane_pid"))).items() if "--on-orphan" in line)
     os.kill(ui, signal.SIGKILL)
-    screen.wait("Killed")
+    screen.wait("this is your terminal again", gone=["Inspector"])
+    assert [screen.fact(each) for each in ("alternate_on", "cursor_flag", "mouse_any_flag")] == ["0", "1", "0"]
     assert is_alive(hub) and is_alive(program)
-    screen.type("stty sane; printf '\\033c'; echo clean")
-    screen.keys("C-j")  # the killed one has left the terminal raw
-    screen.wait("clean", gone=["Inspector"])
+    screen.enter('stty -g > after; echo re""stored')
+    screen.wait("restored")
+    assert (tmp_path / "before").read_text() == (tmp_path / "after").read_text()
     screen.enter(f"{AGDBG} attach {hub}")
     screen.wait("stopped before ExpBackward0", "2 of 5")
     screen.keys("n")

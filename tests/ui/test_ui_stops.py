@@ -115,12 +115,12 @@ def test_what_says_when_it_stops_is_told():
 def test_the_one_process_is_named_and_where_others_are(shown):
     async def script(screen):
         await shown_pane(screen)
-        pane = at(screen, "4242  train.py")
-        assert pane.items[pane.cursor].more == "the only one of this hub"
+        pane = at(screen, "4242 train.py")
+        assert pane.items[pane.cursor].more == "this one"
         await screen.press("enter")
         await screen.until(lambda: "attach --list" in screen.text)
         screen.hub.end(exit=3)
-        await screen.until(lambda: any(item.more.startswith("ended with status 3") for item in pane.items))
+        await screen.until(lambda: any(item.more == "this one, ended with status 3" for item in pane.items))
 
     drive(shown, script)
 
@@ -130,7 +130,7 @@ def test_a_recording_is_of_one_process(shown):
         await screen.until(lambda: screen.app.lanes.row_count)
         await screen.press("7")
         await screen.until(lambda: screen.app.panes.stops.items)
-        assert screen.app.panes.stops.items[-1].more == "the recording of one process"
+        assert [each.more for each in screen.app.panes.stops.items if each.sort == "process"] == ["this one"]
 
     drive(shown, script, command="attach", arguments={"trace": "/t"}, state="trace")
 

@@ -5,12 +5,15 @@ import os
 import select
 import signal
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, cast
 
 from textual import events
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+
+from agdbg_ui.terminal_guard import Guard
 
 if TYPE_CHECKING:
     from agdbg_ui.app import AgdbgApp
@@ -51,15 +54,17 @@ class TerminalDriver(LinuxDriver):
     """Draws on standard output, where Textual draws on standard error, which may go to a file.
 
     While the screen is up SIGTERM, SIGHUP and SIGINT end the app as the key for that does, so that the terminal is given back;
-    one of them that is ignored (``nohup``) stays so.
+    one of them that is ignored (``nohup``) stays so. Where this process is killed, another one gives it back.
     """
 
     def __init__(self, app: "AgdbgApp", **how: Any) -> None:
         super().__init__(app, **how)
         assert sys.__stdout__ is not None
         self._ending_app = app
-        self._file = cast(TextIOWrapper, TerminalOutput(sys.__stdout__.fileno(), sys.__stdout__.encoding))
+        self._terminal = sys.__stdout__.fileno()
+        self._file = cast(TextIOWrapper, TerminalOutput(self._terminal, sys.__stdout__.encoding))
         self._handled: list[signal.Signals] = []
+        self._guard: Guard | None = None
 
     def process_message(self, message: Message) -> None:
         """Take what was typed: a letter right behind Esc is a key of its own, as no key here goes with Alt."""
@@ -76,10 +81,16 @@ class TerminalDriver(LinuxDriver):
                 loop.add_signal_handler(number, self._ending_app.end_by, number)
                 self._handled.append(number)
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual has not typed it
+        if self._guard is None and os.isatty(self._terminal):
+            with suppress(OSError):  # no process can be had: then a killed UI leaves the terminal as it is
+                self._guard = Guard(self._terminal, self.attrs_before)
 
     def stop_application_mode(self) -> None:
         """Give the terminal back; from then on the signals end the process at once."""
         super().stop_application_mode()
+        if self._guard is not None:
+            self._guard.dismiss()
+            self._guard = None
         loop = asyncio.get_running_loop()
         while self._handled:
             number = self._handled.pop()
