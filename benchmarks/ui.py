@@ -131,9 +131,7 @@ def main() -> None:
     (_, _, small), (first, rows, big) = found[SMALL], found[BIG]
     print(f"{BIG:,} nodes: first frame after {first:.0f} ms, first rows after {rows:.0f} ms")
     for name in KEYS:
-        print(
-            f"{name}: painted after {big[name]:.0f} ms, {big[name] / max(small[name], 1e-3):.2f} of {SMALL:,} nodes"
-        )
+        print(f"{name}: painted after {big[name]:.0f} ms, {big[name] / max(small[name], 1e-3):.2f} of {SMALL:,} nodes")
     print(f"median over the keys: {statistics.median(big.values()):.0f} ms")
 
 
