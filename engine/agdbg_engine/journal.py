@@ -318,6 +318,10 @@ class _Entry:
             _set_member(bp.summed, key, summed)
         _put_back(self.slots)
         _put_back(self.replaced)
+        if self.unpacks:
+            for _, _, value in self.slots:
+                if isinstance(value, Packed):
+                    value.unpack_again(bp)
         for capture, value in self.captured:
             capture.value = value
         for restore in self.grads:

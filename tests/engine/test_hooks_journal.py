@@ -114,3 +114,26 @@ def test_plain_nodes_pay_nothing():
     bp._general_node = lambda node, *_: general.append(node)
     bp.run()
     assert (general, [n.hooks for n in bp.order]) == ([], [None] * 3)
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_a_checkpoint_is_computed_again_when_its_nodes_run_again(once):
+    """Going back over them is a step over functions of the program; what follows must not fail for it."""
+    from agdbg_engine.utils.checkpoint import checkpoint
+
+    def grad(back):
+        x = leaf(0.5, 1.0)
+        y = checkpoint(lambda a: checkpoint(ag.sin, a.exp(), use_reentrant=False) * a, x, use_reentrant=False)
+        bp = started((y * y).sum())
+        journal = Journal(bp)
+        while back and bp.position < len(bp.order):
+            journal.step()
+            steps = 1 if once else bp.position
+            for _ in range(steps):
+                journal.undo()
+            for _ in range(steps):
+                journal.step()
+        bp.run()
+        return x.grad.tolist()
+
+    assert grad(True) == grad(False)

@@ -15,7 +15,7 @@ from .. import errors, events
 from ..current import current
 from ..grad_mode import enable_grad, mode, no_grad
 from ..op_log import Difference, OpLog, difference, logging
-from ..saved.hooks import saved_tensors_hooks
+from ..saved.hooks import saved_tensors_hooks, unpack_again
 from ..sites import caller, user_stacklevel
 from ..tensor import Tensor
 from .redrawing import tell_redrawn
@@ -77,6 +77,11 @@ class SavedArgument:
             found if found.requires_grad == self._requires_grad else found.detach().requires_grad_(self._requires_grad)
         )
 
+    def unpack_again(self, bp: Any) -> None:
+        """``bp`` has gone back, and the argument will be wanted once more."""
+        if self._hooks is not None:
+            unpack_again(self._hooks.unpack, bp)
+
 
 class Frame:
     """A checkpointed call: ``recompute`` runs its function again on the arguments."""
@@ -134,6 +139,13 @@ class Frame:
         if run is None:
             run = self._runs[bp] = Run()
         return run
+
+    def unpack_again(self, bp: Any) -> None:
+        """``bp`` has gone back over a node that had its tensors: they are computed once more when it runs again."""
+        self._runs.pop(bp, None)
+        for a in self._arguments:
+            if isinstance(a, SavedArgument):
+                a.unpack_again(bp)
 
     # ----- recomputation -----
 

@@ -18,6 +18,7 @@ from ..storage import InferenceStorage
 from . import detached
 
 if TYPE_CHECKING:
+    from ..backward import BackwardPass
     from ..node import Node
     from ..storage import Storage
     from ..tensor import Tensor
@@ -104,6 +105,9 @@ class Packed:
         """The saved output got its ``storage`` only now."""
         if self.real_storage is None and not self.independent:
             self.real_storage = storage
+
+    def unpack_again(self, bp: BackwardPass) -> None:
+        """``bp`` has gone back over the node, which will unpack this once more."""
 
     def unpack(self, node: Node, slot: str) -> Tensor:
         """The tensor; versions have been checked, unless it is not :attr:`certain` that they matter."""

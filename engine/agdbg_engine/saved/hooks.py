@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import errors, events
 from ..current import current
@@ -27,11 +27,21 @@ from ..tensor import Tensor, wrap
 from ..view import set_output
 from . import fit, memory, strict
 
+if TYPE_CHECKING:
+    from ..backward import BackwardPass
+
 MODIFIED_BY_PACK = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by "
     "in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place "
     "operations on the input to a pack hook."
 )
+
+
+def unpack_again(unpack_hook: Callable[[Any], Any], bp: BackwardPass) -> None:
+    """``bp`` has gone back: if the hook is one of the engine's own that give something once in a pass, it is to give it again."""
+    whose: Any = getattr(unpack_hook, "__self__", None)
+    if hasattr(whose, "unpack_again"):
+        whose.unpack_again(bp)
 
 
 class Pair(NamedTuple):
@@ -91,6 +101,10 @@ class Hooked(Packed):
     def given(self, node: Node) -> Any:
         """What the unpack hook is given: what the pack hook returned."""
         return _with_cycle(self.value, node, self._nr) if self.is_output else self.value
+
+    def unpack_again(self, bp: BackwardPass) -> None:
+        """As the function: for hooks of the engine's own."""
+        unpack_again(self.unpack_hook, bp)
 
     def unpack(self, node: Node, slot: str) -> Tensor:
         """What the unpack hook returns, with the history of the tensor; :class:`TypeError` where that is no tensor."""
