@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .device import address, owner
-from .several import copied
+from .backends import on_host
+from .device import address, array_module, owner
+from .several import at_home, copied
 from .storage import InferenceStorage
 
 if TYPE_CHECKING:
@@ -89,8 +90,26 @@ def _attributes(t: Any) -> dict[str, Any]:
 def _copied(array: Any, memo: dict[int, Any]) -> Any:
     """A copy of ``array``, at its place in a copy of the memory that it is a part of, which is copied only once."""
     memory = owner(array)
-    whole = isinstance(memory, np.ndarray) and (memory.flags.c_contiguous or memory.flags.f_contiguous)
-    if not whole or not memory.flags.owndata:
-        return copied(array)
+    flags = memory.flags
     place = address(array) - address(memory)
-    return np.ndarray(array.shape, array.dtype, deepcopy(memory, memo).ravel("K"), place, array.strides)
+    if not (flags.c_contiguous or flags.f_contiguous) or not flags.owndata or place % array.itemsize:
+        return copied(array)
+    if on_host(memory):
+        return np.ndarray(array.shape, array.dtype, deepcopy(memory, memo).ravel("K"), place, array.strides)
+    if id(memory) not in memo:  # not by `deepcopy`, which would take it to the host and back
+        memo[id(memory)] = _flat_copy(memory)
+        memo.setdefault(id(memo), []).append(memory)  # nothing else may get its id meanwhile
+    return _part(memo[id(memory)], array, place)
+
+
+@at_home
+def _flat_copy(memory: Any) -> Any:
+    """The elements of ``memory``, which are side by side, in the order in which they lie."""
+    return (memory if memory.flags.c_contiguous else memory.T).reshape(-1).copy()
+
+
+@at_home
+def _part(flat: Any, like: Any, place: int) -> Any:
+    """What lies in ``flat`` from byte ``place`` on, in the shape, dtype and strides of ``like``."""
+    first = flat.view(like.dtype)[place // like.itemsize :]
+    return array_module(flat).lib.stride_tricks.as_strided(first, like.shape, like.strides)

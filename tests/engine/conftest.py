@@ -46,6 +46,20 @@ if importlib.util.find_spec("torch"):
     _load("fragments")
 for _path in sorted(HERE.glob("differential_programs*.py")):  # the first one is what the others import
     _load(_path.stem)
+if STANDS_FOR:
+    import pytest
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call():
+        """Skip what asks for a second GPU where there is one."""
+        try:
+            return (yield)
+        except RuntimeError as error:
+            if "invalid device ordinal" in str(error) and "of 1 device(s)" in str(error):
+                pytest.skip("there is one GPU")
+            raise
+
+
 if os.environ.get("AGDBG_TEST_DEFAULT"):  # every tensor on the strict device
     _load("on_device").install()
     from agdbg_tests_on_device import nothing_refused, pytest_collection_modifyitems  # noqa: F401  # pytest finds them here

@@ -162,3 +162,9 @@ def test_a_number_on_the_cpu_may_come_back_for_a_saved_tensor():
         y = x.exp()
     y.backward(ag.ones_like(y))
     assert x.grad.device == ag.device("strict:0") and told(x.grad) == [2.0] * 3
+
+
+@pytest.mark.parametrize("largest", [False, True])
+def test_topk_names_the_first_of_equal_elements(largest):
+    x = ag.arange(200, device=D) % 3
+    assert told(ag.topk(x, 3, largest=largest).indices) == ([2, 5, 8] if largest else [0, 3, 6])

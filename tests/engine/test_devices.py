@@ -62,8 +62,8 @@ def test_wrong_names_in_the_words_of_torch(given):
 
 
 def test_a_device_that_is_not_there():
-    with pytest.raises(RuntimeError, match="strict:5 of 2 device"):
-        ag.zeros(2, device="strict:5")
+    with pytest.raises(RuntimeError, match=r"strict:99 of \d+ device"):
+        ag.zeros(2, device="strict:99")
 
 
 # ----- factories -----

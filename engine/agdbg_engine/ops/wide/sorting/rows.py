@@ -70,7 +70,7 @@ def _tied(rows: Any, chosen: Any) -> Any:
 def _first_few(x: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     """The first ``k`` elements in order, and where they were, in no certain order if they are equal."""
     n, before = x.shape[dim], (slice(None),) * dim
-    if n < MANY or 2 * k > n or not k:
+    if n < MANY or 2 * k > n or not k or not on_host(x):  # on a device the order of all is no dearer, and stable
         order = _order(x, dim, largest)[(*before, slice(k))]
         return np.take_along_axis(x, order, dim), order
     found = np.argpartition(x, n - k if largest else k - 1, dim)
