@@ -24,6 +24,8 @@ def ending(result: Any, *, keep: bool = True) -> str:
         return f"{name} goes on{'' if result.pid is None else f' (pid {result.pid})'}; agdbg attach joins it"
     if result.killed and result.status is None:
         return f"{name} was asked to end and has not yet; it is killed if it does not"
+    if result.early and result.status is None and not result.error:
+        return f"{name} was left before it began: nothing of it goes on"
     if not result.status or not result.ending:
         return ""
     if result.killed:

@@ -90,9 +90,10 @@ def test_what_goes_with_its_trace_is_told_more_of_and_not_named(said, directory)
             TuiResult(killed=True, program="a.py"),
             "a.py was asked to end and has not yet; it is killed if it does not",
         ),
+        (TuiResult(early=True, program="a.py"), "a.py was left before it began: nothing of it goes on"),
         (TuiResult(status=0, ending="ended with status 0"), ""),
     ],
-    ids=["left", "left, of which nothing is known", "killed", "does not end", "well"],
+    ids=["left", "left, of which nothing is known", "killed", "does not end", "not begun", "well"],
 )
 def test_what_became_of_it_is_told(said, result, told):
     assert said(result)[1] == told

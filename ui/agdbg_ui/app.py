@@ -577,11 +577,13 @@ class AgdbgApp(PaneApp):
     async def _leave(self, kill: bool) -> TuiResult:
         """Say good-bye; a hub that does not answer is left all the same."""
         session = self.turning.home
+        is_early = self._command == "launch" and (session is None or session.view.life == "starting")
+        name = str(self._arguments.get("program") or self._arguments.get("module") or "")
         if session is None:
-            return TuiResult(signal=self._ended_by)
+            return TuiResult(program=name, early=is_early, signal=self._ended_by)
         await self.turning.part(_PATIENCE_S)
         if session.connected:
-            await session.part(kill, _PATIENCE_S)
+            await session.part(kill or is_early, _PATIENCE_S)
         view = session.view
         if self.commander is not None:
             self.commander.close()
@@ -593,7 +595,8 @@ class AgdbgApp(PaneApp):
             view.why,
             killed=kill,
             ending=view.ending() if view.life == "ended" else "",
-            program=view.script,
+            program=view.script or name,
             pid=view.pid,
+            early=is_early,
             signal=self._ended_by,
         )

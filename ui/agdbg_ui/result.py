@@ -16,6 +16,7 @@ class TuiResult:
         ending: how the program ended, in words; "" while it has not.
         program: its name.
         pid: its process number, where it was left behind.
+        early: it was left before the program began, of which nothing goes on.
         signal: number of the signal that has ended the debugger, or None.
         error: why the session could not begin, or was cut; "" when all went well.
     """
@@ -28,4 +29,5 @@ class TuiResult:
     ending: str = ""
     program: str = ""
     pid: int | None = None
+    early: bool = False
     signal: int | None = None
