@@ -12,8 +12,9 @@ from agdbg.diagnose.case import Case
 from agdbg.diagnose.leaves import Leaves
 from agdbg.events import Kind, Summarized
 
-#: Earlier results of the op that are looked at, by how much each must exceed the one before, and the last one the first.
-RUNS, FACTOR, IN_ALL = 3, 2.0, 100.0
+#: Earlier results of the op that are looked at at most and at least, by how much each must exceed the one before, and the last
+#: one the first.
+RUNS, FEWEST, FACTOR, IN_ALL = 3, 2, 2.0, 100.0
 FIX = (
     "The training diverges: each update makes the next values larger. Lower the learning rate, limit the gradient with "
     "clip_grad_norm_(), or bring the data to the size of 1."
@@ -29,7 +30,7 @@ def sizes(case: Case, story: Story) -> list[float]:
     same = (walk.made_at[measured.place] == walk.made_at[place]) & (measured.what == Summarized.OUTPUT)
     earlier = np.flatnonzero(same & (measured.rows < story.producer.row))[-RUNS:]
     found = measured.largest[earlier].tolist()
-    if len(found) < RUNS or measured.bad[earlier].any() or not found[0] > 0:
+    if len(found) < FEWEST or measured.bad[earlier].any() or not found[0] > 0:
         return []
     grows = all(after >= FACTOR * before for before, after in pairwise(found))
     if not grows or found[-1] < IN_ALL * found[0] or not _is_updated(case, story, int(measured.rows[earlier[0]])):

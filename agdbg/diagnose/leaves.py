@@ -12,6 +12,7 @@ import numpy as np
 
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.history import is_step
+from agdbg.diagnose.rewrapped import is_rewrapped
 from agdbg.diagnose.touched import last_touched
 from agdbg.diagnose.walk import Mask
 from agdbg.events import Kind, Outcome, Summarized
@@ -139,6 +140,8 @@ def _found(case: Case) -> dict[int, Leaf]:
         leaves.setdefault(storage, Leaf(storage, row=row)).places.append(place)
     for storage, row in _held_alone(case, leaves):
         leaves[storage] = Leaf(storage, row=row)
+    for storage, row in _rewrapped(case, leaves):
+        leaves.setdefault(storage, Leaf(storage, row=row))
     for leaf in leaves.values():
         leaf.places = list(dict.fromkeys(leaf.places))
     return leaves
@@ -153,6 +156,15 @@ def _unnamed(case: Case) -> Iterable[tuple[int, int, int]]:
     mine = np.isin(words[:, 1], leaves) & (words[:, 4] != 0)
     places = walk.ids.searchsorted(words[mine, 1])
     return zip(places.tolist(), words[mine, 4].tolist(), rows[mine].tolist(), strict=True)
+
+
+def _rewrapped(case: Case, known: Collection[int]) -> Iterable[tuple[int, int]]:
+    """(storage, row) of the leaves that are in no graph, of whose values another leaf was made; where shapes were recorded."""
+    if not len(case.facts.rows(Kind.SHAPE)):
+        return
+    for cut in case.facts.cuts:
+        if not cut.producer and cut.storage and cut.storage not in known and is_rewrapped(cut.site):
+            yield cut.storage, cut.row
 
 
 def _held_alone(case: Case, known: Collection[int]) -> Iterable[tuple[int, int]]:

@@ -22,7 +22,7 @@ def name_of_copy(node: NodeFact, index: int) -> str:
     words = {each.attr for each in ast.walk(statement.value) if isinstance(each, ast.Attribute)}
     if not name or words & _KEEPING:
         return ""
-    if reading.found is not None and any(_makes_leaf(each) for each in ast.walk(reading.found)):
+    if reading.found is not None and any(makes_leaf(each) for each in ast.walk(reading.found)):
         return name
     same = operand(node.site, node, index) == name or _begins_with(reading.found, name)
     return name if same and not _is_argument(node.site, name) else ""
@@ -44,7 +44,8 @@ def _begins_with(found: ast.AST | None, name: str) -> bool:
     return isinstance(found, ast.Call) and isinstance(found.func, ast.Attribute) and name_of(found.func.value) == name
 
 
-def _makes_leaf(tree: ast.AST) -> bool:
+def makes_leaf(tree: ast.AST) -> bool:
+    """Whether it is a call that makes a leaf: ``tensor(..., requires_grad=True)``, ``Parameter(...)``."""
     if not isinstance(tree, ast.Call):
         return False
     wants = any(k.arg == "requires_grad" and getattr(k.value, "value", False) is True for k in tree.keywords)

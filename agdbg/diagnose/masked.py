@@ -11,6 +11,7 @@ from agdbg.diagnose.singular import is_choosing, singular, stem
 from agdbg.diagnose.source import assigned, called, receivers
 from agdbg.diagnose.syntax import name_of, read, unparse
 from agdbg.diagnose.walk import Mask
+from agdbg.diagnose.words import capital
 from agdbg.record.facts import NodeFact
 
 #: Nodes that are looked at on the way up from a producer.
@@ -47,6 +48,8 @@ def rewrite(case: Case, producer: NodeFact, choice: NodeFact) -> str:
     if stem(choice.op.name) == "NanToNum":
         how = known.keep if known is not None and known.keep else "keep its input away from there"
         return f"nan_to_num() mends the value and not the gradient. Before the op, {how}."
+    if not is_choosing(choice.op.name) and known is not None and known.keep:
+        return f"{capital(known.keep)}. `{stem(choice.op.name).lower()}` hides the bad value in forward, and not from the gradient."
     safe = known.safe if known is not None and known.safe else "a harmless number"
     return (
         "Mask what goes into the op and not what comes out of it: put "

@@ -18,6 +18,7 @@ from agdbg.diagnose.mends import CUT_WORDS, OTHERWISE, mend_of
 from agdbg.diagnose.naming import made_by
 from agdbg.diagnose.not_optimized import replaced
 from agdbg.diagnose.reentrant import CHECKPOINTS
+from agdbg.diagnose.rewrapped import is_rewrapped, taken_from
 from agdbg.diagnose.source import call_text, expression, goes_to_numpy, quoted
 from agdbg.diagnose.spoiled import leaf_words
 from agdbg.diagnose.switched_off import switched_off_at
@@ -70,7 +71,7 @@ def _is_for_show(fate: LeafFate, cut: CutFact) -> bool:
     """Whether a cut may well be meant in a program without an optimizer: an evaluation, or a number to print."""
     if fate.leaf.name:
         return cut.op.name == "no_grad"
-    return cut.op.name in ("item", "numpy") or goes_to_numpy(cut.site)
+    return (cut.op.name in ("item", "numpy") or goes_to_numpy(cut.site)) and not is_rewrapped(cut.site)
 
 
 def _groups(fates: list[LeafFate]) -> list[list[LeafFate]]:
@@ -125,7 +126,7 @@ def leaf_name(case: Case, fate: LeafFate) -> str:
         return f"`{fate.leaf.name}`"
     if fate.leaf.places:
         return leaf_words(case, fate.leaf.places[0])
-    given = given_name(case, fate.leaf.storage)
+    given = given_name(case, fate.leaf.storage) or (taken_from(fate.cut.site) if fate.cut is not None else "")
     return f"`{given}`" if given else ""
 
 

@@ -287,5 +287,6 @@ def _fix(case: Case, story: Story, choice: NodeFact | None) -> str:
     if known is not None and known.keep and not story.forward and not _was_bad(case, story) and _is_singular(node):
         return f"{capital(known.keep)}. What is added to its result comes too late: the derivative of the op itself is infinite."
     if known is not None and known.keep:
-        return f"Look at what goes in there, with isnan(), min() and max(); {known.keep}."
+        keep = (known.keep_value if story.forward else "") or known.keep
+        return f"Look at what goes in there, with isnan(), min() and max(); {keep}."
     return "Look at what goes in there, with isfinite(), min() and max(), and keep it in the range in which the op is finite."

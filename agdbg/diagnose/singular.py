@@ -17,6 +17,7 @@ class Singular:
         safe: a number at which both are finite, to put in where the result is not wanted.
         keep: how to keep its input away from there.
         argument: which of its inputs is to be kept away.
+        keep_value: the same as ``keep``, where its value is to be finite; empty: it is the same.
     """
 
     forward: str
@@ -24,6 +25,7 @@ class Singular:
     safe: str
     keep: str
     argument: int = 0
+    keep_value: str = ""
 
 
 _EDGE = "of a negative number is NaN"
@@ -43,7 +45,7 @@ _EXP = Singular(
     "exp() of a large number overflows to inf",
     "where exp() overflows, so does its derivative",
     "0.0",
-    "clamp(max=...) its input, or use logsumexp() or softmax(), which subtract the largest value first",
+    "clamp(max=...) its input, or use sigmoid(), softmax() or logsumexp(), which do not overflow",
 )
 
 _SINGULAR: Final[tuple[tuple[tuple[str, ...], Singular], ...]] = (
@@ -92,10 +94,11 @@ _SINGULAR: Final[tuple[tuple[tuple[str, ...], Singular], ...]] = (
     (
         ("Pow",),
         Singular(
-            "a negative base with a fractional exponent gives NaN, and 0 with a negative one inf",
+            "a negative base with a fractional exponent gives NaN, and 0 with a negative one inf; a large one overflows",
             "a power below 1 has an infinite derivative at 0",
             "1.0",
             "clamp(min=eps) the base",
+            keep_value="clamp(min=eps) a base that may be 0 or negative, and keep one that may be large from overflowing",
         ),
     ),
     (("Acos", "Asin", "Atanh"), _ARC),
@@ -115,11 +118,22 @@ _SINGULAR: Final[tuple[tuple[tuple[str, ...], Singular], ...]] = (
     ),
     (
         ("Std", "StdMean"),
-        Singular("of a single element it is NaN", "at 0 its derivative is infinite", "1.0", "use var() and add eps"),
+        Singular(
+            "of a single element it is NaN, since it divides by the number of elements less one",
+            "where all elements are equal its derivative is infinite",
+            "1.0",
+            "use var() and add eps before the root",
+            keep_value="take it of more than one element, or with unbiased=False",
+        ),
     ),
     (
         ("Var", "VarMean"),
-        Singular("of a single element it is NaN", "", "1.0", "unbiased=False, or more than one element"),
+        Singular(
+            "of a single element it is NaN, since it divides by the number of elements less one",
+            "",
+            "1.0",
+            "take it of more than one element, or with unbiased=False",
+        ),
     ),
     (
         ("Atan2", "Hypot"),

@@ -12,7 +12,9 @@ from agdbg.record.lookup import Site
 Form = Literal["augmented", "index", "method", "inplace", "out", "unknown"]
 
 #: In-place methods without an out-of-place twin that says the same.
-_NO_TWIN = {"bernoulli", "copy", "fill", "normal", "random", "resize", "set", "uniform", "zero"}
+_NO_TWIN = {"bernoulli", "normal", "random", "resize", "set", "uniform"}
+#: Those whose twin makes a new tensor of the same shape and dtype.
+_NEW = {"fill": "new_full", "zero": "new_zeros"}
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def _by_call(made: ast.Call) -> Write | None:
     return Write("method", target, text, f"{target} = {unparse(instead)}" if instead is not None else "")
 
 
-def _out_of_place(made: ast.Call) -> ast.Call | None:
+def _out_of_place(made: ast.Call) -> ast.expr | None:
     """The call, and those that it is chained to, out of place; None when one of them has no twin."""
     name, (receiver, *arguments) = called(made)[:-1], receivers(made)
     if name in _NO_TWIN:
@@ -117,6 +119,14 @@ def _out_of_place(made: ast.Call) -> ast.Call | None:
         if inner is None:
             return None
         receiver = inner
+    if name == "copy" and arguments:
+        return arguments[0]
+    if name in _NEW:
+        return ast.Call(
+            ast.Attribute(receiver, _NEW[name], ast.Load()),
+            [ast.Attribute(receiver, "shape", ast.Load()), *arguments],
+            made.keywords,
+        )
     return ast.Call(ast.Attribute(receiver, name, ast.Load()), arguments, made.keywords)
 
 

@@ -53,7 +53,8 @@ def _of_the_node(history: "History", kind: str, node: int, text: str, within: tu
     known = singular(fact.op.name)
     is_gradient = "in the gradient" in text
     why = "" if known is None else known.backward if is_gradient else known.forward
-    keep = "" if known is None or not known.keep else f"; {known.keep}"
+    kept = "" if known is None else (known.keep if is_gradient else known.keep_value) or known.keep
+    keep = f"; {kept}" if kept else ""
     note = "the first that made it: what came in was finite"
     begin = why[:1] if "(" in why.partition(" ")[0] else why[:1].upper()
     fix = f"{begin}{why[1:]}{keep}." if why else _NOWHERE

@@ -187,12 +187,12 @@ class Recorded:
         if not self._has_recorded():
             return Findings([], "nothing was recorded: no autograd engine was used in the block")
         from agdbg.diagnose import diagnose, lint
+        from agdbg.diagnose.words import count
 
         facts = self.facts()
         found = [*diagnose(facts), *(lint(facts) if lints else [])]
-        return Findings(
-            found, f"nothing was found in {len(facts.node_ids):,} nodes, {len(facts.passes):,} backward passes"
-        )
+        passes = f"{len(facts.passes):,} backward pass{'' if len(facts.passes) == 1 else 'es'}"
+        return Findings(found, f"nothing was found in {count(len(facts.node_ids), 'node')}, {passes}")
 
     def graph(self, pass_id: int | Literal["all"] | None = None) -> Drawn:
         """The graph of a backward pass: of the one with that number, else of the one that failed, else of the last; or of all.

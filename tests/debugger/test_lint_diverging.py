@@ -52,3 +52,12 @@ def test_a_growth_without_updates_is_no_divergence(lint_script):
 def test_another_fault_beside_a_divergence_is_told(lint_script):
     run = lint_script("ag.sqrt(x - 5).sum().backward()\n" + _training("50.0"))
     assert sorted(each.kind for each in run.lints) == ["inf", "nan"]
+
+
+def test_a_divergence_of_three_passes(lint_script):
+    run = lint_script(
+        "w = ag.tensor([3.0], requires_grad=True)\nopt = ag.optim.SGD([w], lr=10.)\n"
+        "for i in range(9):\n    l = (w**4).sum(); opt.zero_grad(); l.backward(); opt.step()\n"
+    )
+    (found,) = [each for each in run.lints if each.kind == "inf"]
+    assert "after its values had grown" in found.cause and "Lower the learning rate" in found.fix

@@ -495,3 +495,30 @@ def test_a_backward_hook_of_a_module_that_sends_zeros_on(lint_script, register, 
 def test_a_backward_hook_that_leaves_something_is_no_finding(lint_script, answer):
     run = lint_script(HOOKED.replace("REGISTER", "register_full_backward_hook").replace("ANSWER", answer))
     assert "zero-gradient" not in run.kinds()
+
+
+REWRAPPED = {
+    "item": ("v = ag.tensor([a.item(), 2.], requires_grad=True)", 3),
+    "float": ("v = nn.Parameter(ag.tensor([float(a)]))", 3),
+    "numpy": ("import numpy as np; v = ag.tensor(np.exp(a.detach().numpy()), requires_grad=True)", 3),
+    "in a function": ("def f(p):\n    return ag.tensor(p.item(), requires_grad=True)\nv = f(a)", 4),
+}
+
+
+@pytest.mark.parametrize("name", REWRAPPED)
+def test_a_leaf_whose_value_goes_into_a_new_leaf(linted, lines_of, name):
+    source, line = REWRAPPED[name]
+    found = linted(f"\na = ag.tensor(2., requires_grad=True)\n{source}\n(v * v).sum().backward()\n").only("no-gradient")
+    assert found.cause.startswith(f"Parameter `{'p' if 'def' in source else 'a'}` gets no gradient: ")
+    assert lines_of(found, "cut") == [line]
+
+
+@pytest.mark.parametrize("also", [{"shapes"}, set()])
+def test_a_leaf_that_is_made_anew_after_each_step_is_right(linted, also):
+    source = """
+w = ag.tensor([3.], requires_grad=True)
+for i in range(3):
+    (w * w).sum().backward()
+    w = ag.tensor(w.detach().numpy() - 0.1 * w.grad.numpy(), requires_grad=True)
+"""
+    assert linted(source, also).lints == []

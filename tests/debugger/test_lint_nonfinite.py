@@ -277,3 +277,15 @@ y = ag.log(h.clamp(min=0))
     assert (lines_of(found, "produced"), lines_of(found, "became NaN")) == ([3], [4])
     assert "which became NaN at" in found.cause
     assert "clamp(min=eps)" in found.fix
+
+
+def test_the_deviation_of_a_single_element(linted):
+    found = linted("\nx = ag.ones(1, 1, requires_grad=True)\nx.std().backward()\n").only("nan")
+    assert "more than one element, or with unbiased=False" in found.fix and "eps" not in found.fix
+
+
+def test_an_overflow_that_a_division_hides(linted):
+    found = linted("\nx = ag.tensor([800., 1.], requires_grad=True)\n(1 / (1 + x.exp())).sum().backward()\n").only(
+        "nan"
+    )
+    assert "sigmoid()" in found.fix and "where()" not in found.fix

@@ -44,7 +44,7 @@ SETUP = "import agdbg_engine as torch\nx = torch.ones(2, requires_grad=True)\nlo
 
 def test_a_cell_is_recorded_and_its_graph_shown(notebook):
     out, shown = notebook(SETUP, "%%agdbg\nloss.backward()\nfinished = 1", "print('finished', finished)")
-    assert "nothing was found in 3 nodes, 1 backward passes" in out and "finished 1" in out
+    assert "nothing was found in 3 nodes, 1 backward pass" in out and "finished 1" in out
     assert shown == [["image/svg+xml", "text/plain"]]
 
 

@@ -1,0 +1,30 @@
+"""Values that a line takes out of a tensor and puts into a new leaf, as ``tensor([a.item()], requires_grad=True)`` does.
+
+Nobody prints a leaf: whoever makes one of the values of another tensor wants gradients, and they end in the new one.
+"""
+
+import ast
+
+from agdbg.diagnose.lost_leaf import makes_leaf
+from agdbg.diagnose.source import receivers
+from agdbg.diagnose.syntax import name_of, read
+from agdbg.record.lookup import Site
+
+
+def is_rewrapped(site: Site) -> bool:
+    """Whether the expression at a site, which ends a gradient path, stands in a call that makes a leaf."""
+    reading = read(site)
+    if reading is None or reading.found is None:
+        return False
+    wholes = (each for each in ast.walk(reading.statement) if makes_leaf(each))
+    return any(part is reading.found for whole in wholes for part in ast.walk(whole) if part is not whole)
+
+
+def taken_from(site: Site) -> str:
+    """The name of the tensor that the expression takes values out of: ``a`` of ``a.item()`` and of ``float(a)``; empty if not known."""
+    reading = read(site)
+    found = reading.found if reading is not None else None
+    if isinstance(found, ast.Attribute):
+        return name_of(found.value)
+    given = (receivers(found) or found.args) if isinstance(found, ast.Call) else []
+    return name_of(given[0]) if given else ""
