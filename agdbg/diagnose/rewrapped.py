@@ -21,7 +21,7 @@ def is_rewrapped(site: Site) -> bool:
 
 
 def taken_from(site: Site) -> str:
-    """The name of the tensor that the expression takes values out of: ``a`` of ``a.item()`` and of ``float(a)``; empty if not known."""
+    """The tensor that the expression takes values out of: ``a`` of ``a.item()`` and of ``float(a)``; empty if not known."""
     reading = read(site)
     found = reading.found if reading is not None else None
     if isinstance(found, ast.Attribute):
