@@ -18,6 +18,7 @@ import torch
 
 import agdbg_engine as engine
 from agdbg_engine import ops
+from agdbg_engine.ops.cast import CASTS
 from agdbg_engine.signatures.in_python import CALLS
 from agdbg_engine.signatures.table import split
 
@@ -26,8 +27,8 @@ WRONG = object()
 SPACES = ("torch", "linalg", "fft", "special", "nn.functional", "Tensor")
 BUILTIN = ("builtin_function_or_method", "method_descriptor")
 OWN = {
-    "arange", "range", "tensor", "as_tensor", "asarray", "scalar_tensor", "sparse_coo_tensor", "new_tensor", "to", "type", "numpy",
-    "randint", "randint_like", "as_subclass", "map_", "map2_", "apply_", "item", "data_ptr", "is_contiguous", "size", "stride",
+    "tensor", "as_tensor", "asarray", "sparse_coo_tensor", "new_tensor", "to", "type", "numpy",
+    "as_subclass", "map_", "map2_", "apply_", "item", "data_ptr", "is_contiguous", "size", "stride",
     "contiguous", "copy_", "requires_grad_", "retain_grad", "tolist", "set_", "index", "share_memory_",
     "untyped_storage", "has_names", "backward", "nonzero",
 }  # fmt: skip
@@ -90,7 +91,7 @@ def forms(op: str, texts: list[str], method: bool) -> list[str]:
     schemas = [
         parameters(s)
         for s in DECLARED[op]
-        if "Tensor" in s.partition(" -> ")[0] and not written.search(s.partition(" -> ")[0])
+        if ("Tensor" in s.partition(" -> ")[0] or "Layout? layout" in s) and not written.search(s.partition(" -> ")[0])
     ]
     shown = listed(texts)
     if not shown:
@@ -157,7 +158,7 @@ def from_text(text: str) -> str:
     back = {v: k for k, v in SHOWN.items() if k not in ("SymInt", "int", "float", "bool", "str", "Tensor", "Dimname")}
     for word, kind in back.items():
         text = re.sub(rf"{re.escape(word)} (?=\w)", f"{kind} ", text)
-    return re.sub(r"(\S+) (\w+)=None", r"\1? \2=None", text)
+    return or_none(re.sub(r"(\S+) (\w+)=None", r"\1? \2=None", text))
 
 
 def line(declared: list[str], method: bool, out: str) -> str:
@@ -177,7 +178,13 @@ def line(declared: list[str], method: bool, out: str) -> str:
         found[at:at] = [out] if "*" in found else ["*", out]
     if "layout" in map(name_of, found) and "requires_grad" not in map(name_of, found):
         found.append("bool requires_grad=False")  # of functions that make a tensor
-    return ", ".join(found)
+    return or_none(", ".join(found))
+
+
+def or_none(form: str) -> str:
+    """A form with what PyTorch takes for ``None`` too and does not show."""
+    form = form.replace("Generator generator", "Generator? generator")
+    return re.sub(r"\bbool (requires_grad|pin_memory)=", r"bool? \1=", form)
 
 
 DEPRECATED = """
@@ -209,6 +216,17 @@ def deprecated() -> Iterator[str]:
         inside = rest[:-1].replace("Tensor input, ", "").replace(", *, Tensor? out=None", "")
         for end in ("", "_"):
             yield f"Tensor.{name}{end} ~{inside}"
+
+
+_NEW = "object data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
+_HOW = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None"
+BY_HAND = {
+    **{f"Tensor.{name}": "*, MemoryFormat? memory_format=None" for name in CASTS},
+    "tensor": f"{_NEW}, bool pin_memory=False",
+    "Tensor.new_tensor": _NEW,
+    "Tensor.to": f"Device? device=None, ScalarType? dtype=None, {_HOW}\nScalarType dtype, {_HOW}\nTensor tensor, {_HOW}",
+}
+"""Forms of functions that PyTorch has no declarations of."""
 
 
 def functions() -> Iterator[tuple[str, str, Any]]:
@@ -250,6 +268,7 @@ def rows() -> Iterator[str]:
         function = getattr(torch, name, None) or getattr(torch._C._nn, name)
         for form in forms(name, said(function, ()), False):
             yield f"_{name}={name} {form}"
+    yield from (f"{key} {form}" for key, forms_ in BY_HAND.items() for form in forms_.split("\n"))
     yield from deprecated()
 
 

@@ -190,10 +190,15 @@ _OPS = (f"{__package__}.ops.", f"{__package__}.nn.functional")
 def numbered(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tuple[Any, ...], Keywords] | None:
     """The arguments of a call that failed, where it had tensors of one element or NumPy's numbers, with Python's instead.
 
-    PyTorch takes them for any number. ``None``: there were none.
+    PyTorch takes them for any number. And of two numbers, which some functions take for tensors, one as a tensor. ``None``: there
+    were none.
     """
     if not getattr(function, "__module__", "").startswith(_OPS):
         return None
+    if args and function.__name__ in _ALSO_OF_NUMBERS and all(map(_is_number, (*args, kwargs.get("other", 0)))):
+        from .creation import tensor
+
+        return (tensor(args[0].item() if isinstance(args[0], np.generic) else args[0]), *args[1:]), kwargs
     parameters = list(_parameters(function).values())
     takes_more = [p for p in parameters if p.kind is p.VAR_POSITIONAL]
     by_place = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD or p.kind is p.POSITIONAL_ONLY]
@@ -204,6 +209,13 @@ def numbered(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tu
     by_name = {n: _number_for(_parameters(function).get(n), a) for n, a in kwargs.items()}
     same = all(a is b for a, b in zip(new, args, strict=True)) and all(by_name[n] is a for n, a in kwargs.items())
     return None if same else (new, by_name)
+
+
+_ALSO_OF_NUMBERS = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | complex | np.number | np.bool_)
 
 
 def in_order(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tuple[Any, ...], Keywords]:
@@ -231,29 +243,41 @@ def _number_for(parameter: inspect.Parameter | None, value: Any) -> Any:
     return value if parameter.name in _OPERANDS or "Tensor" in str(parameter.annotation) else value.item()
 
 
-def checked(function: Callable[..., Any], method: bool = False, name: str = "") -> Callable[..., Any]:
+def checked(
+    function: Callable[..., Any],
+    method: bool = False,
+    name: str = "",
+    elsewhere: Callable[[tuple[Any, ...], Keywords], Any] | None = None,
+) -> Callable[..., Any]:
     """A method, or a function that makes tensors of nothing, with PyTorch's names and words for its arguments.
 
-    ``name`` is that of the method where it is not the function's.
+    ``name`` is that of the method where it is not the function's, and of a function. ``elsewhere`` makes the calls that say where
+    the result is to lie, in an ``out`` or in pinned memory.
     """
 
-    key = f"Tensor.{name or function.__name__}" if method else ""
-    guard = Guard(key, before=1)
+    key = f"Tensor.{name or function.__name__}" if method else name
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    takes_any = code is not None and bool(code.co_flags & inspect.CO_VARARGS)  # none at all too, without failing
+    guard = Guard(key, int(method), -takes_any)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs or (len(args) > guard.free and tuple(map(type, args)) not in guard.known):
             args, kwargs = guard.examine(args, kwargs)
         if kwargs:
+            if elsewhere is not None and ("out" in kwargs or "pin_memory" in kwargs):
+                return elsewhere(args, kwargs)
             args, kwargs = renamed(function, args, kwargs)
-            check_options(function.__name__, kwargs)
+            if guard.blind:
+                check_options(function.__name__, kwargs)
         try:
             return function(*args, **kwargs)
         except Exception as error:
             numbers = numbered(function, args, kwargs)
             if numbers is not None:
                 return call(*numbers[0], **numbers[1])
-            better = None if kwargs else refusal(key, args[1:], {})  # those with keywords were looked at
+            # those with keywords were looked at
+            better = None if kwargs else refusal(key, args[1:] if method else args, {})
             better = better or explained(function, error, args, kwargs, method)
             if better is None:
                 raise

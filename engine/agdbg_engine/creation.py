@@ -33,7 +33,7 @@ _TOLD = 64
 # ----- from data -----
 
 
-@checked
+@functools.partial(checked, name="tensor")
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
@@ -200,12 +200,11 @@ def made(function: str, args: tuple[Any, ...], device: Any, requires_grad: bool)
 
 def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """A function that makes a tensor of nothing, with PyTorch's words for its arguments, and with an ``out``."""
-    call = checked(function)
 
-    @functools.wraps(function)
-    def make(*args: Any, out: Any = None, pin_memory: bool | None = False, **kwargs: Any) -> Tensor:
+    def elsewhere(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        out, pin_memory = kwargs.pop("out", None), kwargs.pop("pin_memory", False)
         if out is None:
-            made = call(*args, **kwargs)
+            made: Tensor = call(*args, **kwargs)
             return made if pin_memory is None or pin_memory is False else pinned(function.__name__, made, pin_memory)
         from .ops.out import into
         from .ops.out_args import outs_of
@@ -218,16 +217,15 @@ def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         written: Tensor = into(call, args, {**kwargs, "dtype": out.dtype, "out": out})
         return written
 
-    return make
+    call = checked(function, name=function.__name__, elsewhere=elsewhere)
+    return call
 
 
 def shape_of(op: str, size: Any) -> tuple[int, ...]:
-    """Sizes given one by one or as one sequence; PyTorch's errors for what are none."""
+    """Sizes given one by one or as one sequence; PyTorch's errors for negative ones."""
     if len(size) == 1 and isinstance(size[0], tuple | list):
         size = tuple(size[0])
     for s in size:
-        if not hasattr(s, "__index__"):
-            raise TypeError(f"{op}(): argument 'size' (position 1) must be tuple of ints, not {type(s).__name__}")
         if s < 0:
             raise RuntimeError(
                 "zeros: Dimension size must be non-negative."
@@ -258,8 +256,6 @@ def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool
 @factory
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of one value."""
-    if not isinstance(size, tuple | list):
-        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     sizes = shape_of("full", (size,))
     value = fill_number("full", fill_value)
     if dtype is None:

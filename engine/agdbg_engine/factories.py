@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arguments import checked
 from .pinned_memory import pinnable
 
 if TYPE_CHECKING:
     from .tensor import Tensor
+
+
+def _factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return checked(pinnable(function), method=True)
 
 
 class Factories:
@@ -20,35 +26,32 @@ class Factories:
     __slots__ = ()
     _a: Any
 
-    @pinnable
+    @_factory
     def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """Zeros."""
         return self._new("new_zeros", size, 0, dtype, device, requires_grad)
 
-    @pinnable
+    @_factory
     def new_ones(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """Ones."""
         return self._new("new_ones", size, 1, dtype, device, requires_grad)
 
-    @pinnable
+    @_factory
     def new_empty(self, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """Unspecified content."""
         return self._new("new_empty", size, None, dtype, device, requires_grad)
 
-    @pinnable
+    @_factory
     def new_full(
         self, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Tensor:
         """One value."""
         from .creation import fill_number
 
-        if not isinstance(size, tuple | list):
-            raise TypeError(
-                f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
-            )
         fill_value = fill_number("new_full", fill_value)
         return self._new("new_full", (size,), fill_value, dtype, device, requires_grad)
 
+    @_factory
     def new_tensor(self, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
         """A copy of ``data``."""
         from .creation import copied_instead, new_leaf

@@ -149,7 +149,7 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
     that makes the call if there is an argument ``out``. ``form`` is its name in the table of :mod:`.signatures`.
     """
     key = form or f"{public}.{function.__name__}".removeprefix("torch.")
-    guard = Guard(key, fewest=1)
+    guard = Guard(key)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -160,7 +160,8 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
             args, kwargs = guard.examine(args, kwargs)
         if kwargs:
             args, kwargs = renamed(function, args, kwargs)
-            check_options(function.__name__, kwargs)
+            if guard.blind:
+                check_options(function.__name__, kwargs)
         asked = overloaded((*args, *kwargs.values())) if seen and mode.overriding else ()
         if not asked:
             try:

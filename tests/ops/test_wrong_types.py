@@ -181,11 +181,89 @@ x.new_zeros(size=(2,))
 T.searchsorted(sorted_sequence=x[0], input=x, side='right')
 T.searchsorted(x[0], np.float32(2))
 x.new_ones(size=[2], dtype=T.int64)
+T.zeros(2, requires_grad=None)
+T.zeros(2, dtype=str)
+T.zeros(2, 2, dtype='a')
+T.zeros(2, layout=3)
+T.zeros()
+T.zeros((2,), 3)
+T.zeros((True, 2))
+T.zeros((2, True))
+T.ones(2, device=1.5)
+T.empty(2, memory_format=1)
+T.full((2,), 'a')
+T.full((2, index(1)), 1.)
+T.eye(2, requires_grad=None)
+T.rand(2, 'a')
+T.rand(2, generator=3)
+T.randn(2, dtype=3)
+T.arange(1, 3, 'a')
+T.arange()
+T.randint(0, 3, 2)
+T.randint('a', (2,))
+T.randint_like(x, 'a')
+T.scalar_tensor(None)
+T.scalar_tensor(x)
+T.tensor([1.], device=1.5)
+T.hann_window(4, requires_grad=None)
+x.new_zeros(2, dtype='a')
+x.new_zeros(2, True)
+x.new_zeros()
+x.new_full((2,), None)
+x.new_tensor([1], dtype='a')
+x.flip()
+x.float(3)
+x.float(memory_format=3)
+x.bool(memory_format=None)
+x.to(7.5).dtype == T.float64
+x.to(True)
+x.to(7, True)
+x.to(str)
+x.to(T.float64, memory_format=3)
+x.to(foo=1)
+T.nn.Linear(2, 2).to(3.5)
+T.nn.Linear(2, 2).to(T.float64, memory_format=3)
+x.permute(1, index(0))
+x.permute(1, True)
+x.permute((0, 1), 2)
+x.roll((1, index(1)), (0, 1))
+x.repeat(2, index(2))
+x.amax((0, True))
+x.select(0, index(1))
+T.linalg.matrix_norm(x, dim=(0, True))
+F.pad(x, (1, index(1)))
+F.unfold(x[None, None], (2, True))
+T.add(1, 2)
+T.sub(1, 2.5)
+T.mul(np.float64(1), 2)
+T.div(1, 2)
+T.add(1, 2, alpha=3)
+T.remainder(7, 2)
+T.fmod(7, 2)
+T.add(1, 'a')
+x.__rdiv__('a')
+x.__matmul__(2)
+x @ 2
+x.__iadd__('a')
+x.__ipow__(None)
+x.__imod__('a')
+x.bool().__iand__('a')
+exec("x += 'a'", {'x': x})
 """
 
 
+class index:
+    """Stands for an integer."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+
 def said(library, text):
-    names = {"T": library, "F": library.nn.functional, "x": library.ones(2, 2), "np": np}
+    names = {"T": library, "F": library.nn.functional, "x": library.ones(2, 2), "np": np, "index": index}
     try:
         return repr(eval(text, names))  # a line of this file
     except Exception as error:  # whatever it is, it is what is compared

@@ -14,7 +14,7 @@ from ..dtype import is_differentiable
 from ..grad_mode import no_grad
 from ..memory_format import memory_format as MemoryFormat
 from ..missing import refusing
-from ..ops.cast import check_target, misused
+from ..signatures import Guard
 from ..tensor import Parameter, Tensor
 
 if TYPE_CHECKING:
@@ -115,19 +115,15 @@ class Movable:
         return self._apply(converted)
 
 
-_OPTIONS = ("device", "dtype", "tensor", "non_blocking", "copy", "memory_format")
+_ARGUMENTS = Guard("Tensor.to")
 
 
 def _target(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
     """Device, dtype and memory format that the arguments of ``to`` ask for."""
     device, dtype, tensor = (kwargs.get(name) for name in ("device", "dtype", "tensor"))
-    unknown = {n: v for n, v in kwargs.items() if n not in _OPTIONS}
-    if unknown:
-        raise misused(args, unknown)
+    _ARGUMENTS.examine(args, kwargs)
     if tensor is not None:
         args = (tensor, *args)
-    if args:
-        check_target(args, {"dtype": dtype, "device": device})
     if "copy" in kwargs or len(args) == (3 if args and isinstance(args[0], Tensor | np.dtype | type) else 4):
         raise RuntimeError(".to() does not accept copy argument")
     for given in args:

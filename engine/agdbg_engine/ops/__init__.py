@@ -141,9 +141,10 @@ _OPERATORS: dict[str, Any] = {
 }  # fmt: skip
 for _name, _row in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("pow", "pow")):
     _OPERATORS[f"__{_name}__"] = ROWS[_row]
-    _OPERATORS[f"__i{_name}__"] = _inplace(f"{_row}_", ROWS[_row])
+    _writes = _inplace(f"{_row}_", ROWS[_row])
+    _OPERATORS[f"__i{_name}__"] = operators_of_families.in_place(_writes)
     canonical[ROWS[_row]] = METHODS[_row]
-    canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"{_row}_"]
+    canonical[_writes] = canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"{_row}_"]
     operators.add(ROWS[_row])
 canonical[ROWS["mm"]] = matrix.matmul
 operators.update((ROWS["mm"], ROWS["rsub"]))
@@ -152,7 +153,8 @@ for _name, _function in compare.OPERATORS.items():
 for _name, (_method, _function) in operators_of_families.FUNCTIONS.items():
     _OPERATORS[f"__{_name}__"] = operators_of_families.OPERATORS[f"__{_name}__"]
     _OPERATORS[f"__r{_name}__"] = operators_of_families.REFLECTED[f"__r{_name}__"]
-    _OPERATORS[f"__i{_name}__"] = METHODS[f"{_method}_"]
+    _OPERATORS[f"__i{_name}__"] = operators_of_families.in_place(METHODS[f"{_method}_"])
+    canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"{_method}_"]
     if _name == "mod":
         canonical[_OPERATORS[f"__{_name}__"]] = METHODS[_method]
 _OPERATORS.update({
@@ -164,7 +166,8 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 for _name in ("and", "or", "xor"):
     _OPERATORS[f"__{_name}__"] = compare.OPERATORS[f"bitwise_{_name}"]
     _OPERATORS[f"__r{_name}__"] = compare.reflected(compare.OPERATORS[f"bitwise_{_name}"])
-    _OPERATORS[f"__i{_name}__"] = METHODS[f"bitwise_{_name}_"]
+    _OPERATORS[f"__i{_name}__"] = operators_of_families.in_place(METHODS[f"bitwise_{_name}_"])
+    canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"bitwise_{_name}_"]
 
 for _name, _function in {**METHODS, **_OPERATORS}.items():
     setattr(Tensor, _name, _function)

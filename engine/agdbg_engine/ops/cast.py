@@ -14,6 +14,7 @@ from ..device import device_of, resolved
 from ..dtype import is_differentiable
 from ..memory_format import contiguous_format
 from ..several import at_home
+from ..signatures import Guard
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from . import _generated as g
@@ -33,21 +34,19 @@ def to(
 ) -> Tensor:
     """This tensor in another dtype (or on another device); itself when nothing changes and ``copy`` is false."""
     if args:
-        check_target(args, {"dtype": dtype, "device": device})
         first = args[0]
         rest = args[1:]
         if isinstance(first, Tensor):
             dtype, device = first.dtype, first.device
         elif isinstance(first, np.dtype | type):
             dtype = first
+        elif isinstance(first, bool | float | complex) or (type(first) is int and rest and isinstance(rest[0], bool)):
+            dtype = type(first)  # a number for a tensor
         else:
             device = device if first is None else Device(first)
             dtype = rest[0] if rest and rest[0] is not None else dtype
             rest = rest[1:]
         non_blocking, copy = (*rest, *(non_blocking, copy)[len(rest) :])
-    for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
-        if not isinstance(flag, bool | np.bool_):
-            raise misused(args, {name: flag})
     target = self.dtype if dtype is None else np.dtype(dtype)
     if device is not None:
         source, place = device_of(self._a), resolved(device)
@@ -70,37 +69,6 @@ def to(
     return _copied(self, target, memory_format)
 
 
-def check_target(args: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Refuse what is neither ``(device, dtype)`` nor a dtype nor a tensor, with at most two truth values behind it.
-
-    ``named`` are a dtype and a device given by name: what is there by place must not be named as well.
-    """
-    first, rest = args[0], args[1:]
-    clash = ("dtype", "device")
-    if not isinstance(first, Tensor | np.dtype | type):
-        fits = first is None or (isinstance(first, Device | str | int) and not isinstance(first, bool))
-        fits = fits and (not rest or rest[0] is None or isinstance(rest[0], np.dtype | type))
-        if not fits:
-            raise misused(args, {})
-        clash, rest = clash if rest else ("device",), rest[1:]  # type: ignore[assignment]  # one name or two
-    twice = {n: v for n, v in named.items() if n in clash and v is not None}
-    if twice or len(rest) > 2 or not all(isinstance(flag, bool | np.bool_) for flag in rest):
-        raise misused(args, twice)
-
-
-def misused(args: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
-    """PyTorch's error for arguments of ``to`` that fit no way of calling it."""
-    kinds = ", ".join([*map(_kind, args), *(f"{name}={_kind(value)}" for name, value in named.items())])
-    tail = "" if args or len(named) != 1 else ", "
-    return TypeError(f"to() received an invalid combination of arguments - got ({kinds}{tail}), but expected one of:")
-
-
-def _kind(x: Any) -> str:
-    if isinstance(x, np.dtype | Device):
-        return f"torch.{'dtype' if isinstance(x, np.dtype) else 'device'}"
-    return type(x).__name__
-
-
 @at_home
 def _cut_off(x: Tensor, dtype: Any) -> Tensor:
     return wrap(k.to_copy(x._a, dtype) if dtype.kind != "b" else x._a.astype(dtype))
@@ -111,8 +79,12 @@ def _copied(x: Tensor, dtype: Any, memory_format: Any) -> Tensor:
 
 
 def _method(name: str, dtype: Any) -> Any:
-    def cast(self: Tensor, memory_format: Any = None) -> Tensor:
-        return to(self, dtype, memory_format=memory_format)
+    guard = Guard(f"Tensor.{name}")
+
+    def cast(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if args or kwargs:
+            guard.examine(args, kwargs)
+        return to(self, dtype, **kwargs)
 
     cast.__name__ = cast.__qualname__ = name
     cast.__doc__ = f"This tensor as {dtype}."

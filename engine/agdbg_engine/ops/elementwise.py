@@ -115,7 +115,7 @@ def rdiv(self: Tensor, other: Any) -> Tensor:
 
 def rdiv_by_hand(self: Tensor, other: Any) -> Any:
     """``x.__rdiv__(other)``, a method that PyTorch still has; another tensor will do."""
-    return self.reciprocal() * other
+    return g.mul(self.reciprocal(), other)
 
 
 def rpow(self: Tensor, other: Any) -> Tensor:

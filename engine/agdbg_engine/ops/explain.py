@@ -40,8 +40,6 @@ def _explained(op: str, error: Exception, **tensors: Any) -> Exception:
         return refusal
     if isinstance(error, RuntimeError) or hasattr(error, "details"):
         return error
-    if op == "mm" and not isinstance(tensors["mat2"], Tensor):  # the function checks: this was the operator
-        return TypeError(f"unsupported operand type(s) for @: 'Tensor' and '{type(tensors['mat2']).__name__}'")
     for name, t in tensors.items():
         if not isinstance(t, Tensor | int | float | bool | complex) or (name == "self" and not _any_tensor(tensors)):
             return not_a_tensor(op, name, t)

@@ -144,13 +144,15 @@ def _same_dtype(op: str, tensors: Any) -> list[Tensor]:
     if isinstance(tensors, Tensor):
         raise TypeError(f"{op}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     ts = list(tensors)
+    alike = True
     for i, t in enumerate(ts):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.class_name(t)}")
+        alike = alike and type(t._a) is type(ts[0]._a) and t._a.dtype is ts[0]._a.dtype
+    if alike:
+        return ts
     if len({type(t._a) for t in ts}) > 1:
         raise differing("cat", [("tensors", t.device) for t in ts])
-    if len({t._a.dtype for t in ts}) < 2:
-        return ts
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in ts])
     return [t.to(dtype) for t in ts]
 

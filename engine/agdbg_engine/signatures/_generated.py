@@ -34,6 +34,9 @@ angle Tensor input, *, Tensor? out=None
 any Tensor input, *, Tensor? out=None
 any Tensor input, int[]? dim=None, bool keepdim=False, *, Tensor? out=None
 any Tensor input, int dim, bool keepdim=False, *, Tensor? out=None
+arange Scalar end, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+arange Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+arange Scalar start, Scalar end, Scalar step=1, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 arccos Tensor input, *, Tensor? out=None
 arccos_ Tensor input
 arccosh Tensor input, *, Tensor? out=None
@@ -67,8 +70,8 @@ atanh_ Tensor input
 avg_pool1d Tensor input, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool ceil_mode=False, bool count_include_pad=True, *, Tensor? out=None
 baddbmm Tensor input, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None
 baddbmm Tensor input, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1, Tensor? out=None
-bartlett_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-bartlett_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+bartlett_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+bartlett_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 batch_norm Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled
 bernoulli Tensor input, *, Generator? generator=None, Tensor? out=None
 bernoulli Tensor input, float p, *, Generator? generator=None
@@ -91,8 +94,8 @@ bitwise_right_shift Tensor input, Scalar other, *, Tensor? out=None
 bitwise_xor Tensor input, Tensor other, *, Tensor? out=None
 bitwise_xor Scalar self, Tensor other
 bitwise_xor Tensor input, Scalar other, *, Tensor? out=None
-blackman_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-blackman_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+blackman_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+blackman_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 bmm Tensor input, Tensor mat2, *, Tensor? out=None
 bmm Tensor input, Tensor mat2, ScalarType out_dtype, *, Tensor? out=None
 broadcast_to Tensor input, SymInt[] size
@@ -195,7 +198,10 @@ dsplit Tensor input, int[] indices
 dstack Tensor[] tensors, *, Tensor? out=None
 embedding Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False, *, Tensor? out=None
 embedding_renorm_ Tensor input, Tensor indices, float max_norm, float norm_type
-empty_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False
+empty SymInt[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool? requires_grad=False
+empty_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool? requires_grad=False
+empty_permuted SymInt[] size, int[] physical_layout, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
+empty_strided SymInt[] size, SymInt[] stride, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
 eq Tensor input, Tensor other, *, Tensor? out=None
 eq Tensor input, Scalar other, *, Tensor? out=None
 equal Tensor input, Tensor other
@@ -211,8 +217,8 @@ exp_ Tensor input
 expand_copy Tensor input, SymInt[] size, *, bool implicit=False, Tensor? out=None
 expm1 Tensor input, *, Tensor? out=None
 expm1_ Tensor input
-eye int n, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-eye int n, int m, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+eye int n, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+eye int n, int m, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 feature_alpha_dropout Tensor input, float p, bool train
 feature_alpha_dropout_ Tensor input, float p, bool train
 feature_dropout Tensor input, float p, bool train
@@ -241,7 +247,8 @@ fmod Tensor input, Scalar other, *, Tensor? out=None
 frac Tensor input, *, Tensor? out=None
 frac_ Tensor input
 frexp Tensor input
-full_like Tensor input, Scalar fill_value, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False
+full SymInt[] size, Scalar fill_value, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
+full_like Tensor input, Scalar fill_value, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool? requires_grad=False
 gather Tensor input, int dim, Tensor index, *, bool sparse_grad=False, Tensor? out=None
 gcd Tensor input, Tensor other, *, Tensor? out=None
 gcd_ Tensor input, Tensor other
@@ -270,12 +277,12 @@ group_norm Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None,
 gru_cell Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None
 gt Tensor input, Tensor other, *, Tensor? out=None
 gt Tensor input, Scalar other, *, Tensor? out=None
-hamming_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-hamming_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-hamming_window int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-hamming_window int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-hann_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-hann_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+hamming_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+hamming_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+hamming_window int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+hamming_window int window_length, bool periodic, float alpha, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+hann_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+hann_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 hardshrink Tensor input, Scalar lambd=0.5, *, Tensor? out=None
 heaviside Tensor input, Tensor values, *, Tensor? out=None
 hinge_embedding_loss Tensor input, Tensor target, float margin=1., int reduction=1
@@ -328,9 +335,9 @@ isneginf Tensor input, *, Tensor? out=None
 isposinf Tensor input, *, Tensor? out=None
 isreal Tensor input
 istft Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False
-kaiser_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-kaiser_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-kaiser_window int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+kaiser_window int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+kaiser_window int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+kaiser_window int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 kl_div Tensor input, Tensor target, int reduction=1, *, bool log_target=False
 kron Tensor input, Tensor other, *, Tensor? out=None
 kthvalue Tensor input, SymInt k, int dim=-1, bool keepdim=False
@@ -348,10 +355,10 @@ less Tensor input, Scalar other, *, Tensor? out=None
 less_equal Tensor input, Tensor other, *, Tensor? out=None
 less_equal Tensor input, Scalar other, *, Tensor? out=None
 lgamma Tensor input, *, Tensor? out=None
-linspace Tensor start, Tensor end, int steps, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-linspace Scalar start, Tensor end, int steps, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-linspace Tensor start, Scalar end, int steps, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-linspace Scalar start, Scalar end, int steps, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+linspace Tensor start, Tensor end, int steps, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+linspace Scalar start, Tensor end, int steps, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+linspace Tensor start, Scalar end, int steps, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+linspace Scalar start, Scalar end, int steps, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 log Tensor input, *, Tensor? out=None
 log10 Tensor input, *, Tensor? out=None
 log10_ Tensor input
@@ -371,10 +378,10 @@ logical_or Tensor input, Tensor other, *, Tensor? out=None
 logical_xor Tensor input, Tensor other, *, Tensor? out=None
 logit Tensor input, float? eps=None, *, Tensor? out=None
 logit_ Tensor input, float? eps=None
-logspace Tensor start, Tensor end, int steps, float base=10.0, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-logspace Scalar start, Tensor end, int steps, float base=10.0, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-logspace Tensor start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-logspace Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+logspace Tensor start, Tensor end, int steps, float base=10.0, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+logspace Scalar start, Tensor end, int steps, float base=10.0, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+logspace Tensor start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+logspace Scalar start, Scalar end, int steps, float base=10.0, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 logsumexp Tensor input, int[1] dim, bool keepdim=False, *, Tensor? out=None
 lstm_cell Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None
 lt Tensor input, Tensor other, *, Tensor? out=None
@@ -445,13 +452,14 @@ nonzero_static Tensor input, *, SymInt size, int fill_value=-1, Tensor? out=None
 normal Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None
 normal Tensor mean, float std=1., *, Generator? generator=None, Tensor? out=None
 normal float mean, Tensor std, *, Generator? generator=None, Tensor? out=None
-normal float mean, float std, int[] size, *, Generator? generator=None, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+normal float mean, float std, int[] size, *, Generator? generator=None, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 not_equal Tensor input, Tensor other, *, Tensor? out=None
 not_equal Tensor input, Scalar other, *, Tensor? out=None
 nuclear_norm Tensor input, int[2] dim, bool keepdim=False, *, Tensor? out=None
 nuclear_norm Tensor input, bool keepdim=False, *, Tensor? out=None
 numel Tensor input
-ones_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False
+ones SymInt[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
+ones_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool? requires_grad=False
 orgqr Tensor input, Tensor input2, *, Tensor? out=None
 ormqr Tensor input, Tensor input2, Tensor input3, bool left=True, bool transpose=False, *, Tensor? out=None
 outer Tensor input, Tensor vec2, *, Tensor? out=None
@@ -479,16 +487,26 @@ quantile Tensor input, Tensor q, int? dim=None, bool keepdim=False, *, str inter
 quantile Tensor input, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear", Tensor? out=None
 rad2deg Tensor input, *, Tensor? out=None
 rad2deg_ Tensor input
-rand int[] size, *, Generator generator, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-rand int[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-rand_like Tensor input, *, Generator generator, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-rand_like Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-randn int[] size, *, Generator generator, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-randn int[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-randn_like Tensor input, *, Generator generator, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-randn_like Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-randperm int n, *, Generator generator, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
-randperm int n, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool pin_memory=False, bool requires_grad=False
+rand int[] size, *, Generator? generator, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+rand int[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+rand_like Tensor input, *, Generator? generator, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+rand_like Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint int high, int[] size, *, Generator? generator, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint int high, int[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint int low, int high, int[] size, *, Generator? generator, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint int low, int high, int[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint_like Tensor input, int low, int high, *, Generator? generator, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint_like Tensor input, int low, int high, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint_like Tensor input, Tensor high, *, Generator? generator, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint_like Tensor input, Tensor high, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint_like Tensor input, int high, *, Generator? generator, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randint_like Tensor input, int high, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randn int[] size, *, Generator? generator, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randn int[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randn_like Tensor input, *, Generator? generator, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randn_like Tensor input, *, MemoryFormat? memory_format=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randperm int n, *, Generator? generator, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
+randperm int n, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? requires_grad=False
 ravel Tensor input
 real Tensor input
 reciprocal Tensor input, *, Tensor? out=None
@@ -526,6 +544,7 @@ rsqrt Tensor input, *, Tensor? out=None
 rsqrt_ Tensor input
 rsub Tensor input, Tensor other, *, Scalar alpha=1
 rsub Tensor input, Scalar other, Scalar alpha=1
+scalar_tensor Scalar s, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
 scatter Tensor input, int dim, Tensor index, Tensor src, *, Tensor? out=None
 scatter Tensor input, int dim, Tensor index, Tensor src, *, str reduce, Tensor? out=None
 scatter Tensor input, int dim, Tensor index, Scalar value, *, Tensor? out=None
@@ -609,8 +628,10 @@ trapz Tensor y, *, float dx=1., int dim=-1
 trapz Tensor y, Tensor x, *, int dim=-1
 triangular_solve Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False
 tril Tensor input, SymInt diagonal=0, *, Tensor? out=None
+tril_indices int row, int col, int offset=0, *, Tensor? out=None, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
 triplet_margin_loss Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1
 triu Tensor input, SymInt diagonal=0, *, Tensor? out=None
+triu_indices int row, int col, int offset=0, *, Tensor? out=None, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
 true_divide Tensor input, Tensor other, *, Tensor? out=None
 true_divide Tensor input, Scalar other
 trunc Tensor input, *, Tensor? out=None
@@ -652,7 +673,8 @@ xlogy Tensor input, Scalar other, *, Tensor? out=None
 xlogy_ Tensor input, Tensor other
 xlogy_ Tensor input, Scalar other
 zero_ Tensor input
-zeros_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool requires_grad=False
+zeros SymInt[] size, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
+zeros_like Tensor input, *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool? requires_grad=False
 linalg.cholesky=linalg_cholesky Tensor input, *, bool upper=False, Tensor? out=None
 linalg.cholesky_ex=linalg_cholesky_ex Tensor input, *, bool upper=False, bool check_errors=False
 linalg.cond=linalg_cond Tensor input, Scalar? p=None, *, Tensor? out=None
@@ -705,6 +727,7 @@ linalg.vecdot=linalg_vecdot Tensor x, Tensor y, *, int dim=-1, Tensor? out=None
 linalg.vector_norm=linalg_vector_norm Tensor input, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor? out=None
 fft.fft=fft_fft Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None
 fft.fft2=fft_fft2 Tensor input, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None, *, Tensor? out=None
+fft.fftfreq=fft_fftfreq int n, float d=1., *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
 fft.fftn=fft_fftn Tensor input, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None
 fft.fftshift=fft_fftshift Tensor input, int[1]? dim=None
 fft.hfft=fft_hfft Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None
@@ -722,6 +745,7 @@ fft.irfft2=fft_irfft2 Tensor input, SymInt[1]? s=None, int[1] dim=[-2, -1], str?
 fft.irfftn=fft_irfftn Tensor input, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None
 fft.rfft=fft_rfft Tensor input, SymInt? n=None, int dim=-1, str? norm=None, *, Tensor? out=None
 fft.rfft2=fft_rfft2 Tensor input, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None, *, Tensor? out=None
+fft.rfftfreq=fft_rfftfreq int n, float d=1., *, Tensor? out=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
 fft.rfftn=fft_rfftn Tensor input, SymInt[1]? s=None, int[1]? dim=None, str? norm=None, *, Tensor? out=None
 special.airy_ai=special_airy_ai Tensor x, *, Tensor? out=None
 special.bessel_j0=special_bessel_j0 Tensor input, *, Tensor? out=None
@@ -1263,11 +1287,11 @@ Tensor.new torch.Storage storage
 Tensor.new Tensor other
 Tensor.new int[] size, *, Device? device=None
 Tensor.new object data, *, Device? device=None
-Tensor.new_empty SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
-Tensor.new_empty_strided SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
-Tensor.new_full SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
-Tensor.new_ones SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
-Tensor.new_zeros SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False
+Tensor.new_empty SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
+Tensor.new_empty_strided SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
+Tensor.new_full SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
+Tensor.new_ones SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
+Tensor.new_zeros SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? requires_grad=False
 Tensor.nextafter Tensor other
 Tensor.nextafter_ Tensor other
 Tensor.nonzero_static *, SymInt size, int fill_value=-1
@@ -1406,7 +1430,7 @@ Tensor.tensor_split Tensor tensor_indices_or_sections, int dim=0
 Tensor.tensor_split SymInt sections, int dim=0
 Tensor.tile SymInt[] dims
 Tensor.to_dense ScalarType? dtype=None, *, bool? masked_grad=None
-Tensor.to_sparse *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None, bool requires_grad=False
+Tensor.to_sparse *, Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None, bool? requires_grad=False
 Tensor.to_sparse int sparse_dim
 Tensor.topk SymInt k, int dim=-1, bool largest=True, bool sorted=True
 Tensor.trace -
@@ -1472,6 +1496,22 @@ _rms_norm=rms_norm Tensor input, SymInt[] normalized_shape, Tensor? weight=None,
 _rrelu=rrelu Tensor input, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None
 _threshold=threshold Tensor input, Scalar threshold, Scalar value, *, Tensor? out=None
 _triplet_margin_loss=triplet_margin_loss Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1
+Tensor.half *, MemoryFormat? memory_format=None
+Tensor.float *, MemoryFormat? memory_format=None
+Tensor.double *, MemoryFormat? memory_format=None
+Tensor.long *, MemoryFormat? memory_format=None
+Tensor.int *, MemoryFormat? memory_format=None
+Tensor.short *, MemoryFormat? memory_format=None
+Tensor.char *, MemoryFormat? memory_format=None
+Tensor.byte *, MemoryFormat? memory_format=None
+Tensor.bool *, MemoryFormat? memory_format=None
+Tensor.cfloat *, MemoryFormat? memory_format=None
+Tensor.cdouble *, MemoryFormat? memory_format=None
+tensor object data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False, bool pin_memory=False
+Tensor.new_tensor object data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False
+Tensor.to Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None
+Tensor.to ScalarType dtype, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None
+Tensor.to Tensor tensor, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None
 add ~Tensor input, Scalar alpha, Tensor other, *, Tensor? out=None
 Tensor.add ~Scalar alpha, Tensor other
 Tensor.add_ ~Scalar alpha, Tensor other

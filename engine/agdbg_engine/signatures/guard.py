@@ -6,7 +6,7 @@ import functools
 import sys
 from typing import Any
 
-from .in_python import InPython, in_python
+from .in_python import InPython, python_function
 from .parser import Parser
 from .signature import Args, Keywords
 from .table import forms
@@ -23,7 +23,7 @@ def _look(key: str) -> Parser | InPython | None:
     """
     found = forms(key)
     if found is None:
-        return in_python(key)
+        return python_function(key)
     shown, signatures = found
     return Parser(shown, signatures, key.startswith("Tensor."))
 
@@ -40,15 +40,17 @@ class Guard:
     A caller in haste asks it only if ``kwargs or (len(args) > guard.free and tuple(map(type, args)) not in guard.known)``.
     """
 
-    __slots__ = ("_before", "_fewest", "_key", "_lists", "free", "known")
+    __slots__ = ("_before", "_fewest", "_key", "_lists", "blind", "free", "known")
 
     def __init__(self, key: str, before: int = 0, fewest: int = 0) -> None:
         self._key, self._before, self._fewest = key, before, fewest
         self._lists = before
         self.free = before + fewest
-        """So many arguments by place are not looked at: those ``before`` the ones in the table, at least ``fewest`` of these, and
-        those that are tensors in all forms. The function itself tells of them.
+        """So many arguments by place are not looked at: those ``before`` the ones in the table and those that are tensors in all
+        forms, else ``fewest``. The function itself tells of them.
         """
+        self.blind = False
+        """Whether it was found that the function is not in the table."""
         self.known: set[tuple[Any, ...]] = set()
         """Types of arguments that fit; where there are lists, followed by those of the elements."""
 
@@ -68,9 +70,9 @@ class Guard:
                 return args, kwargs
         look = _look(self._key)
         if look is None:
-            self.free = sys.maxsize
+            self.free, self.blind = sys.maxsize, True
             return args, kwargs
-        self.free, self._lists = self._before + max(self._fewest, look.tensors), self._before + look.lists
+        self.free, self._lists = self._before + (look.tensors or self._fewest), self._before + look.lists
         if not kwargs and len(args) <= self.free:
             return args, kwargs
         rest, kwargs, by_types = look.examine(args[self._before :], kwargs)

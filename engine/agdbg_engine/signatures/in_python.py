@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Iterable
 
-from .kinds import Taken, in_python_numbers
+from .kinds import Parameter, Taken, in_python
 from .signature import Args, Keywords, Signature
 
 CALLS = {
@@ -51,24 +51,26 @@ class InPython:
         from ..nn import functional
 
         self._signature = inspect.signature(getattr(functional, name))
-        self._shown, self._inner, self.tensors, self.lists = shown, inner, 0, 0
+        self._shown, self._inner, self.tensors, self.lists = shown, inner, 1, 0
+        self._names = list(self._signature.parameters)
         self._handed = re.findall(r"(?:(\w+)=)?(pair\()?(\w+)\)?", CALLS[name].partition("(")[2].removesuffix(")"))
 
     def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords, bool]:
         """Raise what PyTorch raises for the types of a call's arguments; else these with Python's numbers, and whether other
         values of the same types would be taken as they are.
         """
-        error, only_types = self._look(args, kwargs)
+        wanted: dict[str, Parameter] = {}
+        error, by_types = self._look(args, kwargs, wanted)
         if error is not None:
             raise error
-        numbers = in_python_numbers(args, kwargs)
-        return (args, kwargs, only_types) if numbers is None else (*numbers, False)
+        numbers = in_python(map(wanted.get, self._names), args, wanted.get, kwargs)
+        return (args, kwargs, by_types) if numbers is None else (*numbers, False)
 
     def refusal(self, args: Args, kwargs: Keywords) -> Exception | None:
         """What PyTorch raises for the types of a call's arguments; ``None`` where it takes them."""
-        return self._look(args, kwargs)[0]
+        return self._look(args, kwargs, {})[0]
 
-    def _look(self, args: Args, kwargs: Keywords) -> tuple[Exception | None, bool]:
+    def _look(self, args: Args, kwargs: Keywords, wanted: dict[str, Parameter]) -> tuple[Exception | None, bool]:
         try:
             given = self._signature.bind(*args, **kwargs).arguments
         except TypeError:  # said by the call itself
@@ -80,6 +82,7 @@ class InPython:
                 continue
             value = given[name]
             parameter = by_name[keyword] if keyword else self._inner.parameters[at]
+            wanted[name] = parameter
             if pair:
                 value = tuple(value) if isinstance(value, Iterable) else (value, value)
             wrong = self._inner.wrong_one(parameter, value, at, bool(keyword), taken)
@@ -89,7 +92,7 @@ class InPython:
 
 
 @functools.cache
-def in_python(key: str) -> InPython | None:
+def python_function(key: str) -> InPython | None:
     """What looks at the arguments of a function of ``nn.functional`` that PyTorch has in Python."""
     from .table import forms
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +13,7 @@ _WORDS = {
     "Scalar": "Number", "ScalarType": "torch.dtype", "Generator": "torch.Generator", "MemoryFormat": "torch.memory_format",
     "Device": "torch.device", "Layout": "torch.layout", "Dimname": "name",
 }  # fmt: skip
+_PACKAGE = __package__.partition(".")[0]
 _OF_NUMPY = (np.number, np.bool_)
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 
@@ -74,7 +77,9 @@ class Taken:
             if is_tensor(value):
                 self.by_value = True
                 return _is_number(kind, value, symbolic)
-            return isinstance(value, _PYTHON[kind]) and not (kind == "int" and isinstance(value, bool | np.bool_))
+            if kind == "int":
+                return is_integer(value, symbolic)
+            return isinstance(value, _PYTHON[kind])
         return kind not in _CHECKS or _CHECKS[kind](value)
 
     def _takes_list(self, parameter: Parameter, value: Any) -> bool:
@@ -94,7 +99,6 @@ class Taken:
 
 
 _PYTHON: dict[str, Any] = {
-    "int": (int, np.integer),
     "float": (int, float, np.floating, np.integer, np.bool_),
     "Scalar": _NUMBERS,
 }
@@ -117,7 +121,19 @@ def _is_number(kind: str, value: Any, symbolic: bool) -> bool:
 
 
 def _is_dtype(value: Any) -> bool:
-    return isinstance(value, np.dtype | type)
+    return isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, _NUMBERS))
+
+
+def _is_device(value: Any) -> bool:
+    from ..device import device
+
+    return isinstance(value, device | str | int) and not isinstance(value, bool)
+
+
+def _is_layout(value: Any) -> bool:
+    from ..strided import Strided
+
+    return isinstance(value, Strided)
 
 
 def _is_format(value: Any) -> bool:
@@ -136,27 +152,56 @@ _CHECKS: dict[str, Any] = {
     "bool": lambda value: isinstance(value, bool),
     "str": lambda value: isinstance(value, str),
     "ScalarType": _is_dtype,
+    "Device": _is_device,
+    "Layout": _is_layout,
     "MemoryFormat": _is_format,
     "Generator": _is_generator,
     "Dimname": lambda value: isinstance(value, str),
 }
 
 
-def in_python_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The arguments of a call with Python's numbers for NumPy's, which have a type that results would get; ``None``: none are.
+def is_integer(value: Any, symbolic: bool) -> bool:
+    """Whether ``value``, which is no tensor, is taken for an integer; bools are not."""
+    if isinstance(value, bool | np.bool_):
+        return False
+    return isinstance(value, int | np.integer) or (symbolic and hasattr(type(value), "__index__"))
 
-    PyTorch takes them so too.
+
+def in_python(
+    places: Iterable[Parameter | None],
+    args: tuple[Any, ...],
+    named: Callable[[str], Parameter | None],
+    kwargs: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The arguments of a call with Python's numbers for NumPy's, which have a type that results would get; and, where a
+    parameter is an integer or several, with integers for bools in a list and for objects that stand for integers.
+
+    PyTorch takes them so too. ``places`` are the parameters of ``args``, ``named`` tells those of ``kwargs``. ``None``: the
+    arguments are such.
     """
-    if not any(isinstance(v, _OF_NUMPY) for v in (*args, *kwargs.values())):
-        return None
-    return tuple(map(_in_python, args)), {name: _in_python(v) for name, v in kwargs.items()}
+    new = tuple(map(_in_python, places, args))
+    by_name = {n: _in_python(named(n), v) for n, v in kwargs.items()}
+    same = all(map(operator.is_, new, args)) and all(by_name[n] is v for n, v in kwargs.items())
+    return None if same else (new, by_name)
 
 
-def _in_python(value: Any) -> Any:
-    return value.item() if isinstance(value, _OF_NUMPY) else value
+def _in_python(parameter: Parameter | None, value: Any) -> Any:
+    if isinstance(value, _OF_NUMPY):
+        return value if parameter is not None and parameter.kind == "object" else value.item()
+    if parameter is None or parameter.kind != "int" or type(value) is int:
+        return value
+    if isinstance(value, tuple | list):
+        plain = [v if is_tensor(v) else operator.index(v) for v in value]
+        changed = any(map(operator.is_not, plain, value))
+        return (plain if isinstance(value, list) else tuple(plain)) if changed else value
+    return operator.index(value) if hasattr(type(value), "__index__") and not is_tensor(value) else value
 
 
 def type_name(value: Any) -> str:
     """The type of a value as PyTorch shows it."""
     kind = type(value)
+    if isinstance(value, np.dtype):
+        return "torch.dtype"
+    if kind.__module__.startswith(_PACKAGE) and kind.__name__ in ("device", "memory_format"):
+        return f"torch.{kind.__name__}"
     return f"numpy.{kind.__name__.rstrip('_')}" if kind.__module__ == "numpy" else kind.__name__

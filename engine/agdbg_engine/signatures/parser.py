@@ -5,16 +5,14 @@ from __future__ import annotations
 import warnings
 
 from ..sites import user_stacklevel
-from .kinds import Taken, in_python_numbers, type_name
+from .kinds import Taken, type_name
 from .signature import Args, Keywords, Signature, Wrong
 
-_WITH_NUMBERS = {
+_WITH_NUMBERS = {"to"} | {
     name + end
-    for name in (
-        "add", "sub", "mul", "div", "divide", "multiply", "subtract", "true_divide", "floor_divide", "remainder", "fmod", "rsub",
-    )
+    for name in ("add", "sub", "mul", "div", "divide", "multiply", "subtract", "true_divide", "floor_divide")
     for end in ("", "_")
-}  # fmt: skip
+}
 """Functions that take numbers for tensors."""
 
 
@@ -28,24 +26,25 @@ class Parser:
         self.name, self.signatures, self.method = name, signatures, method
         self.numbers = name in _WITH_NUMBERS
         shown = [s for s in signatures if not s.hidden]
-        self.tensors = min(_leading_tensors(s) for s in shown)
-        """So many arguments are tensors in all forms: a call with these alone is not looked at beforehand."""
         self.lists = int(not method and all(s.parameters and s.parameters[0].is_tensors for s in shown))
         """So many arguments are lists of tensors in all forms: what these hold does not count."""
+        self.tensors = min(_leading_tensors(s) for s in shown) or self.lists
+        """So many arguments are tensors in all forms: a call with these alone is not looked at beforehand."""
 
     def examine(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords, bool]:
         """Raise what PyTorch raises for the types of a call's arguments; else these, in the order of a form that is shown and
         with Python's numbers, and whether other values of the same types would be taken as they are.
         """
-        error, hidden, by_value = self._look(args, kwargs)
+        error, fitting, by_value = self._look(args, kwargs)
         if error is not None:
             raise error
-        if hidden is not None:
-            args, kwargs = self._in_order(hidden, args, kwargs)
-        numbers = in_python_numbers(args, kwargs)
-        if numbers is not None:
-            return *numbers, False
-        return args, kwargs, hidden is None and not by_value
+        if fitting is None:
+            return args, kwargs, True
+        numbers = fitting.in_python(args, kwargs)
+        args, kwargs = numbers or (args, kwargs)
+        if fitting.hidden:
+            args, kwargs = self._in_order(fitting, args, kwargs)
+        return args, kwargs, numbers is None and not fitting.hidden and not by_value
 
     def _in_order(self, hidden: Signature, args: Args, kwargs: Keywords) -> tuple[Args, Keywords]:
         """A call of a form that is not shown, as one of the form that is; PyTorch warns of the first in a process."""
@@ -80,9 +79,11 @@ class Parser:
         for s in self.signatures:
             wrong = s.wrong(args, kwargs, self.numbers, taken, alone)
             if wrong is None:
-                return None, s if s.hidden else None, taken.by_value
-        if alone:
-            assert wrong is not None
+                return None, s, taken.by_value
+            if wrong.final:
+                break
+        assert wrong is not None
+        if alone or wrong.final:
             return self._error(wrong), None, False
         return self._of_several(args, kwargs), None, False
 

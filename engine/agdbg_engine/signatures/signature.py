@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .kinds import Parameter, Taken, is_tensor, type_name
+from .kinds import Parameter, Taken, in_python, is_integer, is_tensor, type_name
 
 Args = tuple[Any, ...]
 Keywords = dict[str, Any]
@@ -21,6 +19,8 @@ class Wrong(NamedTuple):
     text: str
     """Follows the function's name, unless that is not shown."""
     named: bool = True
+    final: bool = False
+    """The call fits by what PyTorch looks at to choose a form: no other form is asked."""
 
 
 class Signature:
@@ -47,6 +47,14 @@ class Signature:
             parts.append(str(p))
         return f"({', '.join(parts)})"
 
+    def in_python(self, args: Args, kwargs: Keywords) -> tuple[Args, Keywords] | None:
+        """The arguments of a call that fits with Python's numbers; ``None`` where they have no others."""
+        several = [self.positional[0]] * len(args) if len(args) > len(self.positional) else self.positional
+        return in_python(several, args, self._named, kwargs)
+
+    def _named(self, name: str) -> Parameter | None:
+        return next((p for p in self.parameters if name == p.name or name in _OTHER_NAMES.get(p.name, ())), None)
+
     def bound(self, args: Args, kwargs: Keywords) -> Iterator[tuple[Parameter, Any]]:
         """The arguments of a call that fits, with what they are."""
         for at, p in enumerate(self.parameters):
@@ -60,6 +68,7 @@ class Signature:
         if len(args) > len(self.positional) and not self.takes_several:
             return self._too_many(args)
         at, used = 0, 0
+        late: Wrong | None = None
         for i, p in enumerate(self.parameters):
             value: Any = None
             by_name = given = False
@@ -73,20 +82,22 @@ class Signature:
                 if p.default is None:
                     return self._missing(i)
                 continue
+            if at == 0 and not by_name and self.takes_several and _is_integer(value):
+                late, at = self._elements(p, args), len(args)
+                continue
             if not (value is None and p.none) and not taken.takes(p, value, numbers):
-                if at == 0 and not by_name and self.takes_several and _is_integer(value):
-                    return self._elements(p, args)
-                if len(args) > len(self.positional):
+                if not by_name and len(args) > len(self.positional):
                     return self._too_many(args)
                 return self._type(p, value, at, by_name, taken.element)
             if isinstance(value, tuple | list) and p.size is not None:
                 wrong = self._in_list(p, value, at)
-                if wrong is not None:
+                if wrong is not None and not wrong.final:
                     return wrong
-            elif len(args) > len(self.positional):
-                return self._elements(p, args)
+                late = late or wrong
             at, used = (at, used + 1) if by_name else (at + 1, used)
-        return self._left(args, kwargs) if used < len(kwargs) else None
+        if at < len(args):
+            return self._too_many(args)
+        return (self._left(args, kwargs) if used < len(kwargs) else None) or late
 
     def wrong_one(self, p: Parameter, value: Any, at: int, by_name: bool, taken: Taken) -> Wrong | None:
         """What is wrong with one argument; ``None`` when it will do."""
@@ -100,14 +111,10 @@ class Signature:
 
     def _too_many(self, args: Args) -> Wrong:
         most, fewest = len(self.positional), sum(p.default is None for p in self.positional)
-        range_ = (
-            f"{most} positional argument{'s' if most > 1 else ''}"
-            if most == fewest
-            else f"from {fewest} to {most} positional arguments"
-        )
-        if most == fewest and most == 0:
-            range_ = "0 positional arguments"
-        return Wrong(f"takes {range_} but {len(args)} were given")
+        if most == fewest:
+            were = "was" if len(args) == 1 else "were"
+            return Wrong(f"takes {most} positional argument{'' if most == 1 else 's'} but {len(args)} {were} given")
+        return Wrong(f"takes from {fewest} to {most} positional arguments but {len(args)} were given")
 
     def _missing(self, first: int) -> Wrong:
         missing = [p.name for p in self.parameters[first:] if p.default is None]
@@ -141,7 +148,8 @@ class Signature:
             if not _is_integer(v) and not isinstance(v, bool):
                 return Wrong(
                     f": argument '{p.name}' failed to unpack the object at pos {i + 1} with error "
-                    f'"type must be {p.wanted},but got {type_name(v)}"'
+                    f'"type must be {p.wanted},but got {type_name(v)}"',
+                    final=True,
                 )
         return None
 
@@ -164,4 +172,4 @@ def _given_as(name: str, kwargs: Keywords) -> str | None:
 def _is_integer(value: Any) -> bool:
     if is_tensor(value):
         return bool(value.numel() == 1 and value._a.dtype.kind in "iub")
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_integer(value, True)

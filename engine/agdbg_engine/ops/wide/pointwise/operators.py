@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....overrides import ask_all
+from ....overrides import ask_all, overrides
 from ....tensor import Tensor
 from ..interpret import NUMBERS
 from .arithmetic import floor_divide, remainder
@@ -20,6 +20,22 @@ def _operator(function: Callable[..., Tensor], reflected: bool = False) -> Calla
 
     operator.__name__ = operator.__qualname__ = function.__name__
     operator.__doc__ = f"The operator of :func:`{function.__name__}`."
+    return operator
+
+
+def in_place(method: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """The operator of an in-place ``method``: what that says is of a wrong type is left to the other operand."""
+
+    def operator(self: Any, other: Any) -> Any:
+        try:
+            return method(self, other)
+        except TypeError:
+            if isinstance(other, (Tensor, *NUMBERS)) or overrides(type(other)):
+                raise
+            return NotImplemented
+
+    operator.__name__ = operator.__qualname__ = method.__name__
+    operator.__doc__ = f"The operator of :meth:`{method.__name__}`."
     return operator
 
 
