@@ -80,6 +80,8 @@ def _concluded(result: Any, *, mention: bool = True, keep: bool = True) -> int:
         mention_trace(Path(result.trace))
     if result.signal is not None:
         return int(status.BY_SIGNAL + result.signal)
+    if result.is_crash:
+        return status.INTERNAL
     if result.status is not None:
         return int(result.status)
     if result.killed:  # the hub sees to it

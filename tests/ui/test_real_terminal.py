@@ -300,3 +300,59 @@ def test_a_key_right_behind_escape_is_a_key_of_its_own(terminal):
     screen.wait("stopped before ExpBackward0", gone=["a command or Python"])
     screen.type("\x1bT")
     screen.wait("colours: light")
+
+
+def test_what_is_copied_reaches_the_terminal(terminal, tmp_path):
+    """By OSC 52, which tmux keeps as a buffer where it is let."""
+    screen = terminal()
+    screen._call("set-option", "-g", "set-clipboard", "on")
+    screen.enter(f"{AGDBG} run --trace traced train.py")
+    screen.wait("stopped before SumBackward0", "Gradients in")
+    screen.keys("y")
+    screen.wait("copied:")
+    assert screen._call("show-buffer") == f"{tmp_path}/train.py:7"
+
+
+CRASHING = """\
+from agdbg_ui.app import AgdbgApp
+
+def crash(app):
+    raise ZeroDivisionError("for the test")
+
+AgdbgApp.action_zoom = crash
+from agdbg.cli import main
+raise SystemExit(main())
+"""
+
+
+def test_a_crash_of_the_ui_gives_the_terminal_back(terminal, tmp_path):
+    (tmp_path / "crashing").write_text(CRASHING)
+    screen = terminal()
+    screen.enter("stty -g > before")
+    screen.enter(f"{sys.executable} crashing run --trace traced --on-orphan wait train.py; echo status $?")
+    screen.wait("stopped before SumBackward0")
+    screen.keys("Z")
+    screen.wait("ZeroDivisionError", "mistake of its own", "status 70", gone=["Inspector"])
+    assert [screen.fact(each) for each in ("alternate_on", "cursor_flag", "mouse_any_flag")] == ["0", "1", "0"]
+    screen.enter('stty -g > after; echo re""stored')
+    screen.wait("restored")
+    assert (tmp_path / "before").read_text() == (tmp_path / "after").read_text()
+    (hub,) = hubs(tmp_path)
+    screen.enter(f"clear; {AGDBG} attach {hub} --batch -x where")
+    screen.wait("SumBackward0")
+
+
+@pytest.mark.parametrize(
+    ("environment", "bad"),
+    [
+        ("NO_COLOR=1", r"\x1b\[(?:\d+;)*(?:[34][0-8]|9[0-7]|10[0-7])[;m]"),
+        ("TERM=screen COLORTERM=", r"\x1b\[[\d;]*[34]8;"),
+    ],
+)
+def test_a_terminal_with_few_colours_or_none_gets_no_others(terminal, environment, bad):
+    screen = terminal()
+    screen.enter(f"{environment} {AGDBG} run --trace traced train.py")
+    screen.wait("stopped before SumBackward0")
+    painted = screen._call("capture-pane", "-p", "-e")
+    assert re.search(bad, painted) is None
+    assert "\x1b[" in painted  # what is chosen is seen all the same

@@ -135,7 +135,8 @@ def test_suspicious_things_are_looked_for_on_request(shown):
     drive(shown, script, prepare=prepare)
 
 
-def test_walking_looks_for_findings_where_nobody_has(shown):
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_walking_looks_for_findings_where_nobody_has(shown, size):
     def prepare(hub):
         hub.findings = [finding()]
 
@@ -143,9 +144,10 @@ def test_walking_looks_for_findings_where_nobody_has(shown):
         assert not screen.app.panes.findings.findings
         await screen.press("f")
         await screen.until(lambda: screen.app.panes.source.line == 9)
+        assert screen.app.panes.findings.display == (size == (120, 40)) and screen.app.panes.source.display
         assert len(screen.hub.asked("agdbg/findings")) == 1
 
-    drive(shown, script, prepare=prepare)
+    drive(shown, script, prepare=prepare, size=size)
 
 
 def test_walking_without_findings_says_so(shown):

@@ -57,12 +57,12 @@ class Findings:
 
     async def walk(self, by: int) -> None:
         """To the next line that shows a finding, or the one before; where none is known, look for some first."""
-        if self._pane.walk(by):
-            return
-        if self._looked_at != self._state():
+        if not self._pane.row_count and self._looked_at != self._state():
             await self._fetch()
         if not self._pane.walk(by):
             self._app.say("there are no findings to walk through; 5 tells what was looked for")
+        elif self._app.screen.has_class("-wide"):  # on a small screen the source is seen there
+            self._app.panes.bring("findings")
 
     def _age(self) -> None:
         """What was found at the last look, or that nothing was, need not be all that there is now."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agdbg_ui.result import TuiResult
 
 if TYPE_CHECKING:
+    from agdbg_ui.app import AgdbgApp
     from agdbg_ui.backend import Backend
 
 #: How long after Esc the rest of a key's sequence may come, in milliseconds: people type the next key later than that.
@@ -51,7 +52,7 @@ def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiRe
         reach = _reach if address is None or "/" in address else None
         app = AgdbgApp(_connector(found), command, arguments, memory=Memory.of_person(), reach=reach)
         app.driver_class = TerminalDriver
-        return app.run() or TuiResult(error=_crash(app.return_code))
+        return app.run() or _crash(app)
 
 
 def _address(address: str | None) -> str:
@@ -83,5 +84,14 @@ async def _reach(address: str) -> "Backend":
     return await AsyncClient.connect(address or await to_thread(_address, None))
 
 
-def _crash(code: int | None) -> str:
-    return f"the terminal UI ended by a mistake of its own (code {code})" if code else ""
+def _crash(app: "AgdbgApp") -> TuiResult:
+    """The UI has ended without a result: by an error of which Textual has told, if it says so."""
+    if not app.return_code:
+        return TuiResult()
+    error = f"the terminal UI ended by a mistake of its own (code {app.return_code})"
+    if app.turning.home is None:
+        return TuiResult(error=error, is_crash=True)
+    view = app.turning.home.view
+    return TuiResult(
+        error=error, is_crash=True, trace=view.trace, left_running=view.alive, program=view.script, pid=view.pid
+    )

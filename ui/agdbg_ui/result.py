@@ -18,6 +18,7 @@ class TuiResult:
         pid: its process number, where it was left behind.
         early: it was left before the program began, of which nothing goes on.
         signal: number of the signal that has ended the debugger, or None.
+        is_crash: the UI has ended by a mistake of its own.
         error: why the session could not begin, or was cut; "" when all went well.
     """
 
@@ -31,3 +32,4 @@ class TuiResult:
     pid: int | None = None
     early: bool = False
     signal: int | None = None
+    is_crash: bool = False
