@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agdbg.agent.channel import Channel, HubGone
@@ -63,10 +63,15 @@ class Scene(Protocol):
     Attributes:
         trace: of an error, whose frames, which it has left, are shown first.
         has_ended: nobody has caught it: none of the program's frames runs any more.
+        runs_pass: the function of the engine that is called once for each pass.
     """
 
     trace: TracebackType | None
     has_ended: bool
+
+    @property
+    def runs_pass(self) -> CodeType | None:
+        """As above."""
 
     def stop(self) -> dict[str, Any]:
         """The message that tells of the stop, without thread and frames."""
@@ -217,7 +222,7 @@ class Agent:
         if self.gone:
             return GO_ON
         requests = Requests(scene, self.internal, self._keeper)
-        message = {"stopped": {"thread": thread, **scene.stop(), "frames": requests.frames_described()}}
+        message = {"stopped": {"thread": thread, **scene.stop(), "frames": requests.frames_described}}
         command: Command | None = None
         try:
             channel = self._sent(message, thread)

@@ -20,18 +20,21 @@ _WINDOW = ("row", "column", "rows", "columns", "step")
 
 
 class Requests:
-    """What one stop can tell; references hold as long as it lasts."""
+    """What one stop can tell; references hold as long as it lasts.
+
+    Attributes:
+        frames: those of the user, innermost first.
+        frames_described: the same for a client.
+    """
 
     def __init__(self, scene: "Scene", internal: frozenset[str], keeper: "Callable[[], KeptValues]") -> None:
         self.scene, self._keeper = scene, keeper
-        self.frames = frames.dead_frames(scene.trace, internal)
+        known = [(frame, 0) for frame in frames.dead_frames(scene.trace, internal)]
         if not scene.has_ended:
-            self.frames += frames.user_frames(internal)
+            known += frames.user_frames(internal, scene.runs_pass)
+        self.frames = [frame for frame, _ in known]
+        self.frames_described = [frames.described(*each) for each in known]
         self._references = References(scene.describe)
-
-    def frames_described(self) -> list[dict[str, object]]:
-        """The user's frames, innermost first."""
-        return [frames.described(frame) for frame in self.frames]
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to one request; whatever goes wrong becomes an error message."""

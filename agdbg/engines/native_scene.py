@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,6 +60,10 @@ class NativeScene:
         self.trace, self.has_ended = trace, has_ended
         self.facts = facts or {}
         self._copies: dict[int, tuple[Tensor, str]] = {}
+
+    @property
+    def runs_pass(self) -> CodeType:
+        return type(self._driver).drive.__code__
 
     def stop(self) -> dict[str, Any]:
         return self._stop

@@ -1,5 +1,6 @@
 """The read-only cursor: where a client stands in the recording, when that is not where the program stands."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agdbg.hub.call import Refused
@@ -40,7 +41,7 @@ class Cursor:
     def move(
         self, history: "History", request: str, stands: str = "", stops: "RecordedStops | None" = None
     ) -> "Position":
-        """Move as a request says; for the thread that reads the trace.
+        """Move as a request says, and stay at the end where there is nothing to go on to; for the thread that reads the trace.
 
         Args:
             history: the trace.
@@ -60,6 +61,8 @@ class Cursor:
         is_seen = bool(stands) or self.position is not None
         if is_seen and request in _BACKWARDS and position.row == before.row:
             raise Refused(f"nothing that was recorded lies before this: {_place(before, stands)}", "beginning")
+        if before.at_end and position.at_end and request not in _BACKWARDS:
+            return replace(position, description=f"{position.description}; the recording has ended here")
         return position
 
     def goto(self, history: "History", row: int) -> "Position":

@@ -53,7 +53,9 @@ def thread_and_place(frame_id: int) -> tuple[int, int]:
 
 
 def frames_of(stop: dict[str, Any]) -> list[Frame]:
-    """The frames of a stop, innermost first."""
+    """The frames of a stop, innermost first: the node of a pass is followed by the functions that have started the pass, and they
+    by the node of the pass around it that has called them.
+    """
     found: list[Frame] = []
     node = stop.get("node") or 0
     if node:
@@ -63,14 +65,21 @@ def frames_of(stop: dict[str, Any]) -> list[Frame]:
         found += [Frame("outer", running, title)] if running else []
     elif stop.get("pass"):
         found.append(Frame("pass", title=f"end of pass {stop['pass']}"))
-    for outer in stop.get("outer") or []:
-        if outer.get("node"):
-            found.append(Frame("outer", outer["node"], f"pass {outer.get('pass', 0)}"))
+    outer = list(stop.get("outer") or [])
+    passes = 1
     for number, each in enumerate(stop.get("frames") or []):
+        while outer and passes < each.get("passes", 0):  # what started the passes inside was called by these
+            found += _outer(outer.pop(0))
+            passes += 1
         found.append(
             Frame("user", user=number, file=each.get("file", ""), line=each.get("line", 0), name=each.get("name", ""))
         )
-    return found
+    return found + [frame for each in outer for frame in _outer(each)]
+
+
+def _outer(outer: dict[str, Any]) -> list[Frame]:
+    """The node at which a pass stands while another one runs inside of it; none when the pass is over."""
+    return [Frame("outer", outer["node"], f"pass {outer.get('pass', 0)}")] if outer.get("node") else []
 
 
 def _title(stop: dict[str, Any]) -> str:

@@ -323,7 +323,7 @@ class _Runs:
 
     def _frames(self, within: PassFact | None) -> list[dict[str, Any]]:
         passes = ([within] if within is not None else []) + self._around(within)
-        return [_frame(each.site) for each in passes if each.site.file]
+        return [{**_frame(each.site), "passes": place} for place, each in enumerate(passes, 1) if each.site.file]
 
     def _error(self, run: RunFact) -> ErrorFact | None:
         """The error that was told last before a run that failed."""

@@ -306,7 +306,7 @@ print(x.grad.tolist())
     stop = hub.go("in")
     stop = hub.go("in")
     assert stop["outer"] == [{"pass": 1, "position": 1, "node": stop["outer"][0]["node"]}]
-    assert [f["line"] for f in stop["frames"]] == [5, 8]
+    assert [(f["line"], f.get("passes", 1)) for f in stop["frames"]] == [(5, 1), (8, 2)]
     stop = hub.go("out")
     assert (stop["where"], len(stop["outer"])) == ("end", 1)
     stop = hub.go("next")

@@ -67,7 +67,26 @@ def test_outer_passes_stand_between(hub, at_stop):
     agent.stop(node=nodes["h"], outer=[{"pass": 1, "position": 0, "node": nodes["y"]}], phase="apply")
     client.wait_for("stopped")
     names = [each["name"] for each in client.request("stackTrace", threadId=1)["stackFrames"]]
-    assert names == ["MulBackward0, 3 of 12, apply", "created in <module>", "SumBackward0, pass 1", "main"]
+    assert names == ["MulBackward0, 3 of 12, apply", "created in <module>", "main", "SumBackward0, pass 1"]
+
+
+def test_outer_passes_stand_behind_what_their_nodes_have_called(hub, at_stop):
+    client, agent, nodes = at_stop
+    client.request("next", threadId=1)
+    agent.answer("resume")
+    outer = [{"pass": number, "position": 0, "node": nodes[label]} for number, label in ((2, "y"), (1, "h"))]
+    called = [("helper", 0), ("hook", 0), ("callback", 2), ("train", 3), ("main", 3)]
+    frames = [{"file": "/a.py", "line": 1, "name": name, "passes": passes} for name, passes in called]
+    agent.stop(node=nodes["h"], outer=outer, frames=frames)
+    client.wait_for("stopped")
+    shown = client.request("stackTrace", threadId=1)["stackFrames"]
+    names = [each["name"] for each in shown[2:]]
+    assert names == ["helper", "hook", "SumBackward0, pass 2", "callback", "MulBackward0, pass 1", "train", "main"]
+    request = client.send("scopes", frameId=shown[5]["id"])
+    scope = client.answer(request)["scopes"][0]["variablesReference"]
+    number = client.send("variables", variablesReference=scope)
+    assert agent.answer("locals", {"variables": []})["frame"] == 2  # of the functions
+    client.answer(number)
 
 
 def test_the_end_of_a_pass_is_a_label(hub):

@@ -33,6 +33,19 @@ def test_steps_in_a_trace_move_the_cursor(in_trace):
     assert len(set(seen)) > 3
 
 
+@pytest.mark.parametrize("command", ["continue", "next", "stepIn", "stepOut"])
+def test_at_the_end_of_a_recording_going_on_stays_and_says_so(in_trace, command):
+    client, _ = in_trace
+    descriptions = []
+    while len(descriptions) < 2 or descriptions[-1] != descriptions[-2]:
+        client.request(command, threadId=1)
+        descriptions.append(client.wait_for("stopped")["description"])
+    end, ended = descriptions[-3], descriptions[-1]
+    assert (end.startswith("in the recording: its end"), ended) == (True, f"{end}; the recording has ended here")
+    client.request("stepBack", threadId=1)
+    assert "end" not in client.wait_for("stopped")["description"]
+
+
 def test_what_needs_a_program_says_so_in_a_trace(in_trace):
     client, _ = in_trace
     for command, arguments in (("evaluate", {"expression": "1"}), ("pause", {"threadId": 1}), ("terminate", {})):

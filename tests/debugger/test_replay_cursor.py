@@ -115,7 +115,8 @@ def test_out_of_an_inner_pass(script):
     position = cursor.next()
     assert where(position) == (inner, 0, y)
     assert position.outer == [{"pass": outer, "position": 1, "node": y}]
-    assert [(frame["line"], frame["name"]) for frame in position.frames] == [(5, "<module>"), (3, "<module>")]
+    frames = [(frame["line"], frame["name"], frame["passes"]) for frame in position.frames]
+    assert frames == [(5, "<module>", 1), (3, "<module>", 2)]
     assert where(cursor.out()) == (outer, 1, y)
     assert cursor.position.outer == [] and cursor.out().at_end
 
@@ -149,7 +150,7 @@ def test_what_is_said_of_a_place(script):
     position = replay(script).position
     assert position.description == f"in the recording: ExpBackward0, node 1 of 3 of backward, pass {number}"
     assert position.planned == 3 and position.thread == 1
-    assert position.frames == [{"file": str(script.file), "line": 3, "name": "<module>"}]
+    assert position.frames == [{"file": str(script.file), "line": 3, "name": "<module>", "passes": 1}]
 
 
 def test_nothing_ran(script):
