@@ -1,7 +1,9 @@
 """Which nodes of the engine a breakpoint is meant for."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
+from itertools import compress
+from operator import itemgetter
 from os.path import abspath
 from types import CodeType
 
@@ -11,11 +13,24 @@ from agdbg_engine.backward import BackwardPass
 from agdbg_engine.node import Node
 from agdbg_engine.sites import where
 
+Placed = list[tuple[int, Node]]
+"""Nodes of a pass with their positions."""
 NamesOf = Callable[[Node], list[str]]
 Numbers = list[int]
 WHEN = ("forward", "backward")
 _NONE: Numbers = []
 _OF_OP = re.compile(r"[A-Z]\w*Backward\d+")
+
+
+def placed(order: Sequence[Node], classes: Container[type[Node]]) -> Placed:
+    """The nodes of some classes, without a step of Python for each of the others."""
+    return list(compress(enumerate(order), map(classes.__contains__, map(type, order))))
+
+
+def leaves_of(order: Sequence[Node]) -> Placed:
+    """The leaves of a pass."""
+    classes: set[type[Node]] = set(map(type, order))
+    return placed(order, {cls for cls in classes if cls.leaf})
 
 
 class Matcher:
@@ -127,9 +142,9 @@ class Matcher:
             self._met(found)
         return found
 
-    def stops(self, bp: BackwardPass) -> dict[int, Numbers]:
+    def stops(self, bp: BackwardPass, leaves: Placed) -> dict[int, Numbers]:
         """Where the pass is to stop: breakpoints by position, in lists that are not to be changed. Nodes of one line in a row count
-        once for it.
+        once for it. ``leaves`` are the leaves of the pass.
         """
         found: dict[int, Numbers] = {}
         if not self:
@@ -140,7 +155,11 @@ class Matcher:
         has_names, has_lines = bool(self._functions["backward"]), self.has_lines
         classes = self._classes(bp) if has_names and self.is_of_class_only("backward") else None
         before: Numbers = []
-        for position, node in enumerate(bp.order):
+        nodes: Iterable[tuple[int, Node]] = enumerate(bp.order)
+        if not has_lines and classes is not None:  # the class of a node that is no leaf says all of it
+            wanted = {cls for cls, numbers in classes.items() if numbers and not cls.leaf}
+            nodes = sorted([*placed(bp.order, wanted), *leaves], key=itemgetter(0)) if wanted else leaves
+        for position, node in nodes:
             ids = _NONE
             if has_names:
                 ids = self.functions(node, "backward") if classes is None or node.leaf else classes[type(node)]
@@ -155,5 +174,9 @@ class Matcher:
         return found
 
     def _classes(self, bp: BackwardPass) -> dict[type[Node], Numbers]:
-        one_of_each = dict(zip(map(type, bp.order), bp.order, strict=True))
-        return {cls: self.of_class(node, "backward") for cls, node in one_of_each.items()}
+        known, when = self._functions_of, "backward"
+        classes = set(map(type, bp.order))
+        if any((when, cls) not in known for cls in classes):
+            for node in dict(zip(map(type, bp.order), bp.order, strict=True)).values():
+                self.of_class(node, when)
+        return {cls: known[when, cls] for cls in classes}

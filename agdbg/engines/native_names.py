@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -56,9 +56,9 @@ class Names:
             path = self._module_of[node] = self._recorded(node)
         return [path] if path else []
 
-    def look_at_variables(self, order: Sequence[Node]) -> None:
-        """Find what the program calls the leaves among the nodes of a pass that have no names, in the thread that begins it."""
-        unnamed = [each for each in order if isinstance(each, AccumulateGrad) and not self._sink.names_of_leaf(each)]
+    def look_at_variables(self, leaves: Iterable[Node], order: Sequence[Node]) -> None:
+        """Find what the program calls the leaves of a pass that have no names, in the thread that begins it."""
+        unnamed = [each for each in leaves if isinstance(each, AccumulateGrad) and not self._sink.names_of_leaf(each)]
         if unnamed:
             self._variables.update(called(unnamed, order))
 

@@ -10,7 +10,7 @@ from agdbg.agent.reason import Reason
 from agdbg.engines.native_early import EarlyTests
 from agdbg.engines.native_events import AT_BIRTH, IN_PASSES, EventStops, Happening, at_birth, in_pass
 from agdbg.engines.native_finite import FILTERS, Finite
-from agdbg.engines.native_match import WHEN, Matcher
+from agdbg.engines.native_match import WHEN, Matcher, leaves_of
 from agdbg.engines.native_names import Names, models
 from agdbg.engines.native_quick import looking
 from agdbg.engines.native_spot import NativeSpot
@@ -206,9 +206,11 @@ class Stops:
 
     def in_pass(self, bp: BackwardPass) -> dict[int, list[int]]:
         """The breakpoints on names and lines that may stop a pass, by position."""
-        if self.matcher.means_leaves or self._events.of("accumulate"):
-            self.names.look_at_variables(bp.order)
-        return self.early.stops(self.matcher.stops(bp), bp.order)
+        means_leaves = self.matcher.means_leaves
+        leaves = leaves_of(bp.order) if means_leaves or self.matcher.has_names or self._events.of("accumulate") else []
+        if means_leaves or self._events.of("accumulate"):
+            self.names.look_at_variables((leaf for _, leaf in leaves), bp.order)
+        return self.early.stops(self.matcher.stops(bp, leaves), bp.order)
 
     @property
     def stops_inside(self) -> bool:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice, starmap
+from operator import itemgetter
 from types import FrameType
 from typing import Any
 
@@ -18,9 +19,12 @@ _MOST = 2_000
 """Values that are looked at in each step: what lies behind them has no name."""
 _DEPTH = 2
 """How deep in what a variable holds a leaf is looked for: ``self.cell.w`` is two steps."""
-_PLAIN = (str, bytes, int, float, complex, type(None), type, type(sys))
+_PLAIN = (str, bytes, int, float, complex, type(None), type, type(sys), Tensor)
+_PLAIN_TYPES = frozenset(_PLAIN)
 
 Names = dict[AccumulateGrad, list[str]]
+_Variable = tuple[str, Any, Any]
+"""How it is called, as a format and what goes in there, and its value: few of the many are called by anybody."""
 
 
 def called(leaves: Iterable[AccumulateGrad], order: Iterable[Node]) -> Names:
@@ -42,16 +46,17 @@ def by_frames(leaves: Iterable[AccumulateGrad], frame: FrameType | None) -> Name
     """
     wanted = {id(leaf.variable): leaf for leaf in leaves}
     found: Names = {}
-    level = [(name, value) for scope in _scopes(frame) for name, value in list(scope.items())]
+    level: list[_Variable] = [("%s", name, value) for scope in _scopes(frame) for name, value in list(scope.items())]
     for _ in range(_DEPTH + 1):
-        for name, value in level:
-            leaf = wanted.get(id(value))
-            if leaf is not None and name not in found.setdefault(leaf, []):
+        here = map(wanted.get, map(id, map(itemgetter(2), level)))  # most values are none of them
+        for (form, key, _), leaf in zip(level, here, strict=True):
+            if leaf is not None and (name := form % (key,)) not in found.setdefault(leaf, []):
                 found[leaf].append(name)
         wanted = {key: leaf for key, leaf in wanted.items() if leaf not in found}
         if not wanted:
             break
-        level = list(islice((each for name, value in level for each in _inside(name, value)), _MOST))
+        holders = [(form % (key,), value) for form, key, value in level if type(value) not in _PLAIN_TYPES]
+        level = list(islice(chain.from_iterable(starmap(_inside, holders)), _MOST))
     return found
 
 
@@ -67,21 +72,28 @@ def _scopes(frame: FrameType | None) -> Iterator[dict[str, Any]]:
         frame = frame.f_back
 
 
-def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _inside(name: str, value: Any) -> Iterable[_Variable]:
     """What lies in a list, a dictionary or an object: nothing of the program is called."""
-    if isinstance(value, (*_PLAIN, Tensor)):
-        return
+    if isinstance(value, _PLAIN):
+        return ()
     if type(value) in (list, tuple):
-        yield from ((f"{name}[{at}]", each) for at, each in enumerate(islice(value, _MOST)))
-    elif type(value) is dict:
-        yield from ((f"{name}[{key!r}]", value[key]) for key in list(value) if type(key) in (str, int))
-    else:
-        try:
-            held = object.__getattribute__(value, "__dict__")
-        except AttributeError:
-            return
-        if type(held) is dict:
-            yield from ((f"{name}.{key}", each) for key, each in list(held.items()) if type(key) is str)
+        form = _literal(name) + "[%s]"
+        return [(form, at, each) for at, each in enumerate(value[:_MOST])]
+    if type(value) is dict:
+        form = _literal(name) + "[%r]"
+        return [(form, key, value[key]) for key in list(value)[:_MOST] if type(key) in (str, int)]
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return ()
+    if not held or type(held) is not dict:
+        return ()
+    form = _literal(name) + ".%s"
+    return [(form, key, each) for key, each in list(held.items())[:_MOST] if type(key) is str]
+
+
+def _literal(name: str) -> str:
+    return name.replace("%", "%%")
 
 
 # ----- lines -----
