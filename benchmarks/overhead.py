@@ -74,6 +74,7 @@ STOPS = {
     "line": Settings(sources=[SourceStop(1, __file__, 1)]),
     CONDITION: Settings(functions=[FunctionStop(1, "MulBackward0", condition="step < 0")]),
     "on the node": Settings(functions=[FunctionStop(1, "MulBackward0", condition="node.seq < 0")]),
+    "evaluated": Settings(functions=[FunctionStop(1, "MulBackward0", condition="node.arity > 9")]),
     "on a gradient": Settings(functions=[FunctionStop(1, "MulBackward0", "backward", condition="grad.norm() > 1e9")]),
     "event": Settings(events=[EventStop(1, "version-bump", condition="step < 0")]),
     VALUES: Settings(exceptions=["nan", "inf"]),
@@ -81,7 +82,7 @@ STOPS = {
 }
 """Breakpoints and the like that never stop, by what is printed of them.
 
-The first condition is answered before a pass, the two after it at every multiplication."""
+The first condition is answered before a pass, the next one early at every multiplication; the two after it are evaluated there."""
 
 
 class Alone(Agent):

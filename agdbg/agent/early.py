@@ -91,7 +91,7 @@ class Language:
         return ""
 
 
-NODE = frozenset({"op", "id", "parameter", "module", "file", "line"})
+NODE = frozenset({"op", "id", "seq", "parameter", "module", "file", "line"})
 """What may be read off ``node``."""
 EARLY = Language(frozenset({"step", "rank"}), {"node": NODE, "event": frozenset({"kind"})})
 EVENTS = {kind: SimpleNamespace(kind=kind) for kind in ("born", "before")}

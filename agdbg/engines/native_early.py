@@ -43,6 +43,8 @@ class EarlyTests:
 
     def left(self, numbers: Numbers, node: Node, kind: str) -> Numbers:
         """Those of the breakpoints whose conditions may be true at ``node``, which is ``born`` or runs next (``before``)."""
+        if self._tests.keys().isdisjoint(numbers):
+            return numbers
         return [number for number in numbers if not self._is_false(number, node, kind)]
 
     def _is_false(self, number: int, node: Node, kind: str) -> bool:

@@ -217,6 +217,11 @@ class Stops:
         """Whether something may stop a thread in the middle of a node of a pass."""
         return bool(self.watches) or bool(self._events)
 
+    @property
+    def looks_everywhere(self) -> bool:
+        """Whether what :meth:`before` gives has something to do at nodes without breakpoints."""
+        return self._finite is not None or self.stops_inside
+
     def before(self, walk: "Walk") -> Callable[[Node], object]:
         """What is to be called before each of several nodes of a pass that run in a row: it raises
         :class:`~agdbg_engine.backward.Abandoned` where the thread is to stop, or to :meth:`look` first.

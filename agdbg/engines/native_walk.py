@@ -223,7 +223,8 @@ class Walk:
         ends_here = thread.mode == "out" and thread.within is self
         if self.journal is not None and (stops.every or end < len(bp.order) or ends_here):
             journal, before = self.journal, stops.before(self)
-            self._run_many(end, lambda count: journal.advance(count, before))
+            where = None if stops.looks_everywhere else self._stops
+            self._run_many(end, lambda count: journal.advance(count, before, where))
             return
         self.journal = None  # what runs unnoted cannot be undone, and nor can what ran before it
         if stops.stops_inside:

@@ -24,7 +24,7 @@ RECORDED = Language(
 )
 _NEEDS = {".norm": ("values", "norms"), ".shape": ("shapes", "shapes")}
 """By what a condition reads: with what of ``--also`` it is recorded, and what it is called."""
-_KNOWN = "step, event.kind, op, id, parameter, module, file and line of node, and shape and norm() of gradients"
+_KNOWN = "step, event.kind, op, id, seq, parameter, module, file and line of node, and shape and norm() of gradients"
 
 
 class NotRecorded(Exception):
@@ -103,6 +103,10 @@ class _RecordedNode:
     @property
     def op(self) -> str:
         return str(self._node.op.name)
+
+    @property
+    def seq(self) -> int:
+        return int(self._node.seq)
 
     @property
     def file(self) -> str:

@@ -154,13 +154,16 @@ def _object(shape: Any, closed: bool) -> Checker:
         if not fields and known:
             fields.update({name: checker(hint, closed) for name, hint in _hints(shape).items()})
         for name, each in value.items():
-            if name in fields:
-                if found := fields[name].problem(each):
-                    return found.below(f".{name}")
-            elif closed:
-                return Problem(f".{name}", each, "", known=known)
-        missing = [name for name in known if name in required and name not in value]
-        return Problem(f".{missing[0]}", None, fields[missing[0]].expected, is_missing=True) if missing else None
+            field = fields.get(name)
+            if field is None:
+                if closed:
+                    return Problem(f".{name}", each, "", known=known)
+            elif found := field.problem(each):
+                return found.below(f".{name}")
+        if required <= value.keys():
+            return None
+        missing = next(name for name in known if name in required and name not in value)
+        return Problem(f".{missing}", None, fields[missing].expected, is_missing=True)
 
     return Checker(problem, "an object")
 

@@ -8,7 +8,7 @@ written in place is copied. Nodes run exactly as they run without a journal.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -69,9 +69,10 @@ class Journal:
             if self._others > MOST_BYTES // 16 or len(entries) > MOST_NODES:
                 self._count()
 
-    def advance(self, count: int, before: Callable[[Node], object]) -> None:
+    def advance(self, count: int, before: Callable[[Node], object], where: Container[int] | None = None) -> None:
         """Run at most ``count`` of the next nodes, noted. ``before`` is called with each; when it raises
         :class:`~agdbg_engine.backward.Abandoned`, the node does not run, and nor do those after it.
+        ``where``, if given, are the positions at which it is called; at others it has nothing to say.
         """
         try:
             if self._replaced:
@@ -80,7 +81,7 @@ class Journal:
                 count -= 1
             if count > 0:
                 run_node = noting.runner(
-                    self.bp, self._entries.append, self._take_other, before, MOST_BYTES // 16, self._count
+                    self.bp, self._entries.append, self._take_other, before, MOST_BYTES // 16, self._count, where
                 )
                 self.bp.advance(count, run_node, whole=True)
         except Abandoned:

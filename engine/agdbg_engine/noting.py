@@ -8,7 +8,7 @@ somebody wants to go back or to look. It is one flat tuple, since Python's garba
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -92,9 +92,11 @@ def runner(
     before: Callable[[Node], object],
     much: int,
     told: Callable[[], object],
+    where: Container[int] | None = None,
 ) -> Callable[[Node], None]:
     """``run_node`` for ``bp`` that calls ``before``, then ``note`` with the note of the node, or else ``note_other``; and ``told``
-    whenever more than ``much`` bytes have come in at noted nodes.
+    whenever more than ``much`` bytes have come in at noted nodes. ``before`` is called at the positions ``where`` alone, if these
+    are given.
     """
     buffers, shared, summed, freed = bp.buffers, bp.shared, bp.summed, bp.freed
     pop, readers, run, plain = buffers.pop, _readers, bp.run_node, bp.is_plain()
@@ -103,7 +105,8 @@ def runner(
     def run_node(node: Node) -> None:
         nonlocal position, bytes_in
         bp.position = position
-        before(node)
+        if where is None or position in where:
+            before(node)
         position += 1
         if plain and node.hooks is None and node.nrs is None:
             try:

@@ -70,6 +70,7 @@ def recorded(history, breakpoint):
         "node.module in ('0', '2') and event.kind == 'before'",
         "node.parameter == '2.weight'",
         "node.id % 3 == 0",
+        "node.seq < 9_000_000_000_000_000_000",
         "grad.norm() > 2.5",
         "grads_in[0].shape == (4, 3) or grad.shape == ()",
         "node.op == 'TanhBackward0' and grads_out[0].norm() < 5",
