@@ -72,7 +72,7 @@ def stepped(settings, moves=(), also=()):
         shutil.rmtree(folder)
 
 
-def advance_one_by_one(journal, count, before):
+def advance_one_by_one(journal, count, before, where=None):
     """What ``Journal.advance`` does, the simple way."""
     for _ in range(count):
         try:

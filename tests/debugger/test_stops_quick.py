@@ -335,7 +335,7 @@ def test_conditions_that_are_answered_early(condition, names):
 
 @pytest.mark.parametrize(
     "condition",
-    ["node", "node.seq", "node.next_functions", "grad > 1", "x", "len(node.op)", "step()", "[i for i in (1, 2)]", "lambda: 1",
+    ["node", "node.arity", "node.next_functions", "grad > 1", "x", "len(node.op)", "step()", "[i for i in (1, 2)]", "lambda: 1",
      "saved", "step is 1", "event.op", "2 ** step", "f'{step}'", "(step := 1)", "not Python", "step) or (1", ""],
 )  # fmt: skip
 def test_conditions_that_are_not(condition):
