@@ -219,9 +219,15 @@ def deprecated() -> Iterator[str]:
 
 
 _NEW = "object data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
+_FOUND = "bool return_inverse=False, bool return_counts=False"
 _HOW = "bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None"
 BY_HAND = {
     **{f"Tensor.{name}": "*, MemoryFormat? memory_format=None" for name in CASTS},
+    "Tensor.contiguous": "*, MemoryFormat? memory_format=None",
+    "Tensor.nonzero": "*, bool as_tuple=False",
+    "nonzero": "Tensor input, *, bool as_tuple=False",
+    "_unique2": f"Tensor input, *, bool sorted=True, {_FOUND}",
+    "_unique_consecutive=unique_consecutive": f"Tensor input, *, {_FOUND}",
     "tensor": f"{_NEW}, bool pin_memory=False",
     "Tensor.new_tensor": _NEW,
     "Tensor.to": f"Device? device=None, ScalarType? dtype=None, {_HOW}\nScalarType dtype, {_HOW}\nTensor tensor, {_HOW}",

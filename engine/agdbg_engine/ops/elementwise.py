@@ -12,7 +12,7 @@ from ..device import beside, same_place
 from ..dtype import cpp_type, get_default_dtype, is_differentiable, result_type, scalar_type
 from ..errors import raise_if
 from ..scalars import check_fits, written
-from ..signatures import Guard
+from ..signatures import Guard, refusal
 from ..tensor import Tensor, wrap
 from . import _generated as g
 from .explain import not_a_tensor, shape_error
@@ -22,7 +22,8 @@ from .refuse import refuse_complex
 def _checked(name: str, result: Tensor, other: Any, argument: str = "other") -> Tensor:
     """``result`` of an op, which is ``NotImplemented`` where operators must let the other operand try."""
     if result is NotImplemented:
-        raise not_a_tensor(name, argument, other, 2)
+        # of the method; functions tell it by their own forms
+        raise refusal(f"Tensor.{name}", (other,), {}) or not_a_tensor(name, argument, other, 1)
     return result
 
 

@@ -14,6 +14,7 @@ from ..grad_mode import mode
 from ..node import Buffers, Node1, NodeN, edge, next_seq, nowhere
 from ..saved.strict import follow
 from ..several import at_home
+from ..signatures import refusal
 from ..sites import caller
 from ..tensor import Tensor, wrap
 from ..view import CreationMeta, as_view
@@ -279,6 +280,8 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
     """Pieces of the given size or sizes along ``dim``, as views."""
     if self.ndim == 0:
         raise shape_error("split expects at least a 1-dimensional tensor")
+    if not isinstance(split_size, int):
+        errors.raise_if(refusal("split_with_sizes", (self, split_size, dim), {}))
     dim = one_dim(self, dim)
     n = self.shape[dim]
     sizes = _equal_sizes(n, split_size) if isinstance(split_size, int) else list(split_size)

@@ -122,7 +122,7 @@ def matmul(input: Tensor, other: Any) -> Any:
     if not isinstance(other, Tensor):
         answer = ask_all(matmul, input, other)
         if answer is NotImplemented:
-            raise not_a_tensor("matmul", "other", other, 2)
+            raise not_a_tensor("matmul", "other", other, 1)  # of the method, as in elementwise
         return answer
     a, b = input.ndim, other.ndim
     if a == 0 or b == 0:

@@ -9,8 +9,10 @@ import numpy as np
 
 from ..arguments import NotGiven
 from ..dtype import get_default_dtype, is_differentiable, scalar_type
+from ..errors import raise_if
 from ..grad_mode import mode
 from ..several import at_home
+from ..signatures import refusal
 from ..sites import user_stacklevel
 from ..tensor import Tensor, wrap
 from . import _generated as g
@@ -29,7 +31,19 @@ def sum(
     x = self if dtype is None else summed_in(self, dtype)
     if dim is None and axis is None and not keepdim and not keepdims:
         return came_in(g.sum_all(x), dtype)
-    return came_in(g.sum_dim(x, some_dims(x, dim if axis is None else axis), keepdim or keepdims), dtype)
+    dims, keepdim = _dims_and("sum", x, dim if axis is None else axis, keepdim or keepdims)
+    return came_in(g.sum_dim(x, dims, keepdim), dtype)
+
+
+def _dims_and(op: str, x: Tensor, dim: Any, keepdim: Any) -> tuple[tuple[int, ...], bool]:
+    """The dimensions and ``keepdim`` of a call that came without the look at its types that others have."""
+    try:
+        dims = some_dims(x, dim)
+    except (TypeError, AttributeError) as error:
+        raise (refusal(f"Tensor.{op}", (dim,), {"keepdim": keepdim} if keepdim else {}) or error) from None
+    if keepdim is not True and keepdim is not False:
+        raise_if(refusal(f"Tensor.{op}", (dim,), {"keepdim": keepdim}))
+    return dims, keepdim
 
 
 def summed_in(x: Tensor, dtype: Any) -> Tensor:
@@ -57,7 +71,8 @@ def mean(
         )
     if dim is None and axis is None and not keepdim and not keepdims:
         return g.mean_all(x)
-    return g.mean_dim(x, some_dims(x, dim if axis is None else axis), keepdim or keepdims)
+    dims, keepdim = _dims_and("mean", x, dim if axis is None else axis, keepdim or keepdims)
+    return g.mean_dim(x, dims, keepdim)
 
 
 def var(

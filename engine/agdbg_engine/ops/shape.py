@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import raise_if
 from ..memory_format import order
 from ..several import at_home
+from ..signatures import refusal
 from ..tensor import Tensor
 from . import _generated as g
 from .explain import expand_error, shape_error
@@ -59,10 +60,7 @@ def sizes(op: str, shape: tuple[Any, ...]) -> Sizes:
     try:
         return tuple(s if type(s) is int else s.__index__() for s in shape)
     except AttributeError:
-        kinds = ", ".join(type(s).__name__ for s in shape)
-        raise TypeError(
-            f"{op}() received an invalid combination of arguments - got ({kinds}), but expected one of:"
-        ) from None
+        raise (refusal(f"Tensor.{op}", shape, {}) or TypeError(f"{op}(): sizes must be ints, not {shape}")) from None
 
 
 def _resolve(x: Tensor, shape: Sizes) -> Sizes:
@@ -206,8 +204,11 @@ def permute(self: Tensor, *dims: Any) -> Tensor:
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions swapped."""
-    dim0, dim1 = one_dim(self, dim0), one_dim(self, dim1)
-    return g.transpose(self, dim0, dim1)
+    try:
+        a, b = one_dim(self, dim0), one_dim(self, dim1)
+    except TypeError as error:
+        raise (refusal("Tensor.transpose", (dim0, dim1), {}) or error) from None
+    return g.transpose(self, a, b)
 
 
 def t(self: Tensor) -> Tensor:

@@ -1476,12 +1476,16 @@ _alpha_dropout=alpha_dropout Tensor input, float p, bool train
 _batch_norm=batch_norm Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled
 _celu=celu Tensor input, Scalar alpha=1., *, Tensor? out=None
 _col2im=col2im Tensor input, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor? out=None
+_cosine_embedding_loss=cosine_embedding_loss Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1
+_cross_entropy_loss=cross_entropy_loss Tensor input, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, float label_smoothing=0.
 _dropout=dropout Tensor input, float p, bool train
 _elu=elu Tensor input, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor? out=None
 _embedding=embedding Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False, *, Tensor? out=None
 _feature_alpha_dropout=feature_alpha_dropout Tensor input, float p, bool train
 _feature_dropout=feature_dropout Tensor input, float p, bool train
+_grid_sampler=grid_sampler Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners
 _group_norm=group_norm Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enabled=True
+_hinge_embedding_loss=hinge_embedding_loss Tensor input, Tensor target, float margin=1., int reduction=1
 _im2col=im2col Tensor input, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride, *, Tensor? out=None
 _instance_norm=instance_norm Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled
 _kl_div=kl_div Tensor input, Tensor target, int reduction=1, *, bool log_target=False
@@ -1490,7 +1494,9 @@ _leaky_relu=leaky_relu Tensor input, Scalar negative_slope=0.01, *, Tensor? out=
 _max_pool1d=max_pool1d Tensor input, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] dilation=[1], bool ceil_mode=False
 _max_pool2d=max_pool2d Tensor input, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False
 _max_pool3d=max_pool3d Tensor input, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False
+_nll_loss_nd=nll_loss_nd Tensor input, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100
 _pad=pad Tensor input, SymInt[] pad, str mode="constant", float? value=None
+_pairwise_distance=pairwise_distance Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool keepdim=False
 _poisson_nll_loss=poisson_nll_loss Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction
 _rms_norm=rms_norm Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None
 _rrelu=rrelu Tensor input, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None
@@ -1507,6 +1513,11 @@ Tensor.byte *, MemoryFormat? memory_format=None
 Tensor.bool *, MemoryFormat? memory_format=None
 Tensor.cfloat *, MemoryFormat? memory_format=None
 Tensor.cdouble *, MemoryFormat? memory_format=None
+Tensor.contiguous *, MemoryFormat? memory_format=None
+Tensor.nonzero *, bool as_tuple=False
+nonzero Tensor input, *, bool as_tuple=False
+_unique2 Tensor input, *, bool sorted=True, bool return_inverse=False, bool return_counts=False
+_unique_consecutive=unique_consecutive Tensor input, *, bool return_inverse=False, bool return_counts=False
 tensor object data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False, bool pin_memory=False
 Tensor.new_tensor object data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False
 Tensor.to Device? device=None, ScalarType? dtype=None, bool non_blocking=False, bool copy=False, *, MemoryFormat? memory_format=None

@@ -8,6 +8,8 @@ import numpy as np
 
 from ....device import array_module
 from ....dtype import scalar_type
+from ....errors import raise_if
+from ....signatures import refusal
 from ....tensor import Tensor
 from ...explain import shape_error
 from ...shape import one_dim
@@ -77,6 +79,8 @@ def unique(
     """
     if self._a.dtype.kind == "c":
         raise NotImplementedError(f"\"unique\" not implemented for '{scalar_type(self.dtype)}'")
+    flags = {"sorted": sorted, "return_inverse": return_inverse, "return_counts": return_counts}
+    raise_if(refusal("_unique2", (self,), flags))
     found = _UNIQUE(self) if dim is None else _UNIQUE_DIM(self, _slices(self, dim))
     return _wanted(found, return_inverse, return_counts)
 
@@ -88,6 +92,8 @@ def unique_consecutive(
     """The first of every run of the same elements, or slices along ``dim``; see :func:`unique`."""
     if self._a.dtype.kind == "c":
         raise NotImplementedError(f"\"unique\" not implemented for '{scalar_type(self.dtype)}'")
+    flags = {"return_inverse": return_inverse, "return_counts": return_counts}
+    raise_if(refusal("_unique_consecutive", (self,), flags))
     found = _CONSECUTIVE(self, None if dim is None else _slices(self, dim))
     return _wanted(found, return_inverse, return_counts)
 
