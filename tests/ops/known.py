@@ -163,3 +163,34 @@ KNOWN += [
         "*numbers differ*",
     )
 ]
+
+KNOWN += [
+    Known(op, "half_gradient", "NumPy has no complex numbers of 32 bits", "*NotImplementedError*")
+    for op in ("complex", "view_as_complex")
+]
+KNOWN += [
+    Known("as_strided_scatter", "half_gradient", "PyTorch gives the gradient of the overwritten elements, not of the others"),
+    Known("matrix_exp", "half_gradient", "PyTorch's overflows in half precision, the engine computes in single", "*torch nan*"),
+    Known("nn.functional.soft_margin_loss", "half_gradient", "PyTorch's exponential overflows in half precision, the engine's does not", "*torch nan*"),
+]  # fmt: skip
+KNOWN += [
+    Known(op, "half_gradient", reason, "*numbers differ*", always=False)
+    for op, reason in (
+        ("addbmm", "PyTorch adds the products up in half precision"),
+        ("addcdiv", "PyTorch rounds every step to half precision, in another order"),
+        ("pow", "Sums of numbers near the largest of half precision are infinite or not by the order of additions"),
+        ("nn.functional.normalize", "Differences of numbers that cancel each other, each rounded to half precision"),
+        ("nn.functional.layer_norm", "Differences of numbers that cancel each other, each rounded to half precision"),
+        ("native_layer_norm", "Differences of numbers that cancel each other, each rounded to half precision"),
+        ("nn.functional.linear_cross_entropy", "PyTorch computes in parts, each rounded to half precision"),
+        (
+            "nn.functional.linear_cross_entropy:chunked_none",
+            "PyTorch computes in parts, each rounded to half precision",
+        ),
+        ("nn.functional.gelu", "Where its gradient is near zero, by the rounding of every step"),
+        ("grid_sampler_2d", "PyTorch adds up in half precision, the engine in single"),
+        ("grid_sampler_3d", "PyTorch adds up in half precision, the engine in single"),
+        ("sort", "Of more than 16 elements PyTorch leaves the order of equal ones open without stable=True"),
+        ("msort", "Of more than 16 elements PyTorch leaves the order of equal ones open"),
+    )
+]

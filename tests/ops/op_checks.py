@@ -235,6 +235,7 @@ CHECKS = {
     "complex": Check(value, (COMPLEX, (torch.complex64, 8))),
     "layout": Check(layout, ((torch.float64, 4),), True),
     "gradient": Check(gradient, ((torch.float64, ALL),), True, derivable),
+    "half_gradient": Check(gradient, ((torch.float16, 4),), True, derivable),
     "complex_gradient": Check(gradient, ((torch.complex128, 12),), True, derivable),
     "node": Check(node, ((torch.float64, 24),), True, derivable),
     "second": Check(second, ((torch.float64, 12),), True, lambda op: op.supports_autograd and op.supports_gradgrad),

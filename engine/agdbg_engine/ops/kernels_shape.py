@@ -17,7 +17,12 @@ _maximum_reduce: Any = np.maximum.reduce
 
 
 def total(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The sum along ``axis``: NumPy's ufunc is faster than its method, but its dispatch does not reach other libraries."""
+    """The sum along ``axis``: NumPy's ufunc is faster than its method, but its dispatch does not reach other libraries.
+
+    Half precision is added up in single, as in PyTorch: a sum of ones along columns would stop at 2048.
+    """
+    if x.dtype.char == "e" and dtype is None and out is None:
+        return total(x, axis, np.float32, None, keepdims).astype(x.dtype)
     return _add_reduce(x, axis, dtype, out, keepdims) if type(x) is np.ndarray else x.sum(axis, dtype, out, keepdims)
 
 
@@ -269,6 +274,11 @@ _ROWS = 500
 
 def _add_rows(out: Any, index: Any, g: Any) -> None:
     """Add rows ``g`` to those of ``out`` at ``index``: the sum of all that go to the same one at once."""
+    if out.dtype.char == "e":
+        wide = out.astype(np.float32)
+        _add_rows(wide, index, g.astype(np.float32))
+        out[...] = wide
+        return
     index = index.astype(np.int64)
     index[index < 0] += len(out)
     width = out.shape[1]

@@ -55,6 +55,8 @@ class Row:
     """Has a form ``name_`` that writes into ``self``."""
     outputs: str = ""
     """Names of the results where there are several, as attributes of what is returned; ``*`` before one without a gradient."""
+    shared: dict[str, str] = field(default_factory=dict)
+    """Expressions by a name under which gradient formulas read them: computed once for all of them. Interpreted rows only."""
     kinds: str = ""
     """The kinds of dtype that the op is there for (``fc``: floating and complex); any when empty."""
 

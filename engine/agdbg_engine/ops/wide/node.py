@@ -134,7 +134,7 @@ def _fitted(space: Any, g: Any, shape: tuple[int, ...] | None, dtype: Any) -> An
 def node_class(row: Row, name: str, outputs: tuple[str, ...], numbers: frozenset[str]) -> type[Interpreted]:
     """The node called ``name`` of ``row``, some of whose tensors are given as ``numbers``."""
     edges = tuple(d for d in row.differentiable if d not in numbers or name == row.node)
-    made = tuple(Formula(row.grads[e] or "") for e in edges)
+    made = tuple(Formula(row.grads[e] or "", row.shared) for e in edges)
     read = dict.fromkeys(n for e, f in zip(edges, made, strict=True) if e not in numbers for n in f.names)
     tensors = tuple(t for t in row.tensors if t in read and t not in numbers)
     results = tuple(o for o in outputs if o in read)

@@ -36,17 +36,30 @@ op("safe_softmax(self, dim)", "SafeSoftmaxBackward0", self="result * (g - sum_di
 
 
 @formula
+def single(F: Any, x: Any) -> Any:
+    """Half precision in float32, in which PyTorch too computes scores and weights; other tensors, and no mask, as they are."""
+    return x if x is None or x.dtype.itemsize >= 4 else F.cast(x, np.dtype(np.float32))
+
+
+@formula
 def attention_scores(F: Any, query: Any, key: Any, mask: Any, scale: float) -> Any:
     """``query @ key.T * scale + mask``."""
     scores = F.matmul(query, F.mT(key)) * scale
     return scores if mask is None else scores + mask
 
 
-def _weights(query: Any, key: Any, mask: Any, scale: float, logsumexp: Any) -> Any:
-    from ... import kernels
+def _scores(query: Any, key: Any, mask: Any, scale: float) -> Any:
+    scores = np.matmul(query, np.swapaxes(key, -1, -2))
+    scores *= scale
+    if mask is not None:
+        scores += mask
+    return scores
 
-    scores = attention_scores(kernels, query, key, mask, scale)
-    return np.exp(scores - np.where(logsumexp == -np.inf, np.inf, logsumexp)[..., None])
+
+def _weights(query: Any, key: Any, mask: Any, scale: float, logsumexp: Any) -> Any:
+    scores = _scores(query, key, mask, scale)
+    scores -= np.where(logsumexp == -np.inf, np.inf, logsumexp)[..., None]
+    return np.exp(scores, scores)
 
 
 def _recorded_weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: float, logsumexp: Any) -> Tensor:
@@ -63,11 +76,9 @@ in_both("attention_weights", _weights, _recorded_weights)
 @kernel
 def flash_attention(query: Any, key: Any, value: Any, mask: Any, scale: float) -> tuple[Any, Any]:
     """``softmax(query @ key.T * scale + mask) @ value``, and the logarithm of what the softmax divides by."""
-    from ... import kernels
-
     wide = query.dtype.itemsize >= 4
     q, k = (query, key) if wide else (query.astype(np.float32), key.astype(np.float32))
-    scores = attention_scores(kernels, q, k, mask, scale)
+    scores = _scores(q, k, mask, scale)
     top = scores.max(-1, keepdims=True)
     scores -= np.where(top == -np.inf, 0, top)
     np.exp(scores, scores)
@@ -77,14 +88,38 @@ def flash_attention(query: Any, key: Any, value: Any, mask: Any, scale: float) -
     return out.astype(query.dtype, copy=False), lse[..., 0].astype(query.dtype if wide else np.float32, copy=False)
 
 
+def _single(F: Any, *tensors: Any) -> list[Any]:
+    """Half precision in float32, in which PyTorch too computes scores and weights; other tensors as they are."""
+    return [x if x is None or x.dtype.itemsize >= 4 else F.cast(x, np.dtype(np.float32)) for x in tensors]
+
+
+def _scores_grad(grad: Any, value: Any, weights: Any, scale: float, along: Any) -> Any:
+    found = np.matmul(grad, np.swapaxes(value, -1, -2))
+    found -= along
+    found *= weights
+    found *= scale
+    return found
+
+
+def _recorded_scores_grad(grad: Tensor, value: Tensor, weights: Tensor, scale: float, along: Tensor) -> Tensor:
+    return (matmul(grad, value.mT) - along) * weights * scale
+
+
+in_both("through_weights", _scores_grad, _recorded_scores_grad)
+
+
 @formula
-def scores_grad(
-    F: Any, grad: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, output: Any, lse: Any
-) -> Any:
+def scores_grad(F: Any, g: Any, value: Any, weights: Any, scale: float, output: Any) -> Any:
     """The gradient in the scaled products, times ``scale``."""
-    weights = F.attention_weights(query, key, mask, scale, lse)
-    along = F.sum_dim(grad * output, len(output.shape) - 1, True)
-    return weights * (F.matmul(grad, F.mT(value)) - along) * scale
+    g = single(F, g)
+    along = F.sum_dim(g * single(F, output), len(output.shape) - 1, True)
+    return F.through_weights(g, single(F, value), weights, scale, along)
+
+
+@formula
+def in_dtype_of(F: Any, x: Any, like: Any) -> Any:
+    """``x`` in the dtype of ``like``."""
+    return x if x.dtype == like.dtype else F.cast(x, like.dtype)
 
 
 @formula
@@ -92,18 +127,23 @@ def attention_tangent(
     F: Any, query_t: Any, key_t: Any, value_t: Any, query: Any, key: Any, value: Any, mask: Any, scale: float, lse: Any
 ) -> Any:
     """The tangent of attention."""
-    weights = F.attention_weights(query, key, mask, scale, lse)
-    scores_t = (F.matmul(query_t, F.mT(key)) + F.matmul(query, F.mT(key_t))) * scale
+    q_t, k_t, v_t, q, k, v, m = (single(F, x) for x in (query_t, key_t, value_t, query, key, value, mask))
+    weights = F.attention_weights(q, k, m, scale, lse)
+    scores_t = (F.matmul(q_t, F.mT(k)) + F.matmul(q, F.mT(k_t))) * scale
     weights_t = weights * (scores_t - F.sum_dim(weights * scores_t, len(weights.shape) - 1, True))
-    return F.matmul(weights_t, value) + F.matmul(weights, value_t)
+    return in_dtype_of(F, F.matmul(weights_t, v) + F.matmul(weights, v_t), query)
 
 
-_SCORES = "scores_grad(g, query, key, value, attn_mask, scale, output, logsumexp)"
 op(
     "flash_attention(query, key, value, attn_mask, scale)", "ScaledDotProductFlashAttentionForCpuBackward0",
     outputs="output *logsumexp", kinds="f", attn_mask=None,
-    query=f"matmul({_SCORES}, key)", key=f"matmul(mT({_SCORES}), query)",
-    value="matmul(mT(attention_weights(query, key, attn_mask, scale, logsumexp)), g)",
+    shared={
+        "weights": "attention_weights(single(query), single(key), single(attn_mask), scale, logsumexp)",
+        "scores_g": "scores_grad(g, value, weights, scale, output)",
+    },
+    query="in_dtype_of(matmul(scores_g, single(key)), query)",
+    key="in_dtype_of(matmul(mT(scores_g), single(query)), key)",
+    value="in_dtype_of(matmul(mT(weights), single(g)), g)",
     jvp="(attention_tangent(query_t, key_t, value_t, query, key, value, attn_mask, scale, logsumexp), None)",
 )  # fmt: skip
 

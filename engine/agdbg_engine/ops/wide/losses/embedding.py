@@ -43,7 +43,9 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {sizes[0]}, input2: {sizes[1]}, target: {sizes[2]} "
         )
-    return finish(g.clamp_min(-target * (input1 - input2) + margin, 0), reduction)
+    return finish(
+        g.clamp_min(-target * (input1 - input2) + float(margin), 0), reduction
+    )  # a double in PyTorch, so of floats
 
 
 @public("nn.functional")
