@@ -356,3 +356,24 @@ def test_a_terminal_with_few_colours_or_none_gets_no_others(terminal, environmen
     painted = screen._call("capture-pane", "-p", "-e")
     assert re.search(bad, painted) is None
     assert "\x1b[" in painted  # what is chosen is seen all the same
+
+
+def test_the_screen_turns_to_another_rank_and_back(terminal):
+    screen = terminal()
+    rank = "RANK={} WORLD_SIZE=2"
+    screen.enter(f"{rank.format(1)} {AGDBG} run --headless train.py; clear")
+    screen.wait("ready>", gone=["agdbg:"])
+    screen.enter(f"{rank.format(0)} {AGDBG} run train.py")
+    screen.wait("rank 0 of 2", "stopped before SumBackward0")
+    screen.keys("n")
+    screen.wait("stopped before ExpBackward0")
+    screen.keys("P")
+    screen.wait("rank 1 of 2", "recording: before SumBackward0")
+    screen.keys("P")
+    screen.wait("rank 0 of 2", "stopped before ExpBackward0")
+    screen.keys("n")
+    screen.wait("stopped before MulBackward0")
+    screen.keys("c")
+    screen.wait("ended")
+    screen.keys("q")
+    screen.wait("train-rank0-", gone=["Inspector"])

@@ -86,7 +86,11 @@ def test_keys_go_to_the_process_that_is_seen(ranks):
         await screen.until(lambda: made[1].asked("next"))
         assert made[0].asked("next") == []
         made[0].stop(3)  # nobody sees it
-        await screen.settle()
+        made[0].send("output", category="stdout", output="from rank 0\n")
+        made[1].send("output", category="stdout", output="from rank 1\n")
+        await screen.until(lambda: "from rank 1" in screen.app.output.lines)
+        await screen.until(lambda: screen.app.turning.home.view.stop)
+        assert "from rank 0" not in screen.app.output.lines
         assert "rank 1 of 3" in screen.title and screen.app.session.view.trace == TRACES[1]
         await screen.press("P", "P")
         await screen.until(lambda: "rank 0 of 3" in screen.title)
