@@ -9,9 +9,10 @@ from typing import NamedTuple
 from agdbg.diagnose.case import Case, Failure
 from agdbg.diagnose.finding import Certainty, Evidence, Finding, Found
 from agdbg.diagnose.functions import defined
+from agdbg.diagnose.mends import CUT_WORDS
 from agdbg.diagnose.source import call_text
 from agdbg.diagnose.words import Lines, listed
-from agdbg.events import FunctionCall
+from agdbg.events import FunctionCall, Kind
 from agdbg.record.facts import ErrorFact
 from agdbg.record.lookup import Site
 from agdbg.record.rare import KeptFact
@@ -68,20 +69,45 @@ def _finding(case: Case, failure: Failure) -> Finding:
     guess, short = _GUESS.search(error.text), _SHORT.search(error.text)
     supposed = "" if guess is None or guess[1].startswith("no simple one") else guess[1]
     kept = _kept(case, ran) if twice else []
+    cuts = () if ran or short is not None else _cuts(case, error)
     return Finding(
         kind=KIND,
         cause=f"{_what(error)}{_whose(case, error, ran)}{_why(supposed, short, kept)}.",
-        evidence=(*_evidence(case, ran), Evidence("refused", error.site, _numbers(error))),
+        evidence=(*_evidence(case, ran), *cuts, Evidence("refused", error.site, _numbers(error))),
         nodes=tuple(each.node for each in ran),
         certainty=_certainty(ran, supposed),
-        fix=_fix(supposed, short, ran, kept),
+        fix=_fix(supposed, short, ran, kept) if not cuts else _without_cut(cuts, error),
     )
+
+
+def _cuts(case: Case, error: ErrorFact) -> tuple[Evidence, ...]:
+    """The lines of the checked function that leave the graph, which are to blame where no custom Function took part."""
+    here = (error.site.file, error.site.line)
+    records, rows = case.facts.trace.records, case.facts.rows(Kind.CUT)
+    rows = rows[rows.searchsorted(_since(case, error)) : rows.searchsorted(error.row)]
+    mine = [case.facts.site_and_op(word) for word in dict.fromkeys(records[rows, 2].tolist())]
+    by_line = {(site.file, site.line): (site, op) for site, op in reversed(mine) if (site.file, site.line) != here}
+    return tuple(Evidence("cut", site, CUT_WORDS.get(op.name, "leaves the graph")) for site, op in by_line.values())
+
+
+def _without_cut(cuts: tuple[Evidence, ...], error: ErrorFact) -> str:
+    lines = Lines(error.site)
+    where = listed([lines(each.site) for each in cuts])
+    return (
+        f"What is computed or written at {where} is out of the graph, so that backward knows nothing of it: "
+        "do it by operations on the tensor itself."
+    )
+
+
+def _since(case: Case, error: ErrorFact) -> int:
+    """The row of the check that failed before, 0 for none."""
+    before = [each.row for each in case.facts.errors if each.kind == KIND and each.row < error.row]
+    return before[-1] if before else 0
 
 
 def _functions(case: Case, error: ErrorFact) -> tuple[list[_Function], bool]:
     """The custom Functions whose backward the check ran, and whether it ran them with a graph of the gradient."""
-    before = [each.row for each in case.facts.errors if each.kind == KIND and each.row < error.row]
-    since = before[-1] if before else -1
+    since = _since(case, error)
     mine = {
         each.id: each.create_graph
         for each in case.facts.passes

@@ -106,10 +106,8 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
     call = passes[-1]
     name = assigned(root.site) if root is not None else ""
     lines = Lines(call.site)
-    held_as = next(
-        (each for each in dict.fromkeys((name, *_names(case, call))) if each and collected_in(call.site, each)), ""
-    )
-    holder = collected_in(call.site, held_as) if held_as else _consumer(case, told)
+    held_as, holder = _collected(case, call, name)
+    holder = holder or _consumer(case, told)
     state = running_value(case, [each.row for each in passes]) if holder is None else None
     if state is not None:
         holder = Holder(state.text, state.site)
@@ -139,11 +137,20 @@ def _roots_finding(case: Case, passes: list[PassFact], told: HeldFact) -> Findin
 # ----- state that is carried over, with the graphs kept for it -----
 
 
-def _names(case: Case, call: PassFact) -> list[str]:
-    """What the results of the nodes that a pass ran are called on their lines, of the last ones first."""
+def _collected(case: Case, call: PassFact, name: str) -> tuple[str, Holder | None]:
+    """What is put into a collection, by its name, and the statement that does it: near the call, or near the line that made it.
+
+    Names are those that the results of the nodes that the pass ran have on their lines, of the last ones first.
+    """
     ran = case.facts.ran(call.id)[:NAMED].tolist()
     nodes = [node for each in ran if (node := case.facts.node(each)) is not None]
-    return list(dict.fromkeys(filter(None, (assigned(node.site) for node in nodes))))
+    made = [(word, node.site) for node in nodes if (word := assigned(node.site))]
+    places = [(word, call.site) for word in dict.fromkeys((name, *(word for word, _ in made))) if word]
+    for word, site in dict.fromkeys((*places, *made)):
+        holder = collected_in(site, word)
+        if holder is not None:
+            return word, holder
+    return "", None
 
 
 def _consumer(case: Case, told: HeldFact) -> Holder | None:

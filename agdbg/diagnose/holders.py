@@ -95,8 +95,13 @@ def _keeps(tree: ast.AST, name: str) -> bool:
     ):
         return _bare(tree.value, name)
     if isinstance(tree, ast.Assign):
-        return any(isinstance(each, ast.Subscript) for each in tree.targets) and _bare(tree.value, name)
+        return any(_is_growing(each) for each in tree.targets) and _bare(tree.value, name)
     return False
+
+
+def _is_growing(target: ast.expr) -> bool:
+    """Whether an entry may be another one each time: ``d[i]``, and not ``d["loss"]``, which keeps the last alone."""
+    return isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Constant)
 
 
 def _bare(tree: ast.expr, name: str) -> bool:

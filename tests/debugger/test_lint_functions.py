@@ -303,3 +303,15 @@ def test_a_mark_for_once_is_why_a_gradient_has_no_graph(linted, lines_of):
 
 def test_without_the_mark_the_gradient_has_a_graph(linted):
     assert linted(ONCE.replace("    MARK\n", "")).error is None
+
+
+def test_a_checked_function_that_leaves_the_graph(linted, lines_of):
+    found = linted("""
+def f(x):
+    x = x.clone()
+    x.data.mul_(2)
+    return x * x
+ag.autograd.gradcheck(f, (ag.ones(2, dtype=ag.float64, requires_grad=True),))
+""").diagnosed[0]
+    assert found.kind == "gradcheck" and lines_of(found, "cut") == [4]
+    assert "at line 4 is out of the graph" in found.fix and "factor" not in found.fix

@@ -213,3 +213,26 @@ for i in range(6):
     loss.backward(create_graph=True)
     opt.step()
 """).only("gradient-cycle")
+
+
+CACHING = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.cache = nn.Linear(4, 4), {}
+    def forward(self, x):
+        y = self.layer(x).relu()
+        self.cache[KEY] = y
+        return y
+net = Net()
+for i in range(8):
+    net(ag.randn(2, 4)).sum().backward()
+"""
+
+
+def test_a_module_that_keeps_what_it_made(lint_script):
+    found = [
+        each for each in lint_script(CACHING.replace("KEY", "len(self.cache)")).lints if each.kind == "graph-growth"
+    ]
+    assert "`self.cache[len(self.cache)] = y` at line" in found[0].cause and "`y.detach()`" in found[0].fix
+    assert [each.kind for each in lint_script(CACHING.replace("KEY", "'last'")).lints] == []

@@ -162,6 +162,20 @@ def test_parameters_have_names_through_every_way_to_them(record):
     assert [b.op.name for b in facts.bumps(weight.storage)] == ["SGD.step", "SGD.step"]
 
 
+def test_a_module_of_some_layers_that_is_gone_again_renames_none(record):
+    def program():
+        model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+        for layer in model[::2]:
+            layer.weight.requires_grad_()
+        model(ag.ones(1, 2)).sum().backward()
+        part = nn.Sequential(model[2])
+        part(ag.ones(1, 3)).sum().backward()
+
+    facts = record(program)
+    leaves = [n for n in facts.node_ids if facts.node(n).op.name == "AccumulateGrad"]
+    assert {facts.name_of_leaf(n) for n in leaves[:4]} == {"0.weight", "0.bias", "2.weight", "2.bias"}
+
+
 CUTS = {
     "detach": lambda x: (x * 2).detach(),
     "data": lambda x: (x * 2).data,

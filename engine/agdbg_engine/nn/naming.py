@@ -11,8 +11,10 @@ from ..tensor import Parameter, Tensor
 if TYPE_CHECKING:
     from .module import Module
 
-_parents: weakref.WeakKeyDictionary[Module, weakref.ref[Module]] = weakref.WeakKeyDictionary()
-"""Which module holds a module: to call a parameter by its full name even when only a part of the model runs."""
+_parents: weakref.WeakKeyDictionary[Module, list[weakref.ref[Module]]] = weakref.WeakKeyDictionary()
+"""Which modules hold a module, the newest last: to call a parameter by its full name even when only a part of the model runs.
+
+Several, since the newest may be gone soon: ``for layer in model[::2]`` puts layers into a module that lives as long as the loop."""
 
 _owners: weakref.WeakValueDictionary[int, Module] = weakref.WeakValueDictionary()
 """Which module holds a parameter, by ``id``: to name one that is used without calling the module.
@@ -25,7 +27,16 @@ _announced: weakref.WeakKeyDictionary[Module, tuple[events.Sink, int]] = weakref
 
 def holds(parent: Module, child: Module) -> None:
     """Note that ``parent`` now holds ``child``."""
-    _parents[child] = weakref.ref(parent)
+    held = _parents.get(child)
+    if held is None:
+        _parents[child] = [weakref.ref(parent)]
+    elif _parent(child) is not parent:
+        held[:] = [ref for ref in held if ref() not in (None, parent)] + [weakref.ref(parent)]
+
+
+def _parent(module: Module) -> Module | None:
+    """The newest module that holds a module and is still there."""
+    return next((parent for ref in reversed(_parents.get(module, ())) if (parent := ref()) is not None), None)
 
 
 def owns(module: Module, parameter: Parameter) -> None:
@@ -45,9 +56,7 @@ def announce(module: Module) -> None:
 
     Again when the root of the model is called and something has been put into it, taken out of it, frozen or unfrozen.
     """
-    root = module
-    while (ref := _parents.get(root)) is not None and (parent := ref()) is not None:
-        root = parent
+    root = _root(module)
     sink = events.sink
     if sink is None:
         return
@@ -88,6 +97,11 @@ def _tell(root: Module, sink: events.Sink) -> None:
 def model_of(t: Tensor) -> Module | None:
     """The root of the model that parameter ``t`` belongs to; ``None`` when it belongs to none."""
     found = _owners.get(id(t)) if isinstance(t, Parameter) else None
-    while found is not None and (ref := _parents.get(found)) is not None and (parent := ref()) is not None:
-        found = parent
-    return found
+    return None if found is None else _root(found)
+
+
+def _root(module: Module) -> Module:
+    """The model that a module is a part of."""
+    while (parent := _parent(module)) is not None:
+        module = parent
+    return module
