@@ -151,7 +151,7 @@ def tensors_of(model: Module) -> Iterator[tuple[str, Tensor]]:
 
 def _steps(module: Module) -> Iterator[str]:
     """The names on the way up to the root."""
-    while (ref := naming._parents.get(module)) is not None and (parent := ref()) is not None:
+    while (parent := naming.parent_of(module)) is not None:
         name = next((name for name, child in parent._modules.items() if child is module), None)
         if name is None:  # it was taken out
             return

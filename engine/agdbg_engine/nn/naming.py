@@ -30,11 +30,11 @@ def holds(parent: Module, child: Module) -> None:
     held = _parents.get(child)
     if held is None:
         _parents[child] = [weakref.ref(parent)]
-    elif _parent(child) is not parent:
+    elif parent_of(child) is not parent:
         held[:] = [ref for ref in held if ref() not in (None, parent)] + [weakref.ref(parent)]
 
 
-def _parent(module: Module) -> Module | None:
+def parent_of(module: Module) -> Module | None:
     """The newest module that holds a module and is still there."""
     return next((parent for ref in reversed(_parents.get(module, ())) if (parent := ref()) is not None), None)
 
@@ -102,6 +102,6 @@ def model_of(t: Tensor) -> Module | None:
 
 def _root(module: Module) -> Module:
     """The model that a module is a part of."""
-    while (parent := _parent(module)) is not None:
+    while (parent := parent_of(module)) is not None:
         module = parent
     return module
