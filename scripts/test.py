@@ -73,6 +73,9 @@ def install_project(python: Path) -> None:
     say("installing agdbg and the development tools")
     pip_install(python, "--upgrade", "pip>=25.1")  # the first pip that knows --group
     pip_install(python, "--editable", ".", "--group", "dev")
+    call(
+        python, "-m", "compileall", "-q", "agdbg", "engine", "ui"
+    )  # some programs of the tests may not write what they compile
 
 
 def install_torch(python: Path) -> bool:

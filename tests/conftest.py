@@ -1,9 +1,20 @@
-"""For all tests: with CI set, hypothesis draws the same examples every time; elsewhere it explores."""
+"""For all tests: with CI set, hypothesis draws the same examples every time; elsewhere it explores.
+
+PyTorch and BLAS compute on one thread, here and in the programs that tests start: the tensors of tests are so small that threads
+would do nothing but wait for each other, seven times as long as the computation takes.
+"""
 
 import gc
 import os
 
 from hypothesis import settings
+
+for _threads in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+):  # read when they are imported, which they are later
+    os.environ.setdefault(_threads, "1")
 
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("explore", deadline=None, print_blob=True)

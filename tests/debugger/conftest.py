@@ -138,16 +138,27 @@ def run_agent(tmp_path):
         hub.__exit__()
 
 
+_hub_nursery = _load("hub_nursery")
+
+
+@pytest.fixture(scope="session")
+def hub_nursery():
+    """Starts hubs for tests that are not about how a hub starts."""
+    nursery = _hub_nursery.HubNursery()
+    yield nursery
+    nursery.close()
+
+
 _stop_hub = _load("stop_hub")
 
 
 @pytest.fixture
-def stopping(tmp_path):
+def stopping(tmp_path, hub_nursery):
     """A function that gets a script ready in a real hub, whose client sets breakpoints and runs it."""
     made = []
 
     def prepare(text):
-        made.append(_stop_hub.StopHub(tmp_path))
+        made.append(_stop_hub.StopHub(tmp_path, hub_nursery.start_hub))
         return made[-1].program(text)
 
     yield prepare
@@ -184,9 +195,9 @@ console_stage_module = _load("console_stage")
 
 
 @pytest.fixture
-def console_stage(tmp_path):
+def console_stage(tmp_path, hub_nursery):
     """Makes consoles on real programs; what is left of their hubs is ended after the test."""
-    made = console_stage_module.ConsoleStage(tmp_path)
+    made = console_stage_module.ConsoleStage(tmp_path, hub_nursery.start_hub)
     yield made
     made.close()
 

@@ -8,7 +8,6 @@ import signal
 from agdbg_tests_checked_client import CheckedClient
 
 from agdbg.console import Console
-from agdbg.hub.starting import start_hub
 
 PATIENCE_S = 30.0
 #: A pass of five nodes: sum 5, exp 4, mul 3, and the leaves x 1 and w 2.
@@ -28,13 +27,14 @@ print("grads", *(None if t.grad is None else t.grad.tolist() for t in (x, w)))
 class ConsoleStage:
     """Starts hubs with a console each, and ends what is left of them."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, start_hub):
         self.directory = directory
+        self._start_hub = start_hub
         self._hubs = []
         self._clients = []
 
     def hub(self):
-        address = start_hub()
+        address = self._start_hub()
         self._hubs.append((address.pid, os.pidfd_open(address.pid)))
         return address.client_socket
 

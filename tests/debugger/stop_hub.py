@@ -8,8 +8,6 @@ from time import monotonic
 
 from agdbg_tests_checked_client import CheckedClient
 
-from agdbg.hub.starting import start_hub
-
 PATIENCE_S = 60.0
 
 
@@ -115,7 +113,7 @@ class Stopper(CheckedClient):
 class StopHub:
     """A hub; ``client()`` connects to it."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, start_hub):
         self.directory = directory
         self.address = start_hub()
         self.fd = os.pidfd_open(self.address.pid)
