@@ -5,6 +5,7 @@ import gc
 import sys
 import tracemalloc
 import warnings
+from itertools import pairwise
 
 import pytest
 
@@ -322,15 +323,18 @@ def test_nodes_and_tensors_go_with_their_program(program):
 
 @pytest.mark.parametrize("program", CONCEPTS)
 def test_memory_does_not_creep(program):
-    """What is left is counted after a collection, without what Python itself keeps: free tuples, names of attributes."""
+    """What is left is counted after a collection, without what Python itself keeps: free tuples, names of attributes.
+
+    Three times, since what xdist tells this process meanwhile, in a thread of its own, counts as well: what creeps does it each time.
+    """
     for _ in range(3):
         program()
     tracemalloc.start()
     try:
-        before = _after(program, 10)
-        grown = _after(program, 20) - before
+        left = [_after(program, 10), *(_after(program, 20) for _ in range(3))]
     finally:
         tracemalloc.stop()
+    grown = min(after - before for before, after in pairwise(left))
     assert grown < 1500, f"{grown} bytes in 20 runs"
 
 
