@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from agdbg_tests_side_by_side import SideBySide
 
 OK = """\
 import sys
@@ -39,9 +41,18 @@ def export(project, *words, **how):
     return project.run(project.command("export", *words), **how)
 
 
-@pytest.fixture
-def trace(project):
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A trace of ``ok.py``."""
+    project = SideBySide(tmp_path_factory.mktemp("recorded"))
+    project.write(FILES)
     project.run(project.agdbg_command(["ok.py"], options=["--trace", "t"]))
+    return project.directory / "t"
+
+
+@pytest.fixture
+def trace(project, recorded):
+    shutil.copytree(recorded, project.directory / "t")
     return project
 
 
