@@ -32,9 +32,34 @@ GROUPS = {
     "layers": "nn_modules",
     "parametrized": "nn_parametrize nn_utils",
     "random": "random_dags",
-    "tensors": "variable_grad autograd_names functional",
+    "tensors": "variable_grad autograd_names functional functional_call func_captured layouts node_call numbers_in_graphs names_of_nodes",
+    "events": "module_events module_versions op_failed function_memory function_events",
+    "more hooks": "hooked_norms hooks_journal hooks_nowhere hooks_random",
+    "gradcheck": "gradcheck forward_expanded",
+    "ops": "ops_conventions ops_dtypes transposes complex_ops",
 }
 """Files, without ``test_`` and ``.py``, that one process runs."""
+_OPS = "every op of PyTorch's samples runs on a device in `tests/ops/test_op_db_on_device.py`"
+_HOST = "it is about the host: processes, files, NumPy's arrays, texts, times"
+_LONG = "random programs or long chains, which take minutes there; the same ops and writes run there in other files"
+_PARTLY = "most of it passes there; the rest counts on values that the CPU checks, on shared memory or on texts, and is not told apart yet"
+NOT_THERE = {
+    _OPS: (
+        "edge_values fragments_losses fragments_modules fragments_tensors ops_errors ops_large ops_public ops_saved ops_table creation "
+        "differences forward_rows"
+    ),
+    _HOST: (
+        "checkpoint_report collector cuda_backend cupy_check data docs_concepts engine_import_hygiene events_of_concepts events_of_variants examples_real fork "
+        "hook_facts missing_names names_of_scripts numpy_interop printing saved_strict self_overlap shared_memory sites thread_stress "
+        "variable_copying"
+    ),
+    _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_random leaks views_random out_arguments",
+    _PARTLY: (
+        "autograd_events bases_reshaped complex_views forward_refused graph_utilities mistakes packed_sequences read_once "
+        "subclass_faults subclass_torch tangent_writes variable_data variable_state watching wrong_arguments"
+    ),
+}
+"""Files that do not run there, by the reason; those that know of devices by themselves (`tests/gpu/test_suites.py`) aside."""
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -71,3 +96,12 @@ def test_what_is_left_out_is_there():
     assert done.returncode == 0, done.stdout[-2000:]
     missing = [name for name in names_in("LEFT_OUT") if name not in done.stdout]
     assert not missing
+
+
+def test_every_file_is_there_or_is_said_not_to_be():
+    inside, outside = (" ".join(table.values()).split() for table in (GROUPS, NOT_THERE))
+    files = {path.stem.removeprefix("test_") for path in HERE.glob("test_*.py")}
+    knows = {n for n in files if "device" in n or "agdbg_tests_strict_device" in (HERE / f"test_{n}.py").read_text()}
+    assert len({*inside, *outside}) == len([*inside, *outside])
+    assert {*inside, *outside} - files == set()
+    assert files - {*inside, *outside} - knows == set()
