@@ -35,7 +35,7 @@ next_seq = itertools.count().__next__
 LEAF_SEQ = 2**64 - 1
 """PyTorch's sequence number of an AccumulateGrad: it runs as soon as it is ready."""
 
-_HAND_WRITTEN = frozenset(("AccumulateGrad", "CopyBackwards", "CopySlices", "Identity"))
+_HAND_WRITTEN = frozenset(("AccumulateGrad", "CopyBackwards", "CopySlices", "Identity", "NotImplemented"))
 
 Buffers = dict[Any, Any]
 """Gradients on their way, by node for output 0 and by ``(node, output number)`` for the others."""

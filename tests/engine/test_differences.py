@@ -145,13 +145,28 @@ def saved_as_given(T):
 
 
 def saved_unneeded(T):
-    x, b = T.ones(2, 3, requires_grad=True), T.ones(3)
+    x, b, F = T.ones(2, 3, requires_grad=True), T.ones(3), T.nn.functional
     nodes = (
-        T.nn.functional.layer_norm(x, (3,), b, b).grad_fn,
-        T.fft.fft(x).grad_fn,
-        x.index_add(0, T.tensor([0]), x[:1]).grad_fn,
+        (F.layer_norm(x, (3,), b, b), "bias"),
+        (T.fft.fft(x), "self"),
+        (T.cholesky_solve(x, T.eye(2).requires_grad_()), "self"),
+        (x.index_add(0, T.tensor([0]), x[:1]), "source"),
+        (T.complex(x, x), "real"),
+        (T.div(x, x, rounding_mode="floor"), "other"),
+        (T.div(x, x, rounding_mode="floor"), "rounding_mode"),
+        (F.multilabel_margin_loss(x, T.tensor([[0, -1, 1], [1, 2, -1]])), "is_target"),
+        (x.masked_scatter(x > 0, x), "source_sym_sizes"),
+        (F.conv1d(x, T.ones(1, 2, 2))[0].grad_fn.next_functions[0][0].next_functions[0][0], "bias_sym_sizes_opt"),
     )
-    return [hasattr(n, name) for n, name in zip(nodes, ("_saved_bias", "_saved_self", "_saved_source"), strict=True)]
+    return [hasattr(getattr(n, "grad_fn", n), f"_saved_{name}") for n, name in nodes]
+
+
+def embedding_bag_fields(T):
+    x, found = T.ones(3, 2, requires_grad=True), []
+    for mode in ("mean", "max"):
+        node = T.nn.functional.embedding_bag(T.tensor([[0, 1]]), x, mode=mode).grad_fn
+        found.append([hasattr(node, f"_saved_{name}") for name in ("offsets", "mode", "bags", "at")])
+    return found
 
 
 def input_metadata(T):
@@ -170,6 +185,11 @@ def split_views(T):
 def strides_of_results(T):
     x, y = T.ones(3, 2).t(), T.ones(2, 3)
     made = x * x, x * y, y * x, x.sort(0)[0], x.flip(0), T.rand_like(x), x.masked_fill(x > 1, 0.0)
+    return [m.stride()[0] for m in made]
+
+
+def strides_of_jacobians(T):
+    made = T.func.jacfwd(lambda x: x * 2)(T.ones(3)), T.func.hessian(lambda x: (x**3).sum())(T.ones(3))
     return [m.stride()[0] for m in made]
 
 
@@ -444,9 +464,15 @@ ROWS = (
         "squeezed-dim": (squeezed_dim, 0, AttributeError),
         "unsqueezed-dim": (unsqueezed_dim, 2**64 - 1, -1),
         "saved-as-given": (saved_as_given, [2**64 - 1, 2**64 - 1, 2**63 - 1], [1, 1, 2]),
-        "saved-unneeded": (saved_unneeded, [True] * 3, [False] * 3),
+        "saved-unneeded": (saved_unneeded, [True] * 10, [False] * 10),
+        "embedding-bag-fields": (
+            embedding_bag_fields,
+            [[True, True, False, False]] * 2,
+            [[False, False, True, False], [False, False, False, True]],
+        ),
         "input-metadata": (input_metadata, [[2, 3], [2, 3]], [None, [2, 3]]),
         "split-views": (split_views, ["ViewAsComplexBackward0", "ViewAsRealBackward0"], ["AsStridedBackward0"] * 2),
+        "strides-of-jacobians": (strides_of_jacobians, [1, 1], [3, 3]),
         "strides-of-results": (strides_of_results, [1, 1, 3, 1, 1, 1, 3], [1, 3, 3, 3, 3, 3, 1]),
         "tensor-name": (tensor_name, AttributeError, ["none there", None]),
         "warnings-once": (warnings_once, 0, 1),

@@ -34,6 +34,9 @@ c.sum(1)
 c.mean(0)
 c.amax(1)
 c.amin(0)
+c.logsumexp(1)
+c.logsumexp(0, True)
+F.logsigmoid(a)
 """.strip().splitlines()
 
 
@@ -47,3 +50,11 @@ def laid(lib, expression):
 @pytest.mark.parametrize("expression", PROGRAMS)
 def test_a_result_of_a_transposed_tensor(expression):
     assert laid(ag, expression) == laid(torch, expression)
+
+
+@pytest.mark.parametrize("op", ["complex", "polar"])
+def test_complex_numbers_lie_as_their_parts_do(op):
+    for part in (ag.arange(6.0).view(2, 3).t(), ag.arange(6.0).view(2, 3), ag.ones(2, 1).expand(2, 3)):
+        made = getattr(ag, op)(part, part)
+        theirs = torch.from_numpy(part.numpy())
+        assert made.stride() == getattr(torch, op)(theirs, theirs).stride()

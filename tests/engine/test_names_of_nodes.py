@@ -197,6 +197,12 @@ def batch_norm_without_statistics(t):
     ]  # fmt: skip
 
 
+@programs
+def a_node_without_a_derivative(t):
+    x = t.ones(2, requires_grad=True)
+    return [(x // 2).grad_fn.name(), t.heaviside(x, x).grad_fn.name(), type((x // 2).grad_fn).__name__]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_same_as_torch(program):
     same(program)

@@ -273,7 +273,11 @@ def _integer_power(x: Any, exponent: Any) -> Any:
 
 def complex_raw(real: Any, imag: Any) -> Any:
     """Real + i imag."""
-    out = array_module(real).empty(np.broadcast_shapes(real.shape, imag.shape), f"c{2 * real.itemsize}")
+    dtype = f"c{2 * real.itemsize}"
+    if real.shape == imag.shape and real.strides == imag.strides:
+        out = array_module(real).empty_like(real, dtype)  # laid out like the operands
+    else:
+        out = array_module(real).empty(np.broadcast_shapes(real.shape, imag.shape), dtype)
     out.real, out.imag = real, imag
     return out
 

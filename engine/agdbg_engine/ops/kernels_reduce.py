@@ -100,6 +100,7 @@ def amin(x: Any, dim: _Dims, keepdim: bool) -> Any:
     return x.min(axis=None if dim == () else dim, keepdims=keepdim)
 
 
+@by_rows
 @rounded_once
 def logsumexp(x: Any, dim: _Dims, keepdim: bool) -> Any:
     """log of the sum of exponentials along ``dim``, shifted by the maximum so that it never overflows."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....fused import fused
 from ... import graph, kernels
+from ...layout import in_rows
 from ...lists import cat
 from ..declare import formula, in_both, kernel, op
 from ..special.scipy_values import functions_of
@@ -97,7 +98,8 @@ def log_sigmoid(x: Any) -> Any:
     e = np.abs(x)
     e = np.negative(e, kernels.room(e))
     e = np.log1p(np.exp(e, kernels.room(e)), kernels.room(e))
-    return kernels.at_most(x, 0.0) - e
+    out = kernels.at_most(x, 0.0) - e
+    return out if out.ndim < 2 else in_rows(out)
 
 
 @kernel
