@@ -73,8 +73,10 @@ def look_at(
     reading = call.session.recorded()
 
     def look(history: Any) -> dict[str, Any]:
+        # of the node that runs next nothing is still to come, and who sends what takes longer to find than all else
+        coming = None if node == following else moment
         body: dict[str, Any] | None = (
-            history.inside(node, before, moment) if inside else history.node(node, before, moment)
+            history.inside(node, before, coming) if inside else history.node(node, before, moment)
         )
         if body is None:
             raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
