@@ -201,8 +201,8 @@ def _as_batch(x: Tensor, batch: tuple[int, ...]) -> Tensor:
 
 
 def _tensors(op: str, input: Any, **others: Any) -> None:
-    """Raise :class:`TypeError` for the first operand that is no tensor."""
-    for position, (name, value) in enumerate({"input": input, **others}.items(), 1):
+    """Raise :class:`TypeError` for the first operand that is no tensor, by its position in the method."""
+    for position, (name, value) in enumerate({"input": input, **others}.items()):
         if not isinstance(value, Tensor):
             raise not_a_tensor(op, name, value, position)
 
