@@ -34,7 +34,7 @@ def join_at(how: str, out: Any, index: Any, values: Any) -> None:
     On a device ``how`` is ``"add"``, ``"maximum"`` or ``"minimum"``. NaN is an extreme, as in NumPy.
     """
     if isinstance(out, np.ndarray):
-        if how == "add" and out.dtype.char == "e":  # sums of half precision stop growing: 2048 + 1 is 2048
+        if how == "add" and out.dtype.char == "e" and not _may_overlap(out):  # else sums stop growing: 2048 + 1 is 2048
             wide = out.astype(np.float32)
             np.add.at(wide, index, values)
             out[...] = wide
