@@ -49,7 +49,7 @@ def test_space_and_enter_switch(shown):
 def test_what_a_filter_was_too_late_for_is_said(shown):
     async def script(screen):
         screen.hub.late = "what was built before now was not looked at"
-        await screen.press("F", "end", "enter")
+        await screen.press("E", "end", "enter")
         assert "not looked at" in screen.text
         await screen.press("enter")  # off again
         assert "not looked at" not in screen.text
