@@ -40,7 +40,7 @@ class Walk:
     def __init__(self, driver: "Driver", bp: BackwardPass) -> None:
         self.driver = driver
         self.bp = bp
-        self.journal: Journal | None = None
+        self.journal = bp.noted
         self.announced: tuple[str, Node | None] | None = None
         self.is_inside = False
         self.judged = -1
@@ -99,7 +99,7 @@ class Walk:
 
     def _at_start(self) -> Reason | None:
         self._plan()
-        if self._stops or self._until() or self.driver.stops.every:
+        if self.journal is None and (self._stops or self._until() or self.driver.stops.every):
             self.journal = Journal(self.bp)
         foreseen = self._foreseen()
         entry = self.driver.agent.takes_entry()
@@ -221,7 +221,8 @@ class Walk:
             self.journal = Journal(bp)
         end = bp.position + 1 if stops.one_by_one else self._last_stop()
         ends_here = thread.mode == "out" and thread.within is self
-        if self.journal is not None and (stops.every or end < len(bp.order) or ends_here):
+        has_to = stops.every or end < len(bp.order) or ends_here or bp.noted is not None
+        if self.journal is not None and has_to:
             journal, before = self.journal, stops.before(self)
             where = None if stops.looks_everywhere else self._stops
             self._run_many(end, lambda count: journal.advance(count, before, where))
@@ -294,8 +295,10 @@ class Walk:
             )
         node = self.journal.barrier()
         if node is not None and not command.force:
+            but = ", but for their backward passes" if self.journal.undoes_passes() else ""
             raise Impossible(
-                f"{node.op_name} called {_called(node)} of the program: what they did is not taken back; step back all the same?",
+                f"{node.op_name} called {_called(node)} of the program: what they did is not taken back{but}; "
+                "step back all the same?",
                 "barrier",
             )
 

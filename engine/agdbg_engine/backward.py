@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter_ns
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .node import AccumulateGrad, Buffers, Node, Nowhere
 from .ready_queue import ready_order
 from .saved import Freed, FreedAccess, unpack_all
 from .saved.fit import fitting
+
+if TYPE_CHECKING:
+    from .journal import Journal
 
 QUIET: dict[str, Any] = {"divide": "ignore", "over": "ignore", "under": "ignore", "invalid": "ignore"}
 """For ``np.seterr`` while nodes run: infinities and NaN come silently, as in PyTorch, whatever the user has asked of NumPy."""
@@ -91,6 +94,10 @@ class BackwardPass:
         self.tag = 0
         self.watch: watching.Watch | None = None
         """Who looks at the gradients on their way; set by an instrument when the pass starts, if at all."""
+        self.journal: Journal | None = None
+        """What notes the node that runs, if it can be undone: a pass that it calls is undone with it."""
+        self.noted: Journal | None = None
+        """What has to note every node of this pass, since the node that has called it can be undone."""
         self.before_unpack: Callable[[str], None] | None = None
         """Called with a slot before a hook of the user unpacks it, while a node runs in parts."""
         self._streams: streams.Runner | None = None
@@ -176,10 +183,15 @@ class BackwardPass:
             self._run()
 
     def _run(self) -> None:
-        if events.sink is not None and events.sink.driver is not None:
-            events.sink.driver(self)
-        if self.position < len(self.order):
-            self._advance(self.order[self.position :], self.run_node)
+        outer = None if self.parent is None else self.parent.journal
+        with nullcontext() if outer is None else outer.nested(self):
+            if events.sink is not None and events.sink.driver is not None:
+                events.sink.driver(self)
+            if self.position < len(self.order):
+                if self.noted is not None:
+                    self.noted.run()
+                else:
+                    self._advance(self.order[self.position :], self.run_node)
         self.finish(None)
 
     def step(self) -> Node | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -24,6 +25,8 @@ from .view import CopySlices
 
 MOST_NODES = 10_000
 MOST_BYTES = 256 * 2**20
+MOST_NESTED = 50
+"""Passes within passes that are undone with the node that called the first: deeper ones would exhaust the stack."""
 
 Restore = Callable[[], None]
 
@@ -31,8 +34,12 @@ Restore = Callable[[], None]
 class Journal:
     """The nodes of one pass that can be undone, at most :data:`MOST_NODES` and :data:`MOST_BYTES` of them."""
 
-    def __init__(self, bp: BackwardPass) -> None:
+    def __init__(self, bp: BackwardPass, depth: int = 0) -> None:
         self.bp = bp
+        self._depth = depth
+        """In how many others it is nested."""
+        self._has_lost = False
+        """Whether there was too much, so that the pass cannot be undone as a whole."""
         self._entries: deque[_Entry | Note] = deque()
         self._counted = 0
         """How many of the entries, from the first on, are among the bytes: they are counted when they are many, or much came in."""
@@ -52,7 +59,7 @@ class Journal:
             return
         entry = self._noted()
         try:
-            self.bp.advance(1, run_node)
+            self._advance(1, run_node)
         finally:
             _put_back(slot for slot in entry.replaced if not isinstance(getattr(*slot[:2]), Freed))
 
@@ -62,7 +69,7 @@ class Journal:
         run_node = noting.runner(self.bp, entries.append, self._take_other, _nothing, MOST_BYTES, self._count)
         many = len(entries)
         try:
-            self.bp.advance(1, run_node, whole=True)
+            self._advance(1, run_node, whole=True)
         finally:
             if len(entries) > many and not isinstance(entries[-1], _Entry):
                 self._others += noting.size_of(entries[-1])
@@ -83,12 +90,59 @@ class Journal:
                 run_node = noting.runner(
                     self.bp, self._entries.append, self._take_other, before, MOST_BYTES // 16, self._count, where
                 )
-                self.bp.advance(count, run_node, whole=True)
+                self._advance(count, run_node, whole=True)
         except Abandoned:
             pass
         finally:
             if len(self._entries) - self._counted > MOST_NODES // 2:  # most passes are over before
                 self._count()
+
+    def run(self) -> None:
+        """Run what is left of the pass, noted."""
+        self.advance(len(self.bp.order) - self.bp.position, _nothing, ())
+
+    def _advance(self, count: int, run_node: Callable[[Node], None] | None, whole: bool = False) -> None:
+        self.bp.journal = self
+        try:
+            self.bp.advance(count, run_node, whole=whole)
+        finally:
+            self.bp.journal = None
+
+    @contextmanager
+    def nested(self, bp: BackwardPass) -> Iterator[None]:
+        """While this is open ``bp``, which the node that runs has called, is noted, to be undone with that node."""
+        journal = bp.noted = Journal(bp, self._depth + 1)
+        try:
+            yield
+        except BaseException:
+            journal._close_failed()
+            raise
+        finally:
+            bp.noted = None
+            self._keep(journal)
+
+    def _close_failed(self) -> None:
+        """The last node that was noted has failed: the pass has not come past it."""
+        if self._entries and not isinstance(self._entries[-1], _Entry):
+            self._entries[-1] = _Entry.of_note(self.bp, self._entries[-1], self.bp.position)
+
+    def _keep(self, journal: Journal) -> None:
+        """Undo what ``journal`` has noted with the node that runs."""
+        entry = self._entries[-1]
+        if not isinstance(entry, _Entry):  # it calls nothing: a signal has come, or a finalizer
+            return
+        if journal._has_lost or self._depth >= MOST_NESTED:
+            entry.has_lost = True
+            entry.nested.clear()
+        if entry.has_lost:
+            return
+        entry.nested.append(journal)
+        size = sum(map(_bytes_of, journal._entries))
+        entry.bytes += size
+        if self._counted == len(self._entries):
+            self._bytes += size
+        else:
+            self._others += size
 
     def _take_other(self, node: Node) -> None:
         entry = _Entry(self.bp, node)
@@ -103,6 +157,7 @@ class Journal:
         self._bytes += sum(map(_bytes_of, islice(reversed(entries), len(entries) - self._counted)))
         while len(entries) > MOST_NODES or (self._bytes > MOST_BYTES and len(entries) > 1):
             self._bytes -= _bytes_of(entries.popleft())
+            self._has_lost = True
         self._counted, self._others = len(entries), 0
 
     def skip(self) -> None:
@@ -147,6 +202,11 @@ class Journal:
         if entry is None or entry.sent is not None:
             return None
         return entry.node if entry.unpacks or runs_user_code(entry.node) else None
+
+    def undoes_passes(self) -> bool:
+        """Whether undoing the node that ran last undoes passes that it called."""
+        entry = self._entries[-1] if self._entries else None
+        return isinstance(entry, _Entry) and bool(entry.nested)
 
     def undo(self) -> Node:
         """Take back the last run; raises :class:`IndexError` when there is none."""
@@ -207,7 +267,7 @@ class Journal:
 
     def _in_full(self, entry: _Entry | Note) -> _Entry:
         """An entry as such; a note is of the node that ran last, if it is to be gone back over."""
-        return entry if isinstance(entry, _Entry) else _Entry.of_note(self.bp, entry)
+        return entry if isinstance(entry, _Entry) else _Entry.of_note(self.bp, entry, self.bp.position - 1)
 
 
 def _nothing(node: Node) -> None:
@@ -258,13 +318,17 @@ class _Entry:
         self.replaced: list[tuple[Node, str, Any]] = []
         self.sent: tuple[Any, ...] | None = None
         """The zeros that went on in place of its gradients; ``None`` when it was not skipped."""
+        self.nested: list[Journal] = []
+        """The passes that it called, in their order."""
+        self.has_lost = False
+        """Whether some of what these did cannot be undone: then nothing of it is."""
 
     @classmethod
-    def of_note(cls, bp: BackwardPass, note: Note) -> _Entry:
-        """What a note says of the node that ran last."""
+    def of_note(cls, bp: BackwardPass, note: Note, position: int) -> _Entry:
+        """What a note says of the node at ``position``, which ran last."""
         self = cls.__new__(cls)
         node = note[NODE]
-        self._begin(bp, node, bp.position - 1)
+        self._begin(bp, node, position)
         self.before[node] = note[CAME_IN]
         self.flags[node] = node in bp.shared, node in bp.summed
         for key, waiting in noting.waiting_in(note):
@@ -310,6 +374,9 @@ class _Entry:
     def restore(self) -> None:
         """Put everything back as it was before the node ran."""
         bp = self.bp
+        for journal in reversed(self.nested):
+            while journal:
+                journal.undo()
         for key, (shared, summed) in self.flags.items():
             if key in self.before:
                 bp.buffers[key] = self.before[key]

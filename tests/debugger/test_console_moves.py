@@ -65,6 +65,29 @@ def test_a_barrier_says_what_to_do_and_force_does_it(console_stage):
     assert console.grads() == "[120.51322174072266, 220264.671875] [40.17107391357422, 88105.8671875]"
 
 
+CHECKPOINTED = SMALL.replace(
+    "loss.backward()",
+    "from agdbg_engine.utils.checkpoint import checkpoint\n"
+    "loss = checkpoint(lambda t: t * x, y, use_reentrant=True).sum()\n"
+    "loss.backward()",
+)
+
+
+@pytest.mark.parametrize("inside", [["next 2"], ["next", "step", "step", "next", "back", "finish", "next"]])
+def test_going_back_over_a_checkpoint_takes_back_what_its_pass_added(console_stage, inside):
+    """Without stops in it, and after steps to and fro in its own pass."""
+    plain = console_stage.console(CHECKPOINTED)
+    plain.do("start")
+    console = console_stage.console(CHECKPOINTED)
+    console.do("start", *inside)
+    assert "None" not in console.do("print x.grad")
+    with pytest.raises(CommandError, match="not taken back, but for their backward passes"):
+        console.do("back")
+    assert console.do("back force").startswith("before CheckpointFunctionBackward, node 2 of 6")
+    assert console.do("print x.grad") == "None"
+    assert console.grads() == plain.grads()
+
+
 # ----- until -----
 
 

@@ -40,6 +40,7 @@ for _name in (
     "together",
     "function_programs",
     "examples",
+    "journal_walks",
 ):
     _load(_name)
 if importlib.util.find_spec("torch"):

@@ -4,45 +4,18 @@ import contextlib
 
 import numpy as np
 import pytest
+from agdbg_tests_journal_walks import MANY, started, walk
 from agdbg_tests_random_programs import leaf_values, pure, run, total, writing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agdbg_engine as ag
 from agdbg_engine import events
-from agdbg_engine.backward import Abandoned, BackwardPass, Capture
+from agdbg_engine.backward import Abandoned
 from agdbg_engine.journal import Journal
-from agdbg_engine.node import edge
 from agdbg_engine.saved import first_refusal
-from agdbg_engine.sites import caller
 
-MANY = 4
 walks = st.lists(st.sampled_from([3, 1, -1, -2, -5, MANY]), max_size=30)
-
-
-def started(loss, *, retain_graph=False, create_graph=False, inputs=None):
-    bp = BackwardPass("backward", retain_graph, create_graph, *caller())
-    seed = ag.ones_like(loss)
-    captures = None if inputs is None else [Capture(edge(t), t._nr) for t in inputs]
-    bp.start([(edge(loss), loss._nr, seed if create_graph else seed._a)], captures)
-    return bp
-
-
-def walk(bp, moves):
-    """Step and undo as ``moves`` say, then run to the end; several at once now and then, and part by part of each node."""
-    journal, parts = Journal(bp), []
-    for move in moves:
-        if move == MANY:
-            journal.advance(MANY, parts.append)
-            continue
-        for _ in range(abs(move)):
-            if move > 0 and bp.position < len(bp.order):
-                journal.step(None if move == 1 else lambda node: bp.run_in_parts(node, parts.append))
-            elif move < 0 and len(journal):
-                journal.undo()
-    while bp.position < len(bp.order):
-        journal.step()
-    bp.finish(None)
 
 
 def state(leaves):
