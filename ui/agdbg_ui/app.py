@@ -473,13 +473,6 @@ class AgdbgApp(PaneApp):
         without = "; NO_COLOR is set, so there are none" if self.no_color else ""
         self.say(f"colours: {WORDS[self.theme]}{without}")
 
-    def action_copy(self) -> None:
-        """Put what the cursor is on onto the clipboard of the terminal, by OSC 52."""
-        text = self.panes.text_at_cursor()
-        if text:
-            self.copy_to_clipboard(text)
-        self.say(f"copied: {text}" if text else "there is nothing to copy here")
-
     def action_edit(self) -> None:
         """The person's editor at the line of the source pane, or with all output; the screen waits for it."""
         source, log = self.panes.source, self.output.log_path

@@ -69,6 +69,13 @@ class PaneApp(App[TuiResult]):
     _stopping: Stopping | None
     _folding: Folding | None
 
+    def action_copy(self) -> None:
+        """Put what the cursor is on onto the clipboard of the terminal, by OSC 52."""
+        text = self.panes.text_at_cursor()
+        if text:
+            self.copy_to_clipboard(text)
+        self.say(f"copied: {text}" if text else "there is nothing to copy here")
+
     def say(self, text: str, severity: Any = "information") -> None:
         """A short note that goes away by itself."""
         self.notify("\n".join(map(safe, text.split("\n"))), severity=severity, timeout=5, markup=False)
