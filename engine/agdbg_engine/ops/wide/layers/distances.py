@@ -91,16 +91,24 @@ def between_all(F: Any, x1: Any, x2: Any) -> Any:
 
 @formula
 def distance_grad(F: Any, grad: Any, difference: Any, result: Any, p: float) -> Any:
-    """The gradient of distances in the differences; every largest component of the infinite norm gets all of it."""
+    """The gradient of distances in the differences, 0 at distance 0; every largest component of the infinite norm gets all."""
     last = len(difference.shape) - 1
     if p == 0:
         return F.zeros_of(difference.shape, difference)
+    grad, result = F.unsqueeze(grad, last), F.unsqueeze(result, last)
     if p == 1:
-        return F.where(difference != difference, difference, F.sgn(difference)) * F.unsqueeze(grad, last)
+        return F.where(difference != difference, difference, F.sgn(difference)) * grad
+    size = F.abs(difference)
     if math.isinf(p):
-        grad, result = F.unsqueeze(grad, last), F.unsqueeze(result, last)
-        return F.keep(F.sgn(difference) * grad, F.abs(difference) == result)
-    return vector_norm_grad(F, grad, difference, result, p, last, False)
+        apart = size - result
+        return F.sgn(difference) * grad * F.where(apart != apart, apart, F.to_copy(apart == 0, size.dtype))
+    if p == 2:
+        share = grad * difference / result
+    elif p < 2:
+        share = F.sgn(difference) * F.pow(size, p - 1) * grad / F.pow(result, p - 1)
+    else:
+        share = difference * F.pow(size, p - 2) * grad / F.pow(result, p - 1)
+    return F.drop(share, (result == 0) | (size == 0) if p < 1 else result == 0)
 
 
 def _all_distances(x1: Any, x2: Any, p: float) -> Any:
@@ -108,6 +116,8 @@ def _all_distances(x1: Any, x2: Any, p: float) -> Any:
 
 
 def _norms(difference: Any, p: float) -> Any:
+    if p == 0:  # a NaN makes the count one, unlike that of the norm
+        return np.minimum(np.ceil(np.abs(difference)), 1).sum(-1)
     found: Any = kernels.vector_norm_raw(difference, p, difference.ndim - 1, False)  # type: ignore[attr-defined]  # a row
     return found
 

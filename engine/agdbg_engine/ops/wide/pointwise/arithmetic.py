@@ -54,9 +54,19 @@ def _fmod(x: Any, y: Any) -> Any:
 
 
 def _remainder(x: Any, y: Any) -> Any:
-    """The remainder with the sign of y."""
+    """The remainder with the sign of y; a zero has that of x, unlike NumPy's."""
     _refuse_zero(x, y)
-    return blocks.by_blocks(blocks.remainder, np.remainder, x, y)
+    return blocks.by_blocks(blocks.remainder, _remainder_signed, x, y)
+
+
+def _remainder_signed(x: Any, y: Any, out: Any = None) -> Any:
+    found = np.remainder(x, y, out=out)
+    if found.dtype.kind != "f":
+        return found
+    zero = found == 0
+    if out is not None:
+        return np.copysign(found, x, out=out, where=zero)
+    return np.where(zero, np.copysign(found, x), found)
 
 
 def _refuse_zero(x: Any, y: Any) -> None:

@@ -16,9 +16,9 @@ BLOCK = 16384
 LEAST = 1000
 """Elements from which it pays."""
 
-InDouble = Callable[[Any, Any], "tuple[Any, Any] | None"]
-"""The values of two operands in double precision, and the operand whose sign they have (0: the first, 1: the second, or ``None``);
-nothing where that would not be exact. May overwrite its operands.
+InDouble = Callable[[Any, Any], "tuple[Any, bool] | None"]
+"""The values of two operands in double precision, and whether zeros among them take the sign of the first operand; nothing
+where that would not be exact. May overwrite its operands.
 """
 
 
@@ -50,12 +50,13 @@ def _block(in_double: InDouble, otherwise: Callable[..., Any], x: Any, y: Any, o
     if found is None:
         otherwise(x, y, out=out)
         return
-    values, sign_of = found
+    values, zeros_signed = found
     out[...] = values
-    if sign_of is not None:
+    if zeros_signed:  # those of a difference have none
+        signs = x.view(np.int32) & -0x80000000
+        signs *= out == 0
         bits = out.view(np.int32)
-        bits &= 0x7FFFFFFF
-        bits |= (x, y)[sign_of].view(np.int32) & -0x80000000
+        bits |= signs
 
 
 def _quotient(a: Any, b: Any, below: int, rounded: Any) -> Any:
@@ -65,28 +66,28 @@ def _quotient(a: Any, b: Any, below: int, rounded: Any) -> Any:
     return q if max(q.max(), -q.min()) < below and max(b.max(), -b.min()) < np.inf else None
 
 
-def _less(a: Any, b: Any, q: Any, sign_of: int) -> Any:
+def _less(a: Any, b: Any, q: Any) -> Any:
     if q is None:
         return None
     q *= b
     a -= q
-    return a, sign_of
+    return a, True
 
 
 def fmod(a: Any, b: Any) -> Any:
     """The remainder with the sign of ``a``: exact, since quotient times ``b`` has no more than 52 bits."""
-    return _less(a, b, _quotient(a, b, 2**28, np.trunc), 0)
+    return _less(a, b, _quotient(a, b, 2**28, np.trunc))
 
 
 def remainder(a: Any, b: Any) -> Any:
-    """The remainder with the sign of ``b``."""
-    return _less(a, b, _quotient(a, b, 2**28, np.floor), 1)
+    """The remainder with the sign of ``b``; zeros have that of ``a``."""
+    return _less(a, b, _quotient(a, b, 2**28, np.floor))
 
 
 def floor_divide(a: Any, b: Any) -> Any:
     """The quotient rounded down, where single precision has it exactly."""
     q = _quotient(a, b, 2**22, np.floor)
-    return None if q is None else (q, None)
+    return None if q is None else (q, False)
 
 
 def hypot(a: Any, b: Any) -> Any:
@@ -94,4 +95,4 @@ def hypot(a: Any, b: Any) -> Any:
     a *= a
     b *= b
     a += b
-    return None if np.isnan(a.max()) else (np.sqrt(a, a), None)
+    return None if np.isnan(a.max()) else (np.sqrt(a, a), False)

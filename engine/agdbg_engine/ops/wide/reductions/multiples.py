@@ -76,6 +76,17 @@ def others(F: Any, x: Any, result: Any, dim: int) -> Any:
 
 
 @formula
+def prod_grad(F: Any, g: Any, x: Any, result: Any) -> Any:
+    """``g`` times the product of all others; 0 where two elements are zero, whatever is infinite or NaN.
+
+    When it may be derived again, zeros count as any other element does.
+    """
+    if not isinstance(x, Tensor) and x.ndim and (x == 0).sum() > 1:
+        return F.zeros_of(x.shape, x)
+    return g * others_of_all(F, x, result)
+
+
+@formula
 def others_of_all(F: Any, x: Any, result: Any) -> Any:
     """For every element the product of all others."""
     if not x.shape:
@@ -99,7 +110,7 @@ def spread_over(F: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     return expand_dims(F, g, x.shape, dim, keepdim)
 
 
-PROD = op("prod_all(self)", "ProdBackward0", self="g * others_of_all(self, result)",
+PROD = op("prod_all(self)", "ProdBackward0", self="prod_grad(g, self, result)",
    jvp="sum_all(self_t * others_of_all(self, result))")  # fmt: skip
 PROD_ALONG = op("prod_dim(self, dim, keepdim)", "ProdBackward1",
    self="spread_over(g, self, dim, keepdim) * others_along(self, result, dim, keepdim)",

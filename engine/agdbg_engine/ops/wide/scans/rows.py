@@ -82,8 +82,8 @@ def sum_to_end(F: Any, x: Any, dim: int) -> Any:
 
 @formula
 def cumprod_grad(F: Any, g: Any, x: Any, result: Any, dim: int) -> Any:
-    """Gradient of running products, right where some factors are zero."""
-    if not x.ndim:
+    """Gradient of running products, right where some factors are zero; what comes after a second zero counts for none."""
+    if F.numel(x.shape) <= 1 or x.shape[dim] == 1:
         return g
     zero = x == 0
     if not some(zero):
@@ -91,10 +91,15 @@ def cumprod_grad(F: Any, g: Any, x: Any, result: Any, dim: int) -> Any:
     if isinstance(x, Tensor):
         return _by_left_out(F, g, x, dim)
     many = np.cumsum(zero, dim)
-    first = zero & (many == 1)
-    without = F.cumprod(np.where(first, 1, x).astype(x.dtype), dim)
-    before = np.where(many == 0, sum_to_end(F, g * result, dim) / x, 0).astype(x.dtype)
-    return np.where(first, sum_to_end(F, g * without, dim), before)
+    once = many == 1
+    first = zero & once
+    before = sum_to_end(F, np.where(many == 0, g * result, 0), dim) / x
+    rest = F.cumprod(np.where(once & ~first, x, 1).astype(x.dtype), dim)  # of the factors between the first two zeros
+    rest = (rest * np.where(once, g, 0)).sum(dim, keepdims=True)
+    place = first.argmax(dim, keepdims=True)
+    ahead = np.take_along_axis(result, np.maximum(place - 1, 0), dim)
+    at_first = rest * np.where(place == 0, 1, ahead)
+    return np.where(first, at_first, np.where(many == 0, before, 0)).astype(x.dtype, copy=False)
 
 
 def _by_left_out(F: Any, g: Any, x: Any, dim: int) -> Any:

@@ -1,0 +1,118 @@
+"""Zeros, infinities and NaN beside each other: signs, values and how far they spread into gradients are PyTorch's."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agdbg_engine as ag
+
+torch = pytest.importorskip("torch", reason="the tests compare with it")
+
+INF, NAN = math.inf, math.nan
+COMING = [1.0, INF, NAN, 0.0]
+"""Gradients that come in."""
+
+
+def both(compute: Any) -> tuple[Any, Any]:
+    """What ``compute`` gives with this library and with PyTorch."""
+    found = [np.asarray(compute(m).detach().numpy()) for m in (ag, torch)]
+    return found[0], found[1]
+
+
+def gradient(m: Any, function: Any, x: Any, coming: float, dtype: str = "float64") -> Any:
+    t = m.tensor(x, dtype=getattr(m, dtype), requires_grad=True)
+    y = function(m, t)
+    (g,) = m.autograd.grad(y, t, m.full_like(y, coming))
+    return g
+
+
+# ----- zeros have signs -----
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("copies", [1, 400], ids=["few", "many"])
+@pytest.mark.parametrize("name", ["remainder", "fmod", "floor_divide"])
+def test_sign_of_zero(name: str, copies: int, dtype: str) -> None:
+    some = np.array([-2.0, 2.0, -0.0, 0.0, 1.0, -1.0, 6.0, -6.0, 0.5, -0.5, 7.5, 0.1])
+    a, b = (np.tile(v.ravel(), copies) for v in np.meshgrid(some, some[some != 0]))
+
+    def operands(m: Any) -> Any:
+        return [m.tensor(v, dtype=getattr(m, dtype)) for v in (a, b)]
+
+    forms = [
+        lambda m: getattr(m, name)(*operands(m)),
+        lambda m: getattr(operands(m)[0], name + "_")(operands(m)[1]),
+        lambda m: getattr(m, name)(operands(m)[0], 2.0),
+    ]
+    if name != "fmod":
+        forms.append(lambda m: getattr(m, name)(-2.0, operands(m)[1]))
+    if name == "remainder":
+        forms.append(lambda m: operands(m)[0] % operands(m)[1])
+    for form in forms:
+        ours, theirs = both(form)
+        np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_array_equal(np.signbit(ours), np.signbit(theirs))
+
+
+# ----- gradients of products -----
+
+FACTORS = [[0.0, 0.0], [0.0, 2.0, INF, -0.0], [NAN, 0.0, 2.0, 0.0, INF, 5.0], [0.0, INF], [2.0, INF, 0.0, 3.0], [NAN, 2.0], [INF], [0.0]]  # fmt: skip
+PRODUCTS = {
+    "prod": lambda m, x: x.prod(),
+    "prod dim": lambda m, x: x.prod(0),
+    "prod keepdim": lambda m, x: x.prod(0, True),
+    "cumprod": lambda m, x: x.cumprod(0),
+}
+
+
+@pytest.mark.parametrize("coming", COMING)
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("factors", [*FACTORS, 0.0], ids=str)
+def test_gradient_of_products(factors: Any, name: str, coming: float) -> None:
+    np.testing.assert_array_equal(*both(lambda m: gradient(m, PRODUCTS[name], factors, coming)))
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_gradient_of_running_products_of_rows(dim: int) -> None:
+    x = np.random.default_rng(1).choice([0.0, 2.0, INF, -INF, NAN, -0.0, 3.0], (60, 4, 5))
+
+    def running(m: Any, t: Any) -> Any:
+        return t.cumprod(dim)
+
+    for rows in x:
+        for coming in COMING:
+            np.testing.assert_array_equal(*both(partial(gradient, function=running, x=rows, coming=coming)))
+
+
+def test_second_derivative_of_products_with_two_zeros() -> None:
+    for name in ("prod", "cumprod"):
+        found = []
+        for m in (ag, torch):
+            x = m.tensor([0.0, 3.0, 0.0, 2.0], dtype=m.float64, requires_grad=True)
+            (g,) = m.autograd.grad(PRODUCTS[name](m, x).sum(), x, create_graph=True)
+            found.append(m.autograd.grad(g.sum(), x)[0].tolist())
+        assert found[0] == found[1]
+
+
+# ----- gradients of distances -----
+
+
+@pytest.mark.parametrize("coming", COMING)
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, INF])
+@pytest.mark.parametrize("name", ["cdist", "pdist"])
+def test_gradient_at_distance_zero(name: str, p: float, coming: float) -> None:
+    forms = {"cdist": lambda m, x: m.cdist(x, x[:2], p), "pdist": lambda m, x: m.nn.functional.pdist(x, p)}
+    x = [[1.0, 2.0], [1.0, 3.0], [1.0, 2.0], [4.0, 3.0]]
+    found = both(lambda m: gradient(m, forms[name], x, coming))
+    np.testing.assert_allclose(*found, rtol=1e-12)
+
+
+def test_distances_that_count_keep_nan() -> None:
+    x = [[1.0, NAN, 2.0], [INF, 1.0, 2.0], [INF, 1.0, 0.0]]
+    np.testing.assert_array_equal(*both(lambda m: m.cdist(m.tensor(x), m.tensor(x), 0.0)))
+    np.testing.assert_array_equal(*both(lambda m: m.nn.functional.pdist(m.tensor(x), 0.0)))
