@@ -36,7 +36,7 @@ def join_at(how: str, out: Any, index: Any, values: Any) -> None:
     if isinstance(out, np.ndarray):
         if how == "add" and out.dtype.char == "e" and not _may_overlap(out):  # else sums stop growing: 2048 + 1 is 2048
             wide = out.astype(np.float32)
-            np.add.at(wide, index, values)
+            join_at(how, wide, index, values)
             out[...] = wide
             return
         getattr(np, how).at(out, index, values)
@@ -54,6 +54,10 @@ def _add(how: str, out: Any, index: Any, values: Any) -> None:
         _add(how, out.imag, index, values.imag)
     elif code == "?":
         _narrow("maximum", out, index, values)
+    elif code == "e":  # as on the CPU, else sums stop growing
+        wide = out.astype(np.float32)
+        _atomic(how, wide, index, values.astype(np.float32))
+        out[...] = wide
     elif out.dtype == np.int64:  # sums wrap around to the same bits
         _atomic(how, out.view(np.uint64), index, values.view(np.uint64))
     elif out.dtype.kind in "iu" and out.itemsize < 4:

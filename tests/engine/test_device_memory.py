@@ -225,7 +225,9 @@ FACTORIES = {
 } | {f"{n}_window": lambda t, x, n=n, **k: getattr(t, f"{n}_window")(3, **k) for n in ("hann", "hamming", "bartlett", "blackman", "kaiser")}  # fmt: skip
 
 
-SEVERAL_FORMS = {"normal", "rand_like", "randn_like", *(name for name in FACTORIES if name.endswith("_window"))}
+SEVERAL_FORMS = {
+    "arange", "eye", "linspace", "logspace", "normal", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", *(name for name in FACTORIES if name.endswith("_window"))
+}  # fmt: skip
 """Factories of which PyTorch names all forms where one does not fit."""
 
 
@@ -244,7 +246,8 @@ def test_tensors_are_made_in_pinned_memory(pinning, name):
     refusal = (
         " received an invalid combination of arguments" if forms else ": argument 'pin_memory' must be bool, not int$"
     )
-    with pytest.raises(TypeError, match=rf"^{name}\(\){refusal}"):
+    shown = f"fft_{name}" if name.endswith("fftfreq") else name
+    with pytest.raises(TypeError, match=rf"^{shown}\(\){refusal}"):
         make(ag, x, pin_memory=1)
     if name != "tensor":
         with pytest.raises(RuntimeError, match=r"^Only dense CPU tensors can be pinned$"):

@@ -11,7 +11,7 @@ from agdbg_engine.gradcheck import GradcheckError
 
 def leaf(*shape, device="strict", dtype=ag.float64):
     ag.manual_seed(0)
-    return ag.rand(*shape, dtype=dtype).to(device).requires_grad_()
+    return ag.rand(shape, dtype=dtype).to(device).requires_grad_()
 
 
 FUNCTIONS = {

@@ -6,6 +6,8 @@ import functools
 import sys
 from typing import Any
 
+from .. import events
+from ..sites import caller
 from .in_python import InPython, python_function
 from .parser import Parser
 from .signature import Args, Keywords
@@ -75,7 +77,12 @@ class Guard:
         self.free, self._lists = self._before + (look.tensors or self._fewest), self._before + look.lists
         if not kwargs and len(args) <= self.free:
             return args, kwargs
-        rest, kwargs, by_types = look.examine(args[self._before :], kwargs)
+        try:
+            rest, kwargs, by_types = look.examine(args[self._before :], kwargs)
+        except TypeError as error:
+            if events.sink is not None:
+                events.sink.op_failed(error, *caller())
+            raise
         if by_types and len(self.known) < _MOST:
             self.known.add(kinds)
         return (*args[: self._before], *rest), kwargs
