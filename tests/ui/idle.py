@@ -18,9 +18,9 @@ async def until_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
     end = loop.time() + max_sleep
     while True:
         await asyncio.sleep(0)
-        if loop._ready:
-            continue
         now = loop.time()
+        if loop._ready and now < end:
+            continue
         due = [timer.when() for timer in loop._scheduled if not timer.cancelled() and timer.when() < now + SOON_S]
         if not due or now >= end:
             return
