@@ -116,3 +116,44 @@ def test_distances_that_count_keep_nan() -> None:
     x = [[1.0, NAN, 2.0], [INF, 1.0, 2.0], [INF, 1.0, 0.0]]
     np.testing.assert_array_equal(*both(lambda m: m.cdist(m.tensor(x), m.tensor(x), 0.0)))
     np.testing.assert_array_equal(*both(lambda m: m.nn.functional.pdist(m.tensor(x), 0.0)))
+
+
+# ----- infinite parts of complex numbers -----
+
+PARTS = [0.0, -0.0, 1.0, -2.0, INF, -INF, NAN]
+COMPLEX = [complex(a, b) for a in PARTS for b in PARTS]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["sgn", "abs"])
+def test_direction_of_complex_infinities(name: str, dtype: str) -> None:
+    np.testing.assert_allclose(*both(lambda m: getattr(m.tensor(COMPLEX, dtype=getattr(m, dtype)), name)()), rtol=1e-6)
+    found = both(lambda m: gradient(m, lambda m, x: getattr(x, name)(), COMPLEX, 1.0, dtype))
+    np.testing.assert_allclose(*found, rtol=1e-6)
+
+
+def test_logaddexp_of_complex_infinities() -> None:
+    a, b = (v.ravel() for v in np.meshgrid(COMPLEX, COMPLEX))
+    ours, theirs = both(lambda m: m.logaddexp(m.tensor(a), m.tensor(b)))
+    for part in ("real", "imag"):
+        np.testing.assert_allclose(getattr(ours, part), getattr(theirs, part), rtol=1e-9, atol=1e-12)
+
+
+# ----- special functions -----
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_polygamma_of_infinities(n: int) -> None:
+    np.testing.assert_array_equal(*both(lambda m: m.polygamma(n, m.tensor([INF, -INF, NAN]))))
+
+
+@pytest.mark.parametrize("s", [0.5, 1.0, 2.0, INF])
+def test_zeta_at_infinity(s: float) -> None:
+    np.testing.assert_array_equal(*both(lambda m: m.special.zeta(m.tensor(s), m.tensor([INF, -INF, NAN]))))
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_mvlgamma_at_its_edges(p: int) -> None:
+    x = [INF, -INF, NAN, 0.0, -0.0]
+    np.testing.assert_array_equal(*both(lambda m: m.mvlgamma(m.tensor(x), p)))
+    np.testing.assert_array_equal(*both(lambda m: gradient(m, lambda m, t: t.mvlgamma(p), x, 1.0)))

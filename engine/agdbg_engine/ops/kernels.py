@@ -91,7 +91,7 @@ _constants: dict[tuple[float, Any], Any] = {}
 def sgn(x: Any) -> Any:
     """-1, 0 or 1, and 0 for NaN; of complex numbers x / abs(x)."""
     if x.dtype.kind != "f":
-        return np.sign(x)
+        return direction(x) if x.dtype.kind == "c" else np.sign(x)
     if type(x) is not ndarray:
         return sgn_elsewhere(x)
     zero = constant(0, x)
@@ -105,6 +105,15 @@ def sgn_elsewhere(x: Any) -> Any:
 
 
 sign = sgn
+
+
+def direction(x: Any) -> Any:
+    """Complex numbers divided by their sizes, each part for itself, 0 at 0; infinities have none, unlike in NumPy."""
+    size, out = np.abs(x), np.empty_like(x)
+    zero = size == 0
+    size = np.where(zero, 1, size)
+    out.real, out.imag = (np.where(zero, 0, part / size) for part in (x.real, x.imag))
+    return out
 
 
 def round(x: Any) -> Any:

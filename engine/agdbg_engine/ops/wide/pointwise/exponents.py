@@ -46,14 +46,15 @@ unary("logit(self, eps=None)", "LogitBackward0", "logit_grad(g, self, eps)", kin
 
 @kernel
 def logaddexp(x: Any, y: Any) -> Any:
-    """log(exp(x) + exp(y)); of complex numbers from the one with the larger real part."""
+    """log(exp(x) + exp(y)); of complex numbers from the one with the larger real part, NaN where a part is one."""
     if x.dtype.kind != "c":
         return _added(x, y) if type(x) is np.ndarray and x.size >= kernels.SMALL else np.logaddexp(x, y)
     larger = x.real >= y.real
     top, low = np.where(larger, x, y), np.where(larger, y, x)
     infinite = np.isinf(top.real) & (top.real == low.real)
-    at_infinity = np.where(top.real > 0, np.log(np.exp(top) + np.exp(low)), top)
-    return np.where(infinite, at_infinity, top + np.log1p(np.exp(low - top)))
+    at_infinity = np.where(top.real > 0, np.log(np.exp(top) + np.exp(low)), low)
+    found = np.where(infinite, at_infinity, top + np.log1p(np.exp(low - top)))
+    return np.where(np.isnan(x) | np.isnan(y), x.dtype.type(complex(math.nan, math.nan)), found)
 
 
 def _added(x: Any, y: Any) -> Any:

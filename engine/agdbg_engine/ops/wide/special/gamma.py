@@ -37,7 +37,16 @@ def _polygamma(n: int, x: Any) -> Any:
     if n == 1:
         return _trigamma(x).astype(dtype)
     factor = (-1.0) ** (n + 1) * math.gamma(n + 1)
-    return (factor * functions_of(x).zeta(n + 1.0, x)).astype(dtype)
+    return (factor * _zeta(n + 1.0, x)).astype(dtype)
+
+
+def _zeta(x: Any, q: Any) -> Any:
+    """Hurwitz's zeta function; at an infinite ``q`` PyTorch has NaN for its limit 0."""
+    found = _ZETA(x, q)
+    return np.where((q == math.inf) & (x != 1), found.dtype.type(math.nan), found)
+
+
+_ZETA = by_scipy("zeta")
 
 
 _BERNOULLI = 1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730
@@ -62,15 +71,14 @@ def _trigamma(x: Any) -> Any:
 
 def _mvlgamma(x: Any, p: int) -> Any:
     """Log of the gamma function of ``p`` dimensions."""
-    gammaln = functions_of(x).gammaln
-    parts = (gammaln(x - i / 2) for i in range(p))
+    parts = (_lgamma(x - i / 2) for i in range(p))
     return (functools.reduce(np.add, parts) + p * (p - 1) / 4 * math.log(math.pi)).astype(x.dtype)
 
 
 @formula
 def mvlgamma_grad(F: Any, g: Any, x: Any, p: int) -> Any:
     """``g`` times a digamma function for every dimension."""
-    return g * functools.reduce(lambda total, part: total + part, (F.digamma(x - i / 2) for i in range(p)))
+    return g * functools.reduce(lambda total, part: total + part, (F.digamma(x + -i / 2) for i in range(p)))
 
 
 # fmt: off
@@ -93,7 +101,7 @@ op("igammac(self, other)", "IgammacBackward0", self=_NO_INPUT.format("igammac"),
    where="torch Tensor special.gammaincc", value=by_scipy("gammaincc"))
 op("zeta(self, other)", "SpecialZetaBackward0", self="not_implemented(\"the derivative for 'zeta' is not implemented.\")",
    other="g * -self * zeta(self + 1, other)", elementwise=True, floats=True, kinds="f", out=True, where="special",
-   scalars={"self": "SpecialZetaBackward1", "other": "SpecialZetaBackward2"}, value=by_scipy("zeta"))
+   scalars={"self": "SpecialZetaBackward1", "other": "SpecialZetaBackward2"}, value=_zeta)
 # fmt: on
 
 
