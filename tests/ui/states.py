@@ -435,6 +435,7 @@ async def zoomed(screen):
 async def search(screen):
     await stopped(screen)
     await screen.press("slash", *"mean", "enter")
+    await screen.until(lambda: "row 8 of 12" in screen.text)
 
 
 @state
