@@ -58,3 +58,13 @@ def test_rows_without_ties_and_one_element_of_many():
     x = np.concatenate([np.arange(200.0)[::-1], [199.0, 199.0]])
     assert ag.tensor(x).topk(1).indices.tolist() == torch.tensor(x).topk(1).indices.tolist() == [0]
     assert ag.tensor(x[:200]).kthvalue(7).indices.item() == 193
+
+
+@pytest.mark.parametrize("arranged", ["as they come", "rising", "falling"])
+def test_mode_of_long_rows(arranged):
+    x = rows_with_ties(6000, seed=8)[::4]
+    if arranged != "as they come":
+        x = np.sort(x, -1)[:, :: 1 if arranged == "rising" else -1].copy()
+    theirs, ours = torch.tensor(x).mode(-1), ag.tensor(x).mode(-1)
+    assert ours.values.tolist() == theirs.values.tolist()
+    assert ours.indices.tolist() == theirs.indices.tolist()

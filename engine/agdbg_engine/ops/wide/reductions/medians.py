@@ -13,7 +13,7 @@ from ....tensor import Tensor
 from ..declare import formula, kernel, op, public
 from ..scans.rows import running
 from ..sorting.rows import SELECTING, element_in_order, nothing, selectable
-from ..sorting.selection import INSERTED, SORTED, sorted_places
+from ..sorting.selection import INSERTED, place_in_sorted
 
 # ----- values -----
 
@@ -66,15 +66,15 @@ def _most(x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     begins = np.ones_like(order, dtype=bool)
     begins[..., 1:] = order[..., 1:] != order[..., :-1]
     run = at - running(np.maximum, np.where(begins, at, 0), begins.ndim - 1)
-    values = np.take_along_axis(order, run.argmax(-1, keepdims=True), -1)
-    nan = (order[..., -1:] != order[..., -1:]) & (run.max(-1, keepdims=True) == 0)
+    end, most = run.argmax(-1, keepdims=True), run.max(-1, keepdims=True)
+    values = np.take_along_axis(order, end, -1)
+    nan = (order[..., -1:] != order[..., -1:]) & (most == 0)
     values = np.where(nan, order[..., -1:], values)  # a NaN is the smallest here, and no two are the same
     last = n - 1 - np.flip(x == values, -1).argmax(-1, keepdims=True)
-    if INSERTED < n <= SORTED and on_host(x):
-        rows = x.reshape(-1, n)
-        places = sorted_places(rows)
-        ends = n - 1 - np.flip(np.take_along_axis(rows, places, -1) == values.reshape(-1, 1), -1).argmax(-1)[:, None]
-        last = np.take_along_axis(places, ends, -1).reshape(last.shape)
+    if n > INSERTED and on_host(x):
+        tied = most.reshape(-1) > 0
+        if tied.any():
+            last.reshape(-1)[tied] = place_in_sorted(x.reshape(-1, n)[tied], end.reshape(-1)[tied])
     indices = np.where(nan, (x != x).argmax(-1, keepdims=True), last)
     values, indices = np.moveaxis(values, -1, dim), np.moveaxis(indices, -1, dim)
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))

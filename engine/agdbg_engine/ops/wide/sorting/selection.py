@@ -14,10 +14,8 @@ import numpy as np
 
 INSERTED = 16
 """As many elements ``std::sort`` of libstdc++ sorts by insertion, which leaves equal ones as they were."""
-
-
 SORTED = 4096
-"""Up to so many elements of a row places are those that ``std::sort`` gives: more would take seconds."""
+"""Up to so many elements ``topk`` names as ``std::sort`` orders them: more would take seconds."""
 
 
 def ranks(x: Any) -> Any:
@@ -118,11 +116,26 @@ def top_places(x: Any, k: int, largest: bool) -> Any:
     return state.places[:, :k]
 
 
-def sorted_places(x: Any) -> Any:
-    """The places of the elements of every row of ``x`` (m, n) in the order to which ``std::sort`` brings them."""
-    state = _Rows(ranks(x))
-    _sort(state, x.shape[1])
-    return state.places
+def place_in_sorted(x: Any, at: Any) -> Any:
+    """Where the element is that ``std::sort`` brings to the position ``at`` (m,) of every row of ``x`` (m, n): (m,).
+
+    Parts are sorted on their own, so that only those with the position in them are followed.
+    """
+    state, (m, n) = _Rows(ranks(x) if (x != x).any() else x), x.shape
+    first, end, rows = np.zeros(m, np.int64), np.full(m, n), np.arange(m)
+    while True:
+        rows = rows[end[rows] - first[rows] > INSERTED]
+        if not len(rows):
+            break
+        a, b = first[rows], end[rows]
+        _median_to_first(state, rows, a, a + 1, a + (b - a) // 2, b - 1)
+        cut, _ = state.partition(rows, a, a + 1, b - 1, 0)
+        before = at[rows] < cut
+        first[rows], end[rows] = np.where(before, a, cut), np.where(before, cut, b)
+    rows, inside = np.arange(m)[:, None], first[:, None] + np.arange(INSERTED)
+    beyond, inside = inside >= end[:, None], np.minimum(inside, n - 1)
+    order = np.lexsort((state.keys[rows, inside], beyond), -1)  # which keeps the order of equal ones
+    return state.places[rows[:, 0], first + order[rows[:, 0], at - first]]
 
 
 def _sort(state: _Rows, n: int) -> None:
