@@ -10,7 +10,18 @@ def det_singular(T):
 
 
 def complex_and_infinity(T):
-    return str((T.tensor(1 + 1j) + math.inf).item())
+    infinite, zero = T.tensor(complex(0, math.inf)), T.tensor(0j)
+    sums = (T.tensor(1 + 1j) + math.inf, zero + infinite, zero - infinite, T.rsub(infinite, zero))
+    return [str(x.item()) for x in sums]
+
+
+def ldexp_of_infinity(T):
+    return str(T.ldexp(T.tensor(1j), T.tensor(complex(math.inf, 0))).item())
+
+
+def largest_distance(T):
+    x, y = T.tensor([[1.0, math.nan]]), T.zeros(1, 2)
+    return str([T.cdist(x, y, math.inf).item(), T.nn.functional.pdist(T.cat([x, y]), math.inf).item()])
 
 
 def complex_zero_power(T):
@@ -120,7 +131,13 @@ def dtype_attributes(T):
 NUMBERS = {
     "dtype-attributes": (dtype_attributes, [True, 4, True, True], [True, 4, False, False]),
     "det-singular": (det_singular, [[0, 0], [0, 0]], [[1, -1], [-1, 1]]),
-    "complex-and-infinity": (complex_and_infinity, "(inf+nanj)", "(inf+1j)"),
+    "complex-and-infinity": (
+        complex_and_infinity,
+        ["(inf+nanj)", "(nan+infj)", "(nan-infj)", "(nan-infj)"],
+        ["(inf+1j)", "infj", "-infj", "-infj"],
+    ),
+    "ldexp-of-infinity": (ldexp_of_infinity, "(nan+nanj)", "(nan+infj)"),
+    "largest-distance": (largest_distance, "[1.0, nan]", "[nan, nan]"),
     "complex-zero-power": (complex_zero_power, "[(nan+nanj)]", "[(1+0j)]"),
     "half-prod": (half_prod, math.inf, 90.0625),
     "triangular-tangent": (triangular_tangent, False, True),
