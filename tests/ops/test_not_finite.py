@@ -59,6 +59,17 @@ def test_sign_of_zero(name: str, copies: int, dtype: str) -> None:
         np.testing.assert_array_equal(np.signbit(ours), np.signbit(theirs))
 
 
+@pytest.mark.parametrize("mode", ["floor", "trunc"])
+@pytest.mark.parametrize("number", [0.1, -0.1, 0.3, 2.0])
+def test_quotient_of_halves_by_a_number(number: float, mode: str) -> None:
+    x = np.random.default_rng(0).standard_normal(500) * 30
+    np.testing.assert_array_equal(
+        *both(lambda m: m.div(m.tensor(x, dtype=m.float16), number, rounding_mode=mode)),
+    )
+    np.testing.assert_array_equal(*both(lambda m: m.tensor(x, dtype=m.float16) // number))
+    np.testing.assert_array_equal(*both(lambda m: m.floor_divide(number, m.tensor(x, dtype=m.float16))))
+
+
 # ----- gradients of products -----
 
 FACTORS = [[0.0, 0.0], [0.0, 2.0, INF, -0.0], [NAN, 0.0, 2.0, 0.0, INF, 5.0], [0.0, INF], [2.0, INF, 0.0, 3.0], [NAN, 2.0], [INF], [0.0]]  # fmt: skip

@@ -10,7 +10,7 @@ from ....dtype import cpp_type, scalar_type
 from ....errors import raise_if
 from ....scalars import check_fits
 from ....tensor import Tensor
-from ...kernels_reduce import rounded_once
+from ...kernels_reduce import in_single, rounded_once
 from ..declare import formula, op, public
 from ..interpret import common_dtype
 from . import blocks
@@ -33,7 +33,12 @@ def conjugated(F: Any, number: Any) -> Any:
 
 
 def _divided(x: Any, y: Any, rounding_mode: str) -> Any:
-    """The quotient rounded down (``floor``) or to 0 (``trunc``)."""
+    """The quotient rounded down (``floor``) or to 0 (``trunc``); of half precision by a number computed in single."""
+    halves = [getattr(v, "dtype", None) == np.float16 for v in (x, y)]
+    if halves == [True, False]:
+        return in_single(_divided, x, y, rounding_mode)
+    if halves == [False, True]:
+        x = x.astype(y.dtype)
     _refuse_zero(x, y)
     if rounding_mode == "floor":
         return blocks.by_blocks(blocks.floor_divide, np.floor_divide, x, y)
@@ -45,6 +50,9 @@ def _divided(x: Any, y: Any, rounding_mode: str) -> Any:
 
 def _divided_down(x: Any, y: Any) -> Any:
     return _divided(x, y, "floor")
+
+
+_divided.in_single = _divided_down.in_single = True  # type: ignore[attr-defined]  # a number beside half precision is one of single
 
 
 def _fmod(x: Any, y: Any) -> Any:
