@@ -19,6 +19,12 @@ def ldexp_of_infinity(T):
     return str(T.ldexp(T.tensor(1j), T.tensor(complex(math.inf, 0))).item())
 
 
+def ldexp_gradient(T):
+    x = T.tensor([1.0, 1.0], requires_grad=True)
+    T.ldexp(x, T.tensor([-3, 2])).sum().backward()
+    return x.grad.tolist()
+
+
 def largest_distance(T):
     x, y = T.tensor([[1.0, math.nan]]), T.zeros(1, 2)
     return str([T.cdist(x, y, math.inf).item(), T.nn.functional.pdist(T.cat([x, y]), math.inf).item()])
@@ -137,6 +143,7 @@ NUMBERS = {
         ["(inf+1j)", "infj", "-infj", "-infj"],
     ),
     "ldexp-of-infinity": (ldexp_of_infinity, "(nan+nanj)", "(nan+infj)"),
+    "ldexp-gradient": (ldexp_gradient, [0.0, 4.0], [0.125, 4.0]),
     "largest-distance": (largest_distance, "[1.0, nan]", "[nan, nan]"),
     "complex-zero-power": (complex_zero_power, "[(nan+nanj)]", "[(1+0j)]"),
     "half-prod": (half_prod, math.inf, 90.0625),
