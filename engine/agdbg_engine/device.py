@@ -169,7 +169,7 @@ def device_of(array: Any) -> device:
     backend = backend_of(array)
     index = backend.index_of(array)
     if index:
-        several.begin()
+        several.note(backend.kind, index)
     return device(backend.kind, index)
 
 
@@ -198,8 +198,8 @@ def resolved(given: Any) -> device:
     backend = _usable(found)
     if found.index is None:
         found = device(found.type, backend.current())
-    if found.index:
-        several.begin()
+    assert found.index is not None
+    several.note(found.type, found.index)
     return found
 
 

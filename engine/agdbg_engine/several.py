@@ -31,6 +31,17 @@ class Elsewhere(Exception):
     """An op read an operand that is not on the current device; nothing has been computed yet."""
 
 
+used: set[tuple[str, int]] = set()
+"""Kind and number of the devices that the program has asked for."""
+
+
+def note(kind: str, index: int) -> None:
+    """Device ``index`` of a kind is about to be used."""
+    used.add((kind, index))
+    if index:
+        begin()
+
+
 def begin() -> None:
     """A device that is not the first of its kind is about to be used."""
     global active

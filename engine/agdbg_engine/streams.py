@@ -165,6 +165,7 @@ def use(stream: Stream) -> Iterator[None]:
     """Inside, this thread's work goes to ``stream``, and its device is the current one; from now on ops note theirs."""
     if stream.cuda_stream:
         events.keep_on(events.STREAMS)
+        several.note(*stream.place)
     with stream.at_home(), stream.raw:
         yield
 
@@ -181,6 +182,15 @@ def across(backend: Backend, source: int, target: int) -> Iterator[None]:
     there.wait_stream(here)
     yield
     here.wait_stream(there)
+
+
+def wait_for_all() -> None:
+    """Wait on the host until the devices that the program uses have done all that they were asked for, on whatever stream.
+
+    Nothing happens in a program that uses none.
+    """
+    for kind, index in list(several.used):
+        BACKENDS[kind].synchronize(index)
 
 
 # ----- the streams of nodes -----

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import errors, events
+from . import errors, events, streams
 from .anomaly import remember
 from .backward import route_run
 from .device import array_module
@@ -199,6 +199,8 @@ class AsStridedBackward0(Node1):
             events.sink.node_born(self, t)
         if events.special & events.ANOMALY:
             remember(self)
+        if events.special & events.STREAMS:
+            streams.remember(self, t)
 
     @property
     def _saved_size(self) -> tuple[int, ...]:
@@ -402,6 +404,8 @@ def rebase_history(t: Tensor, node: Node, op: str, code: Any, lasti: int, at: in
             events.sink.node_born(new, target)
         if events.special & events.ANOMALY:
             remember(new)
+        if events.special & events.STREAMS:
+            streams.remember(new, target)
     set_history(target, new)
     if view is not None:
         view.regenerate(t)

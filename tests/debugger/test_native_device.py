@@ -168,6 +168,58 @@ print(x.grad.tolist())
 )
 
 
+SIDE = (
+    LOADED
+    + """
+import agdbg_engine as ag
+from agdbg_engine import streams
+allowed = strict.allowed_host_reads()  # the agent's own reads
+allowed.__enter__()
+waited = []
+strict.BACKEND.synchronize = waited.append
+with streams.Stream(strict.BACKEND):
+    k = ag.tensor(3.).to("strict").requires_grad_()
+    y = k * k
+assert waited == []
+y.backward()
+ag.ones(2, requires_grad=True).sum().backward()
+print(waited, k.grad.tolist())
+"""
+)
+
+
+def test_a_stop_waits_for_all_streams_of_the_device_once_and_running_for_none(run_agent):
+    hub = run_agent(SIDE, Settings(entry=True))
+    stop = hub.stopped()
+    assert hub.ask("evaluate", expression="waited", frame=0)["result"] == "[0]"
+    stop = hub.go("next")
+    hub.ask("values", node=stop["node"])
+    assert " 3. " in hub.ask("evaluate", expression="k", frame=0)["result"]
+    assert hub.ask("evaluate", expression="waited", frame=0)["result"] == "[0, 0]"
+    status, out, err = hub.end()
+    assert (status, out.strip(), err) == (0, "[0, 0] 6.0", "")
+
+
+LOST = SIDE.replace("= waited.append", "= lambda index: 1 / 0").replace("assert waited == []", "")
+
+
+def test_a_device_that_cannot_be_waited_for_does_not_end_the_debugging(run_agent):
+    hub = run_agent(LOST, Settings(entry=True))
+    hub.stopped()
+    assert hub.go("next")["description"].startswith("before AccumulateGrad")
+    status, out, err = hub.end()
+    assert (status, out.strip(), err) == (0, "[] 6.0", "")
+
+
+def test_a_stop_waits_for_no_device_where_there_is_none(run_agent):
+    program = "import agdbg_engine as ag\nag.ones(2, requires_grad=True).sum().backward()\n"
+    hub = run_agent(program, Settings(entry=True))
+    hub.stopped()
+    assert "set()" in str(hub.ask("evaluate", expression="ag.several.used", frame=0))
+    assert "False" in str(hub.ask("evaluate", expression="'cupy' in __import__('sys').modules", frame=0))
+    assert hub.end()[0] == 0
+
+
 def test_a_stop_among_tensors_of_a_device(run_agent):
     hub = run_agent(STOPPED, Settings(entry=True))
     hub.stopped()

@@ -99,6 +99,64 @@ def test_a_node_runs_on_the_stream_of_its_forward_op():
     assert strict.Stream.waits == [(side.raw, main.raw), (main.raw, side.raw)]  # for the gradient; and who reads x.grad
 
 
+class Doubled(ag.autograd.Function):
+    """Doubles in place."""
+
+    @staticmethod
+    def forward(ctx, x):
+        x._a *= 2
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        Doubled.seen = streams.current(BACKEND)
+        return g * 2
+
+
+def put_at(base):
+    base[0] = 1
+
+
+WRITES = {"method": lambda b: b[0:2].mul_(2), "at an index": put_at, "custom": lambda b: Doubled.apply(b[0:2])}
+"""What is written through a view."""
+
+
+def running_on(node):
+    """A list of the streams that are current when ``node`` is about to run, which grows."""
+    found = []
+    node.register_prehook(lambda g: found.append(streams.current(BACKEND)))
+    return found
+
+
+@pytest.mark.parametrize("way", WRITES)
+def test_a_write_through_a_view_runs_on_the_stream_on_which_it_was_asked_for(way):
+    side = streams.Stream(BACKEND)
+    with side:
+        pass
+    b = leaf(1.0, 2.0, 3.0) * 1
+    with side:
+        WRITES[way](b)
+    found = running_on(b.grad_fn)
+    assert b.grad_fn.name().endswith("CopySlices")
+    b.sum().backward()
+    assert found == [side]
+    assert way != "custom" or Doubled.seen == side
+
+
+def test_a_view_that_is_made_anew_runs_on_the_stream_on_which_that_was():
+    side = streams.Stream(BACKEND)
+    b = leaf(1.0, 2.0, 3.0) * 1
+    view = b[0:2]
+    b.mul_(2)
+    with side:
+        node = view.grad_fn
+    assert node.name() == "AsStridedBackward0"
+    found = running_on(node)
+    view.sum().backward()
+    assert found == [side]
+
+
 def test_backward_on_another_stream_than_forward():
     main, side = streams.default(BACKEND), streams.Stream(BACKEND)
     with side:
