@@ -151,13 +151,20 @@ _LATE_HINT = (
 
 
 def _describe(array: Any) -> str:
-    return f"{type_text(array.dtype)} [{', '.join(map(str, array.shape))}]"
+    """``array`` is a buffer, or what tells as much of one that is not there (:class:`.saved.hooks.Like`)."""
+    from .device import device_of
+    from .saved.hooks import Like
+
+    place = array.place if isinstance(array, Like) else device_of(array)
+    return f"{type_text(array.dtype, place.type)} [{', '.join(map(str, array.shape))}]"
 
 
-def type_text(dtype: Any, place: str = "") -> str:
-    """How PyTorch's errors call tensors of ``dtype``; ``place`` is that of their device, with a dot, if it is not the CPU."""
+def type_text(dtype: Any, kind: str) -> str:
+    """How PyTorch's errors call tensors of ``dtype`` on a device of that kind: ``torch.cuda.FloatTensor``, ``CUDABoolType``."""
     name = scalar_type(dtype)
-    return f"CPU{name}Type" if dtype.kind in "bc" and not place else f"torch.{place}{name}Tensor"
+    if dtype.kind in "bc":  # for these it has no name of the other sort
+        return f"{kind.upper()}{name}Type"
+    return f"torch.{'' if kind == 'cpu' else kind + '.'}{name}Tensor"
 
 
 def _origin(node: Node, index: int, value: Any, as_it_is: bool) -> str:

@@ -9,13 +9,14 @@ import functools
 import sys
 from pathlib import Path
 
-import agdbg_tests_differential as differential
 import agdbg_tests_strict_device as strict
 import agdbg_tests_strict_refusals as refusing
 import pytest
 
 import agdbg_engine as ag
+from agdbg_engine import errors
 from agdbg_engine.device import _defaults
+from agdbg_engine.hooks import firing
 
 ENGINE = f"{Path(ag.__file__).parent}/"
 READS = {
@@ -114,10 +115,9 @@ def _numpy(function):
     return numpy
 
 
-def _raised(error):
-    """The facts of an exception, with the names that the types of tensors have on the CPU."""
-    line = str(error).partition("\n")[0].replace("torch.strict.", "torch.")
-    return differential.Raised(type(error).__name__, line)
+def _type_text(dtype, kind, called=errors.type_text):
+    """The names that the types of tensors have on the CPU, whose errors are compared."""
+    return called(dtype, "cpu")
 
 
 def install():
@@ -131,7 +131,7 @@ def install():
     ag.Tensor.numpy = _numpy(ag.Tensor.numpy)
     from_numpy = ag.from_numpy
     ag.from_numpy = lambda array: from_numpy(array).to("strict")
-    differential.raised = _raised
+    errors.type_text = firing.type_text = _type_text
 
 
 # ----- for pytest -----

@@ -1,5 +1,7 @@
 """What a device has to do as the CPU does, where its array library does something else."""
 
+import contextlib
+
 import agdbg_tests_strict_device as strict
 import pytest
 
@@ -168,3 +170,40 @@ def test_a_number_on_the_cpu_may_come_back_for_a_saved_tensor():
 def test_topk_names_the_first_of_equal_elements(largest):
     x = ag.arange(200, device=D) % 3
     assert told(ag.topk(x, 3, largest=largest).indices) == ([2, 5, 8] if largest else [0, 3, 6])
+
+
+@pytest.mark.parametrize(("dtype", "name"), [
+    (ag.float32, "torch.strict.FloatTensor"), (ag.float64, "torch.strict.DoubleTensor"),
+    (ag.complex64, "STRICTComplexFloatType"),  # PyTorch's CUDAComplexFloatType
+])  # fmt: skip
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_saved_tensor_that_was_written_is_called_by_the_type_of_its_device(packed, dtype, name):
+    hooks = ag.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t) if packed else contextlib.nullcontext()
+    with hooks:
+        y = ag.ones(2, dtype=dtype, device=D, requires_grad=True).exp()
+    y.add_(1)
+    with pytest.raises(RuntimeError, match=rf"inplace operation: \[{name} \[2\]\], which is output 0 of Exp, is at v"):
+        y.backward(ag.ones_like(y))
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ignore_index", [-100, 1])
+def test_classes_are_smoothed_without_a_read(weighted, reduction, ignore_index):
+    def run(place):
+        x = ag.arange(12.0, dtype=ag.float64, device=place).reshape(4, 3).sin().requires_grad_()
+        loss = ag.nn.functional.cross_entropy(
+            x, ag.tensor([0, ignore_index, 2, 0], device=place),
+            weight=ag.tensor([0.5, 2.0, 1.5], dtype=ag.float64, device=place) if weighted else None,
+            label_smoothing=0.1, reduction=reduction, ignore_index=ignore_index,
+        )  # fmt: skip
+        loss.sum().backward()
+        return loss.detach(), x.grad
+
+    strict.refusals.clear()
+    there = run(D)
+    assert not strict.refusals
+    for found, expected in zip(there, run("cpu"), strict=True):
+        assert found.device == ag.device("strict:0")
+        with strict.allowed_host_reads():
+            assert ag.allclose(found.cpu(), expected, rtol=1e-12, atol=1e-14)

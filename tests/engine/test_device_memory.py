@@ -32,6 +32,17 @@ def test_allocated_and_peak_follow_what_is_alive():
     assert MEMORY.max_memory_allocated() == before
 
 
+def test_no_peak_falls_short_of_a_figure_that_was_given():
+    MEMORY.reset_peak_memory_stats()
+    strict.BACKEND.cached = 4 * KIB
+    x = on_device(KIB)  # too small for the peak to be looked at
+    shown = MEMORY.memory_allocated(), MEMORY.memory_reserved()
+    del x
+    strict.BACKEND.cached = 0
+    assert MEMORY.memory_allocated() < shown[0]
+    assert (MEMORY.max_memory_allocated(), MEMORY.max_memory_reserved()) == shown
+
+
 def test_reserved_counts_what_is_kept_until_the_cache_is_emptied():
     strict.BACKEND.cached = 4 * KIB
     assert MEMORY.memory_reserved() - MEMORY.memory_allocated() == 4 * KIB

@@ -27,6 +27,9 @@ WRONG = {
     "no such class": lambda t, f, x, y: f.cross_entropy(x, y + 3),
     "smoothing": lambda t, f, x, y: f.cross_entropy(x, y, label_smoothing=1.5),
     "weights": lambda t, f, x, y: f.cross_entropy(x, y, weight=t.ones(3)),
+    "smoothed classes in bytes": lambda t, f, x, y: f.cross_entropy(
+        x, y.to(t.uint8), weight=x[0].abs(), label_smoothing=0.1
+    ),
     "weights of probabilities": lambda t, f, x, y: f.cross_entropy(x, x, weight=t.ones(3)),
     "ignored probabilities": lambda t, f, x, y: f.cross_entropy(x, x, ignore_index=2),
     "reduction": lambda t, f, x, y: f.nll_loss(x, y, reduction="men"),
@@ -75,6 +78,29 @@ def gradient(library, function, value):
     x = library.tensor(value).requires_grad_()
     function(library, library.nn.functional, x).sum().backward()
     return x.grad.numpy()
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize(
+    ("shape", "ignored"), [((6,), -100), ((6,), 1), ((4, 6), 2), ((4, 6), 7), ((2, 6, 2), -100), ((4, 6), None)]
+)
+def test_smoothed_classes_of_weights(shape, ignored, reduction):
+    wanted = (*shape[:-1], *shape[2:]) if len(shape) < 3 else (2, 2)
+    classes = np.full(4, -100) if ignored is None else np.where(CLASSES == 2, ignored, CLASSES)
+    classes = classes[: int(np.prod(wanted, dtype=int))].reshape(wanted)
+    weights = np.array([0.5, 2.0, 1.5, 1.0, 3.0, 0.25])
+
+    def loss(t, f, x):
+        return f.cross_entropy(
+            x, t.tensor(classes), weight=t.tensor(weights), label_smoothing=0.1, reduction=reduction,
+            ignore_index=-100 if ignored is None else ignored,
+        )  # fmt: skip
+
+    scores = np.sin(np.arange(float(np.prod(shape)))).reshape(shape)
+    for found in (gradient, lambda *given: loss(given[0], given[0].nn.functional, given[0].tensor(given[2])).numpy()):
+        np.testing.assert_allclose(
+            *(found(library, loss, scores) for library in (engine, torch)), rtol=1e-13, atol=1e-15
+        )
 
 
 KINKS = np.array([-7.0, -3, -1, -0.5, -0.0, 0, 0.5, 1, 3, 6, 7, np.nan])

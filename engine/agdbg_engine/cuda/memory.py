@@ -20,7 +20,8 @@ class OutOfMemoryError(RuntimeError):
 class Peaks:
     """The most that was in use on each device of a backend, since the program began or :meth:`reset`.
 
-    Asking the pool takes time, so that small allocations are only sampled: a peak may be too low by what those hold.
+    Asking the pool takes time, so that small allocations are only sampled: a peak may be too low by what those hold,
+    but not below a figure that was given to somebody.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -34,13 +35,18 @@ class Peaks:
         if nbytes >= _LOOK or self._small >= _SMALL:
             self.look(index)
 
-    def look(self, index: int) -> tuple[int, int]:
-        """The most so far, allocated and reserved, with what is in use now."""
+    def use(self, index: int) -> MemoryUse:
+        """What is in use now, which no peak that is asked for later falls short of."""
         self._small = 0
         now = self._backend.memory(index)
         most = self._most.get(index, (0, 0))
-        self._most[index] = found = max(most[0], now.allocated), max(most[1], now.reserved)
-        return found
+        self._most[index] = max(most[0], now.allocated), max(most[1], now.reserved)
+        return now
+
+    def look(self, index: int) -> tuple[int, int]:
+        """The most so far, allocated and reserved, with what is in use now."""
+        self.use(index)
+        return self._most[index]
 
     def reset(self, index: int) -> None:
         """Begin anew with what is in use now."""
@@ -73,7 +79,7 @@ class Memory:
         self._index = Devices(backend).index
 
     def _use(self, device: Any) -> MemoryUse:
-        return self._backend.memory(self._index(device))
+        return self._peaks.use(self._index(device))
 
     def memory_allocated(self, device: Any = None) -> int:
         """Bytes in tensors that are alive; as the next three 0 where no device was ever used."""

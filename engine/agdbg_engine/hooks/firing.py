@@ -142,7 +142,7 @@ def _wrong(error: type[Exception], node: Node, *lines: str) -> Exception:
 
 
 def _type(t: Any) -> str:
-    return type_text(t.dtype, "" if t.device.type == "cpu" else t.device.type + ".")
+    return type_text(t.dtype, t.device.type)
 
 
 def _name(hook: Hook) -> str:

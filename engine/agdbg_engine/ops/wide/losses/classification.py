@@ -131,7 +131,8 @@ def _smoothed(
     ignored = target == ignore_index
     evenly = evenly.masked_fill(ignored, 0.0)
     if reduction == "mean" and weight is not None:
-        evenly = evenly.sum() / weight[target[~ignored]].sum()
+        each = weight.gather(0, target.masked_fill(ignored, 0).flatten())  # not those of a mask: a device would be read
+        evenly = evenly.sum() / each.masked_fill(ignored.flatten(), 0.0).sum()
     elif reduction == "mean":
         evenly = evenly.sum() / wrap((~ignored._a).sum().astype(evenly.dtype))
     elif reduction == "sum":
