@@ -29,6 +29,7 @@ READS = {
     "ops/indexing.py _basic": "a 0-d tensor as an index",
     "saved/hooks.py _to_cpu": "`save_on_cpu` copies, that is what it is for",
     "ops/wide/linalg/checks.py failures": "a singular matrix is an error, as in PyTorch",
+    "ops/wide/reductions/multiples.py prod_grad": "the gradient of a product depends on how many zeros there are, as in PyTorch",
     "ops/wide/reductions/multiples.py others_of_all": "the gradient of a product depends on whether there are zeros, as in PyTorch",
     "gradcheck/places.py fetched": "matrices of derivatives are compared on the host",
     "optim/lbfgs.py run": "it goes by the loss and by products of gradients, as in PyTorch",

@@ -14,7 +14,7 @@ from ...layout import by_rows
 from ...reduce import came_in, summed_in
 from ...shape import Dims, one_dim, some_dims
 from ..declare import formula, kernel, op, public
-from ..indexing.reading import some
+from ..indexing.reading import number, some
 
 
 def _times(x: Any, axis: Any, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -81,8 +81,10 @@ def prod_grad(F: Any, g: Any, x: Any, result: Any) -> Any:
 
     When it may be derived again, zeros count as any other element does.
     """
-    if not isinstance(x, Tensor) and x.ndim and (x == 0).sum() > 1:
-        return F.zeros_of(x.shape, x)
+    if not isinstance(x, Tensor) and x.ndim:
+        zeros = number((x == 0).sum())
+        if zeros != 1:
+            return F.zeros_of(x.shape, x) if zeros else g * (result / x)
     return g * others_of_all(F, x, result)
 
 
