@@ -40,6 +40,8 @@ class _Mode(threading.local):
     """How many contexts of strict saved tensors are open."""
     born: list[Any] | None = None
     """While an in-place op computes: the nodes made so far, whose saved tensors are looked at when it is about to write."""
+    writes_view = False
+    """Whether an in-place op computes what it is about to write through a view."""
     forward = True
     """Whether tangents are seen and computed (not in inference mode, whatever this says)."""
     fw_limit: float = math.inf

@@ -205,6 +205,15 @@ class Node:
         others = [name for name in super().__dir__() if not name.startswith(("_saved_", "_raw_saved_"))]
         return [*others, *attribute_names(self)]
 
+    def twin(self) -> Node:
+        """Another node that is like this one now."""
+        made = object.__new__(type(self))
+        for kind in type(self).__mro__:
+            for name in vars(kind).get("__slots__", ()):
+                if name != "__weakref__" and hasattr(self, name):
+                    setattr(made, name, getattr(self, name))
+        return made
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 

@@ -293,3 +293,68 @@ def complex_tangents(t):
     with fw.dual_level():
         d = fw.make_dual(x, t.tensor([1j, 2.0], dtype=t.complex128))
         return [tangent_facts(t, y) for y in (d * d, d.real, d.imag, d.conj(), d.abs(), d.exp())]
+
+
+RESULTS_IN_VIEWS = {
+    "exp_": lambda v: v.exp_(),
+    "tanh_": lambda v: v.tanh_(),
+    "sqrt_": lambda v: v.sqrt_(),
+    "div_": lambda v: v.div_(v.detach() + 1),
+    "sigmoid_twice": lambda v: v.sigmoid_().sigmoid_(),
+    "sin_": lambda v: v.sin_(),
+}
+VIEWS = {
+    "slice": lambda y: y[:1],
+    "two of three": lambda y: y[1:],
+    "unsqueezed": lambda y: y.unsqueeze(0),
+    "of a view": lambda y: y[1:][:1],
+}
+
+
+def second_of_written_view(write, take):
+    """What an in-place op has made of a part, derived twice in every order: its formulas name the result."""
+
+    def program(t):
+        fw = t.autograd.forward_ad
+
+        def f(a):
+            y = a * 1
+            v = take(y)
+            write(v)
+            return (y * y).sum() + (v * v).sum()
+
+        p = t.tensor([1.0, 2.0, 0.5], dtype=t.float64, requires_grad=True)
+        seen = [plain(t.func.jacrev(t.func.jacfwd(f))(p.detach())), plain(t.func.hessian(f)(p.detach()))]
+        with fw.dual_level():
+            (g,) = t.autograd.grad(f(fw.make_dual(p, t.ones_like(p))), p, create_graph=True)
+            seen += [tangent_facts(t, g.detach()), plain(t.autograd.grad((g * g).sum(), p, retain_graph=True)[0])]
+            y = fw.make_dual(p, t.ones_like(p)) * 1
+            v = take(y)
+            write(v)
+            tangent = fw.unpack_dual(v).tangent
+            seen.append(plain(t.autograd.grad(tangent.sum(), p)[0]))
+        return seen
+
+    return program
+
+
+family(
+    add,
+    {f"{w}, {v}": (RESULTS_IN_VIEWS[w], VIEWS[v]) for w in RESULTS_IN_VIEWS for v in VIEWS},
+    "second_of_written_view",
+    lambda row: second_of_written_view(*row),
+)
+
+
+@add
+def as_strided_of_a_view_beyond_its_elements(t):
+    fw, seen = t.autograd.forward_ad, []
+    with fw.dual_level():
+        d = fw.make_dual(t.tensor([1.0, 2.0, 3.0, 4.0]), t.tensor([0.5, 0.25, 2.0, 1.0]))
+        seen += [tangent_facts(t, x.as_strided((2,), (1,), 1)) for x in (d, d[2:], d.view(2, 2)[1:], (d * 1)[2:])]
+        y = d * 1
+        wide = y[::2].as_strided((4,), (1,), 0)
+        seen.append(tangent_facts(t, wide))
+        wide.mul_(2)
+        seen += [tangent_facts(t, y), tangent_facts(t, y[:0].as_strided((0,), (1,), 2))]
+    return seen

@@ -23,7 +23,7 @@ GROUPS = {
     "functions": (
         "function_basic function_errors function_forward function_higher function_marks function_saved function_views checkpoint"
     ),
-    "hooks": "hooks_faults hooks_module hooks_multi hooks_tensor interventions journal",
+    "hooks": "hooks_faults hooks_module hooks_multi hooks_tensor interventions journal journal_nested",
     "saved": "saved_faults saved_hooks saved_mutation saved_raw",
     "views": "views_creation views_faults inplace_out rare_writes assigned_items",
     "steps": "optim_steps",

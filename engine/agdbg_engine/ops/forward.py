@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import events
 from ..device import same_place
 from ..dtype import is_differentiable
 from ..forward_ad import refuse
@@ -45,9 +46,23 @@ def propagate(op: str, out: Tensor, arguments: tuple[Any, ...]) -> None:
     for level in levels:
         tangents = [_given(x, level, out) for x in operands]
         with below(level):
-            _set(out, level, formula(*arguments, out, *tangents), tangents, operands)
+            _set(out, level, formula(*arguments, _standing_apart(out), *tangents), tangents, operands)
     if out._fn is not None:
         keep_tangents(out._fn, out)
+
+
+def _standing_apart(out: Tensor) -> Tensor:
+    """``out`` for a tangent formula: where its node is to become a part of the history of a base, with a node of its own,
+    since the part leads to the base and no more to what the view was.
+    """
+    if not mode.writes_view or out._fn is None:
+        return out
+    apart = wrap(out._a)
+    apart._storage, apart._rg, apart._nr, apart._meta = out._shared_storage(), out._rg, out._nr, out._meta
+    apart._fn = out._fn.twin()
+    if events.sink is not None:
+        events.sink.node_born(apart._fn, apart)
+    return apart
 
 
 def propagate_several(op: str, outs: Sequence[Tensor], arguments: tuple[Any, ...]) -> None:
@@ -250,8 +265,9 @@ class SavedDual(Packed):
     def unpack(self, node: Node, slot: str) -> Tensor:
         """The result with its history and its tangents."""
         t = wrap(self.array)
-        t._storage, t._fn, t._nr, t._rg = self.real_storage, node, self._nr, True
-        t._meta = AutogradMeta()
+        t._storage, t._rg = self.real_storage, True
+        set_output(t, node, self._nr)
+        t._meta = t._meta or AutogradMeta()
         t._meta.tangents = self.tangents
         return t
 

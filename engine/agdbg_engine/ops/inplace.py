@@ -70,11 +70,15 @@ def inplace(
     if events.special & events.FORWARD:
         check_write(t, args, repeating)
         follow(twin, t)
+        mode.writes_view = t._meta is not None and t._meta.view is not None
     try:
         result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
     except (NotImplementedError, TypeError) as error:
         put_right(t, name, function, (*args, *keywords), error)
         raise
+    finally:
+        if events.special:
+            mode.writes_view = False
     check_result(t, result._a.shape, result._a.dtype)
     same_device(t, result)
     if overlapping:

@@ -73,6 +73,8 @@ class Taken:
     def _takes_one(self, kind: str, value: Any, numbers: bool, symbolic: bool = False) -> bool:
         if kind == "Tensor":
             return is_tensor(value) or (numbers and isinstance(value, _NUMBERS))
+        if kind == "ScalarType" and isinstance(value, type):  # their type is the same whichever they are
+            self.by_value = True
         if kind in ("int", "float", "Scalar"):
             if is_tensor(value):
                 self.by_value = True

@@ -73,7 +73,8 @@ def _remainder_signed(x: Any, y: Any, out: Any = None) -> Any:
         return found
     zero = found == 0
     if out is not None:
-        return np.copysign(found, x, out=out, where=zero)
+        np.copyto(out, np.copysign(found, x), where=zero)
+        return out
     return np.where(zero, np.copysign(found, x), found)
 
 

@@ -141,14 +141,29 @@ def scattered_grad(
 def as_strided_tangent(
     F: Any, x_t: Any, steps: Shape, size: Shape, stride: Shape, storage_offset: int, self_offset: int
 ) -> Any:
-    """Tangent of :func:`as_strided`: the same view of ``x_t`` where that lies as its tensor does and is all that is seen."""
+    """Tangent of :func:`as_strided`: the same view of ``x_t`` where that lies as its tensor does and has all that is seen."""
     a, shift = x_t._a, storage_offset - self_offset
-    reach = sum((n - 1) * s for n, s in zip(a.shape, steps, strict=True)) // a.itemsize
-    last = shift + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if a.strides == steps and shift >= 0 and last <= reach:
+    ends = _ends(size, stride, shift)
+    if a.strides == steps and (_is_within(ends, a) or _is_in_memory(ends, a, self_offset)):
         return F.as_strided(x_t, size, stride, storage_offset, self_offset)
     whole, part, n = _places(a.shape, steps, a.itemsize, size, stride, shift, x_t)
     return F.index(F.index_backward(x_t, (n,), (whole,)), (part,))
+
+
+def _is_within(ends: list[int], a: Any) -> bool:
+    """Whether elements at places from the lowest to the highest of ``ends`` lie between the first and the last of ``a``."""
+    own = _ends(a.shape, [s // a.itemsize for s in a.strides], 0)
+    return not ends or (bool(own) and own[0] <= ends[0] and ends[1] <= own[1])
+
+
+def _is_in_memory(ends: list[int], a: Any, offset: int) -> bool:
+    """Whether the memory of ``a`` has them, and is laid out as the one in which the tensor has this offset: as that of a base."""
+    memory, first = memory_of(a)
+    return (
+        first == offset * a.itemsize
+        and first + ends[0] * a.itemsize >= 0
+        and first + (ends[1] + 1) * a.itemsize <= memory.size
+    )
 
 
 GEOMETRY = "self_shape, self_strides, self_itemsize, size, stride, storage_offset - self_offset"

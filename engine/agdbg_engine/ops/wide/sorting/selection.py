@@ -134,7 +134,7 @@ def place_in_sorted(x: Any, at: Any) -> Any:
         first[rows], end[rows] = np.where(before, a, cut), np.where(before, cut, b)
     rows, inside = np.arange(m)[:, None], first[:, None] + np.arange(INSERTED)
     beyond, inside = inside >= end[:, None], np.minimum(inside, n - 1)
-    order = np.lexsort((state.keys[rows, inside], beyond), -1)  # which keeps the order of equal ones
+    order = np.lexsort((state.keys[rows, inside], beyond))  # which keeps the order of equal ones
     return state.places[rows[:, 0], first + order[rows[:, 0], at - first]]
 
 
