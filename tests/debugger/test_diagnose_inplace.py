@@ -64,7 +64,12 @@ def test_1_an_augmented_assignment(made_up):
     [
         ("y.mul_(3)", "mul_", None, "Write it out of place, `y = y.mul(3)`, instead of `y.mul_(3)` at line 2."),
         ("torch.relu_(y)", "relu_", None, "Write it out of place, `y = y.relu()`, instead of"),
-        ("y.zero_()", "zero_", None, "Clone before you write: `y = y.clone()` before line 2, or use an op that"),
+        (
+            "y.zero_()",
+            "zero_",
+            None,
+            "Write it out of place, `y = y.new_zeros(y.shape)`, instead of `y.zero_()` at line 2.",
+        ),
         ("y[0] = 5", "fill_", "y[0]", "Clone before you write: `y = y.clone()` before line 2, or build the new value"),
         ("y[0] += 5", "add_", None, "Clone before you write: `y = y.clone()` before line 2, or build the new value"),
         ("z = f(y, inplace=True)", "f_", "f(y, inplace=True)", "Drop inplace=True at line 2."),
