@@ -2,25 +2,15 @@
 
 import numpy as np
 import pytest
+from agdbg_tests_journal_walks import started
 from agdbg_tests_random_programs import leaf_values, pure, run, total
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agdbg_engine as ag
 from agdbg_engine import events
-from agdbg_engine.backward import BackwardPass, Capture
 from agdbg_engine.interventions import is_freed, retain
 from agdbg_engine.journal import Journal
-from agdbg_engine.node import edge
-from agdbg_engine.sites import caller
-
-
-def started(loss, *, retain_graph=False, create_graph=False, inputs=None):
-    bp = BackwardPass("backward", retain_graph, create_graph, *caller())
-    seed = ag.ones_like(loss)
-    captures = None if inputs is None else [Capture(edge(t), t._nr) for t in inputs]
-    bp.start([(edge(loss), loss._nr, seed if create_graph else seed._a)], captures)
-    return bp
 
 
 def to_the_end(bp, journal):
