@@ -30,8 +30,9 @@ _ZEROS = "the formula depends on whether there are zeros, as in torch"
 HOST_READS = {
     **dict.fromkeys(("item", "allclose", "equal", "linspace:tensor_overload", "logspace:tensor_overload", "narrow", "tensor_split"), _ASKED),
     **dict.fromkeys(
-        ("nonzero", "nonzero_static", "argwhere", "masked_select", "masked_scatter", "index_put", "unique", "unique_consecutive",
-         "bincount", "histc", "histogram", "histogramdd", "nn.functional.one_hot"), _SIZE),
+        ("nonzero", "argwhere", "masked_select", "index_put", "unique", "unique_consecutive",
+         "bincount", "nn.functional.one_hot"), _SIZE),
+    **dict.fromkeys(("histogram", "histogramdd"), "without a range the intervals lie between the smallest and the largest"),
     **dict.fromkeys(
         ("cholesky", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "linalg.solve", "linalg.tensorinv",
          "linalg.tensorsolve"), _ERRORS),

@@ -385,10 +385,11 @@ def _sliced(x: Tensor, dim: int, item: slice, among_others: bool = False) -> Ten
     """A slice of ``x``; ``x`` itself where it visibly takes all, unless it is the whole key."""
     if x.ndim == 0:
         _expand_ellipsis(x, (item,))
-    start, stop, step = item.indices(x.shape[dim])
+    first = item.start.__index__() if isinstance(item.start, Tensor) else item.start
+    start, stop, step = slice(first, item.stop, item.step).indices(x.shape[dim])
     if step <= 0:
         raise ValueError("step must be greater than zero")
-    if among_others and item.start in (None, 0) and (start, stop, step) == (0, x.shape[dim], 1):
+    if among_others and first in (None, 0) and (start, stop, step) == (0, x.shape[dim], 1):
         return x
     return g.slice(x, dim, start, max(start, stop), step)
 

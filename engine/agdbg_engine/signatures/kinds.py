@@ -175,8 +175,9 @@ def in_python(
     named: Callable[[str], Parameter | None],
     kwargs: dict[str, Any],
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The arguments of a call with Python's numbers for NumPy's, which have a type that results would get; and, where a
-    parameter is an integer or several, with integers for bools in a list and for objects that stand for integers.
+    """The arguments of a call with Python's numbers for NumPy's, which have a type that results would get, and for tensors that
+    stand for numbers, each of which is read once; and, where a parameter is an integer or several, with integers for bools in a
+    list and for objects that stand for integers.
 
     PyTorch takes them so too. ``places`` are the parameters of ``args``, ``named`` tells those of ``kwargs``. ``None``: the
     arguments are such.
@@ -190,13 +191,25 @@ def in_python(
 def _in_python(parameter: Parameter | None, value: Any) -> Any:
     if isinstance(value, _OF_NUMPY):
         return value if parameter is not None and parameter.kind == "object" else value.item()
-    if parameter is None or parameter.kind != "int" or type(value) is int:
+    if parameter is None or parameter.kind not in _OF_NUMBERS or type(value) in (int, float):
         return value
     if isinstance(value, tuple | list):
-        plain = [v if is_tensor(v) else operator.index(v) for v in value]
+        plain = [_number(parameter.kind, v) for v in value]
         changed = any(map(operator.is_not, plain, value))
         return (plain if isinstance(value, list) else tuple(plain)) if changed else value
-    return operator.index(value) if hasattr(type(value), "__index__") and not is_tensor(value) else value
+    return _number(parameter.kind, value)
+
+
+_OF_NUMBERS = ("int", "float", "Scalar")
+
+
+def _number(kind: str, value: Any) -> Any:
+    """``value``, which stands for a number of this ``kind`` or is one, as Python's."""
+    from ..tensor import Tensor
+
+    if isinstance(value, Tensor):
+        return value.item()
+    return operator.index(value) if kind == "int" and hasattr(type(value), "__index__") else value
 
 
 def type_name(value: Any) -> str:

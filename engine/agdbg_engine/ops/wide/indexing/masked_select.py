@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....dtype import scalar_type
 from ....errors import raise_if
 from ....several import at_home
@@ -15,6 +16,7 @@ from ... import kernels
 from ...explain import broadcast_error, shape_error
 from ...prepare import as_array
 from ..declare import formula, op, public
+from .mask_places import places, spread
 
 Shape = tuple[int, ...]
 
@@ -40,12 +42,20 @@ def _filled(x: Any, mask: Any, source: Any) -> Any:
     shape = np.broadcast_shapes(x.shape, mask.shape)
     out = as_array(_whole(x, shape)).copy()
     mask = _whole(mask, shape)
-    out[mask] = source.reshape(-1)[: int(mask.sum())]
-    return out
+    if on_host(mask):
+        out[mask] = source.reshape(-1)[: int(mask.sum())]
+        return out
+    return spread(source, mask, out)
 
 
 def _first(g: Any, mask: Any, shape: Shape) -> Any:
     """Zeros of ``shape`` that begin with the elements of ``g`` where ``mask``."""
+    if not on_host(mask):
+        whole = np.broadcast_shapes(g.shape, mask.shape)
+        at, there = places(_whole(mask, whole), math.prod(shape))
+        values = _whole(g, whole).reshape(-1)
+        first = np.where(there, values[at], values.dtype.type(0)) if values.size else kernels.zeros_of(at.shape, g)
+        return first.reshape(shape)
     picked = _picked(g, mask)
     out = kernels.zeros_of((math.prod(shape),), picked)
     out[: picked.size] = picked
@@ -56,6 +66,8 @@ def _last(g: Any, mask: Any, shape: Shape) -> Any:
     """The transpose of :func:`_first`."""
     out = kernels.zeros_of(shape, g)
     whole = _whole(mask, shape)
+    if not on_host(mask):
+        return spread(g, whole, out)
     out[whole] = g.reshape(-1)[: int(whole.sum())]
     return out
 
@@ -103,7 +115,7 @@ def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         )
     raise_if(broadcast_error([mask.shape, self.shape]))
     shape = np.broadcast_shapes(self.shape, mask.shape)
-    if source.numel() < int(_whole(mask._a, shape).sum()):
+    if on_host(mask._a) and source.numel() < int(_whole(mask._a, shape).sum()):
         raise shape_error("Number of elements of source < number of ones in mask")
     out: Tensor = SCATTER(self, mask, source)
     return out

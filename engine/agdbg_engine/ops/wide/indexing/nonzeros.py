@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
 from ..declare import public
+from .mask_places import places
+from .reading import seen
 
 
 @at_home
@@ -45,10 +48,25 @@ def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The first ``size`` rows of :func:`nonzero`; ``fill_value`` where there are fewer."""
     if size < 0:
         raise shape_error("nonzero_static: 'size' must be an non-negative integer")
+    if not on_host(self._a):
+        no_gradient((self,))
+        return wrap(_static(self._a, size, fill_value))
     rows = nonzero(self)._a[:size]
     full = array_module(rows).full((size, rows.shape[1]), fill_value, np.int64)
     full[: len(rows)] = rows
     return wrap(full)
+
+
+def _static(x: Any, size: int, fill_value: int) -> Any:
+    """The same on a device, which is not asked how many there are."""
+    xp = array_module(x)
+    out = xp.full((size, x.ndim), fill_value, np.int64)
+    if x.size and x.ndim:
+        at, there = places(x != 0, size)
+        for d in reversed(range(x.ndim)):
+            out[:, d] = np.where(there, at % x.shape[d], np.int64(fill_value))
+            at = at // x.shape[d]
+    return out
 
 
 @public("torch")
@@ -84,10 +102,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return wrap(array_module(x).zeros((*x.shape, num_classes), np.int64))
-    if int(x.min()) < 0:
+    if seen(x < 0):
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(x.max()) + 1
-    elif num_classes <= int(x.max()):
+    elif num_classes < 1 or seen(x >= num_classes):
         raise RuntimeError("Class values must be smaller than num_classes.")
     return wrap((x[..., None] == array_module(x).arange(num_classes)).astype(np.int64))

@@ -6,15 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....dtype import cpp_type, scalar_type
+from ....repeated_index import add_at, times_named
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
 from ...returned import returned_as
 from ..declare import op, public
-from ..indexing.reading import number
+from ..indexing.reading import ends
 
 # ----- edges and counts -----
 
@@ -29,7 +31,7 @@ def _range(x: Any) -> tuple[Any, Any]:
     """The smallest and the largest element, moved apart if they are the same; 0 and 1 of nothing."""
     if not x.size:
         return 0.0, 1.0
-    low, high = number(x.min()), number(x.max())
+    low, high = ends(x)
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
@@ -44,9 +46,16 @@ def _counted(points: Any, edges: list[Any], weight: Any) -> Any:
         inside = inside & (x >= e[0]) & (x <= e[-1])
         at = np.searchsorted(e, x, "right") - 1
         cell = cell * shape[d] + np.minimum(at, shape[d] - 1)  # the last interval is closed
-    weights = None if weight is None else weight[inside]
     total = int(np.prod(shape))
-    return np.bincount(cell[inside], weights, total).reshape(shape).astype(points.dtype)
+    if on_host(points):
+        weights = None if weight is None else weight[inside]
+        return np.bincount(cell[inside], weights, total).reshape(shape).astype(points.dtype)
+    cell = np.where(inside, cell, total)
+    if weight is None:
+        return times_named(cell, total + 1)[:total].reshape(shape).astype(points.dtype)
+    sums = array_module(points).zeros(total + 1, np.float64)
+    add_at(sums, cell, weight.astype(np.float64))
+    return sums[:total].reshape(shape).astype(points.dtype)
 
 
 def _density(counts: Any, edges: list[Any]) -> Any:
@@ -73,7 +82,7 @@ def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = min, max
     if low == high and x.size:
-        low, high = number(x.min()), number(x.max())
+        low, high = ends(x)
     if low == high:
         low, high = low - 1, high + 1
     if not (np.isfinite(low) and np.isfinite(high)):
@@ -85,9 +94,16 @@ def histc(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     no_gradient((self,))
     low, high = x.dtype.type(low), x.dtype.type(high)
     x = x.reshape(-1)
-    x = x[(x >= low) & (x <= high)]
-    at = np.minimum(((x - low) * x.dtype.type(bins) / (high - low)).astype(np.int64), bins - 1)
-    return wrap(np.bincount(at, minlength=bins).astype(x.dtype))
+    inside = (x >= low) & (x <= high)
+    if on_host(x):
+        return wrap(np.bincount(_cells(x[inside], low, high, bins), minlength=bins).astype(x.dtype))
+    at = np.where(inside, _cells(np.where(inside, x, low), low, high, bins), bins)
+    return wrap(times_named(at, bins + 1)[:bins].astype(x.dtype))
+
+
+def _cells(x: Any, low: Any, high: Any, bins: int) -> Any:
+    """In which of ``bins`` intervals between ``low`` and ``high`` each element lies."""
+    return np.minimum(((x - low) * x.dtype.type(bins) / (high - low)).astype(np.int64), bins - 1)
 
 
 # ----- histogram -----
@@ -205,6 +221,12 @@ def histogramdd(
 
 
 def _bins(self: Any, weights: Any, minlength: int) -> Any:
+    if not on_host(self):  # where ``minlength`` is how many there are
+        if weights is None:
+            return times_named(self, minlength)
+        sums = array_module(self).zeros(minlength, np.float32 if weights.dtype == np.float32 else np.float64)
+        add_at(sums, self, weights.real.astype(sums.dtype))
+        return sums
     if weights is None:
         return np.bincount(self, None, minlength)
     found = np.bincount(self, weights.real, minlength)
@@ -227,9 +249,10 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
     x = self._a
     if x.dtype.kind not in "iu":
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{scalar_type(self.dtype)}'")
-    if x.ndim != 1 or (x.size and number(x.min()) < 0):
+    low, high = ends(x) if x.ndim == 1 and x.size else (0, -1)
+    if x.ndim != 1 or low < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    made: Tensor = _BINCOUNT(self, weights, minlength)
+    made: Tensor = _BINCOUNT(self, weights, max(minlength, high + 1))
     return made
