@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .device import address, device, device_of, owner
 from .node import Node, Nowhere
-from .saved import saved_slots
+from .saved import Packed, saved_slots
 from .sites import where
 
 SHOWN = 10
@@ -26,14 +26,20 @@ class Held(NamedTuple):
     """Bytes of the whole memory that it is a part of: that is what it keeps."""
     first: bool
     """Whether no node before holds the same memory: sum these."""
+    packed: bool
+    """Whether it is what hooks made of the saved tensor, or keep for it, as the arguments of a checkpoint."""
 
     def __str__(self) -> str:
         place = where(self.node.code, self.node.lasti)
-        return f"{size_text(self.nbytes)}: {self.node.name()} saved {self.slot!r}, {place}"
+        how = ", packed by hooks" if self.packed else ""
+        return f"{size_text(self.nbytes)}: {self.node.name()} saved {self.slot!r}{how}, {place}"
 
 
 def saved_tensors(on: Any = None) -> list[Held]:
-    """Every saved tensor of every node that is alive, the largest first; only those on the device ``on``, if that is given."""
+    """Every saved tensor of every node that is alive, the largest first; only those on the device ``on``, if that is given.
+
+    Of what hooks packed, the tensors and arrays that can be seen: in containers, and in attributes of objects.
+    """
     wanted = None if on is None else device(on)
     # isinstance() would wake objects that say themselves what they are
     alive = (x for x in gc.get_objects() if issubclass(type(x), Node))
@@ -42,13 +48,14 @@ def saved_tensors(on: Any = None) -> list[Held]:
     found = []
     for node in nodes:
         for slot in saved_slots(node):
-            array = getattr(slot.value, "_a", slot.value)  # a tensor, a bare buffer, or whatever hooks made of it
-            if not hasattr(array, "strides") or not _is_on(array, wanted):
-                continue
-            whole = owner(array)
-            key = (str(device_of(whole)), address(whole))
-            found.append(Held(node, slot.slot, int(whole.nbytes), key not in memories))
-            memories.add(key)
+            packed = isinstance(slot.value, Packed)
+            for array in slot.value.arrays() if packed else [getattr(slot.value, "_a", slot.value)]:
+                if not hasattr(array, "strides") or not _is_on(array, wanted):
+                    continue
+                whole = owner(array)
+                key = (str(device_of(whole)), address(whole))
+                found.append(Held(node, slot.slot, int(whole.nbytes), key not in memories, packed))
+                memories.add(key)
     return sorted(found, key=lambda held: -held.nbytes)
 
 

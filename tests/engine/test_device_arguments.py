@@ -78,7 +78,11 @@ SIZED = {
 @pytest.mark.parametrize("name", SIZED)
 def test_a_size_is_read_only_where_nobody_says_it(name):
     reads, run = SIZED[name]
-    given = lambda device: (ag.arange(12.0).reshape(3, 4).to(device), ag.tensor(MASK).to(device), ag.tensor([4, 1, 2]).to(device))
+    given = lambda device: (
+        ag.arange(12.0).reshape(3, 4).to(device),
+        ag.tensor(MASK).to(device),
+        ag.tensor([4, 1, 2]).to(device),
+    )
     there = given("strict")
     strict.refusals.clear()
     strict.copies.clear()

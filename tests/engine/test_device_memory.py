@@ -93,14 +93,92 @@ def test_saved_tensors_of_the_cpu_are_told_apart():
     assert not any(h.node is y.grad_fn for h in held.saved_tensors("strict"))
 
 
-def test_freed_and_packed_slots_are_passed_over():
-    with ag.autograd.graph.saved_tensors_hooks(lambda t: "gone", lambda p: ag.ones(3)):
-        y = ag.ones(3, requires_grad=True).exp()
-    assert not [h for h in held.saved_tensors() if h.node is y.grad_fn]
+class Attributes:
+    def __init__(self, t):
+        self.where, self.t = "there", t
+
+
+KEPT = {
+    "the tensor": (lambda t: t, lambda p: p, 8 * KIB), "a copy": (lambda t: t * 1, lambda p: p, 8 * KIB),
+    "a tuple": (lambda t: (t.device, [t.detach()]), lambda p: p[1][0], 8 * KIB), "a dict": (lambda t: {"t": t.clone()}, lambda p: p["t"], 8 * KIB),
+    "an object": (lambda t: Attributes(t.clone()), lambda p: p.t, 8 * KIB), "half of it": (lambda t: t.float(), lambda p: p.double(), 4 * KIB),
+    "nothing": (lambda t: "gone", lambda p: on_device(KIB), 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("result", [False, True], ids=["input", "result"])
+def test_what_hooks_packed_is_counted_where_it_can_be_seen(kept, result):
+    pack, unpack, nbytes = KEPT[kept]
+    gc.collect()
+    before = held.saved_bytes("strict")
+    x = on_device(KIB, requires_grad=True)
+    with ag.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = x.exp() if result else x.sin()
+    assert held.saved_bytes("strict") - before == nbytes
+    found = [h for h in held.saved_tensors("strict") if h.node is y.grad_fn]
+    assert [h.packed for h in found] == [True] * bool(nbytes)
+    if found:
+        slot = "result" if result else "self"
+        assert f"Backward0 saved '{slot}', packed by hooks, File " in str(found[0])
+    y.sum().backward()
+    assert held.saved_bytes("strict") == before
+
+
+def test_what_hooks_packed_on_one_tensor_is_counted():
+    x = on_device(KIB, requires_grad=True)
+    y = x.sin()
+    y.grad_fn._raw_saved_self.register_hooks(lambda t: t.clone(), lambda p: p)
+    assert [(h.nbytes, h.packed) for h in held.saved_tensors("strict") if h.node is y.grad_fn] == [(8 * KIB, True)]
+
+
+def test_a_copy_on_the_cpu_is_counted_there():
+    x = on_device(KIB, requires_grad=True)
+    with strict.allowed_host_reads(), ag.autograd.graph.save_on_cpu():
+        y = x.sin()
+    assert not [h for h in held.saved_tensors("strict") if h.node is y.grad_fn]
+    assert [h.nbytes for h in held.saved_tensors("cpu") if h.node is y.grad_fn] == [8 * KIB]
+
+
+def test_a_checkpoint_keeps_its_arguments():
+    gc.collect()
+    before = held.saved_bytes("strict")
+    x = on_device(KIB, requires_grad=True)
+    y = ag.utils.checkpoint.checkpoint(lambda x: x.sin().exp().sin(), x, use_reentrant=False)
+    assert held.saved_bytes("strict") - before == 8 * KIB
+    y.sum().backward()
+    assert held.saved_bytes("strict") == before
+
+
+def test_what_may_be_written_is_counted_with_the_copies_that_were_made_of_it():
+    gc.collect()
+    before = held.saved_bytes("strict")
+    x = on_device(KIB, requires_grad=True)
+    with ag.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x * 1
+        z = y.sin()
+        assert held.saved_bytes("strict") - before == 8 * KIB
+        y.mul_(2)
+        assert held.saved_bytes("strict") - before == 8 * KIB
+        z.sum().backward()
+    assert held.saved_bytes("strict") == before
+
+
+def test_memory_that_ran_out_under_hooks_names_who_saved(limited):
+    x = on_device(2 * KIB, requires_grad=True)
+    with ag.autograd.graph.saved_tensors_hooks(lambda t: [t.clone()], lambda p: p[0]):
+        large = x.sin()
+    with pytest.raises(OutOfMemoryError) as found:
+        on_device(8 * KIB)
+    assert large.requires_grad
+    lines = str(found.value).splitlines()
+    assert lines[2].startswith("  16.00 KiB: SinBackward0 saved 'self', packed by hooks, File ")
+    assert "large = x.sin()" in lines[2]
 
 
 @pytest.fixture
 def limited():
+    gc.collect()
     strict.BACKEND.limit = MEMORY.memory_allocated() + 64 * KIB
     yield
     strict.BACKEND.limit = 1 << 40

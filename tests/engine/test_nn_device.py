@@ -99,3 +99,35 @@ def test_rms_norm_is_one_op_there_and_its_derivatives_are_those_of_the_ops_on_th
     assert name == "FusedRmsNormBackward0"
     for a, b in zip(there, computed("cpu")[1], strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+INF, NAN = float("inf"), float("nan")
+SCORES = [[0.1, 0.2, 0.3], [0.5, -1.0, 2.0]]
+
+
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("weight", [[1.0, INF, 2.0], [INF, INF, INF], [NAN, 1.0, 1.0], [0.0, INF, 0.0]], ids=str)
+@pytest.mark.parametrize("targets", [[0, 1], [2, 2], [0, 0]], ids=str)
+@pytest.mark.parametrize("loss", ["nll_loss", "cross_entropy", "multi_margin_loss"])
+def test_weights_of_classes_that_are_not_finite(loss, targets, weight, reduction):
+    torch = pytest.importorskip("torch", reason="values are compared with PyTorch's")
+
+    def computed(t, device):
+        x = t.tensor(SCORES, requires_grad=True, device=device)
+        there = lambda values: t.tensor(values, device=device)
+        out = getattr(t.nn.functional, loss)(x, there(targets), weight=there(weight), reduction=reduction)
+        return [r.detach().cpu().numpy() for r in (out, *t.autograd.grad(out.sum(), x))]
+
+    wanted = computed(torch, "cpu")
+    with strict.allowed_host_reads():
+        for place in ("cpu", "strict"):
+            for ours, theirs in zip(computed(ag, place), wanted, strict=True):
+                np.testing.assert_allclose(ours, theirs, rtol=1e-6, err_msg=place)
+
+
+def test_a_score_that_is_nan_is_no_margin():
+    for place in ("cpu", "strict"):
+        x = ag.tensor([[0.1, NAN, 0.3]], device=place)
+        with strict.allowed_host_reads():
+            loss = ag.nn.functional.multi_margin_loss(x, ag.tensor([0], device=place)).cpu().item()
+        assert abs(loss - 0.4) < 1e-6  # as in PyTorch

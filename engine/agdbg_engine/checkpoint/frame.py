@@ -63,6 +63,11 @@ class SavedArgument:
         with no_grad():
             self._value: Any = t if self._hooks is None else self._hooks.pack(t)
 
+    @property
+    def kept(self) -> Any:
+        """The argument, or what the hooks around made of it."""
+        return self._value
+
     def unpack(self) -> Tensor:
         """The argument; raises PyTorch's error when it was modified since."""
         if self._hooks is None:
@@ -113,6 +118,11 @@ class Frame:
         holder = Holder(t)
         self._holders.append(weakref.ref(holder))
         return holder
+
+    def keeps(self, holder: Holder) -> list[Any]:
+        """What is in memory for ``holder``: the arguments that it would be computed from, and itself where it was."""
+        filled = [found[0] for found in list(holder.filled.values()) if found is not None]
+        return [*filled, *(a.kept for a in self._arguments if isinstance(a, SavedArgument))]
 
     def _unpack(self, holder: Holder) -> Tensor:
         run = self._run_of(current.bp)

@@ -7,7 +7,7 @@ cycle; the node is found again at unpack because the node itself does it (PyTorc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -100,6 +100,11 @@ class Packed:
     def seen(self) -> Any:
         """What an inspector shows as the content of the slot: the tensor or buffer if it is there as it was, else this object."""
         return self
+
+    def arrays(self) -> Iterable[Any]:
+        """The buffers that the slot keeps in memory, as far as can be seen; nobody is called for them."""
+        value = self.seen()
+        return [getattr(value, "_a", value)]
 
     def late(self, storage: Storage) -> None:
         """The saved output got its ``storage`` only now."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import errors, events
@@ -97,6 +97,12 @@ class Hooked(Packed):
     def grad_fn(self) -> Node | None:
         """The node that made the saved tensor."""
         return None if self.fn is None or self.fn.leaf else self.fn
+
+    def arrays(self) -> Iterable[Any]:
+        """Those in what the pack hook returned, and what the engine's own hooks keep for it elsewhere."""
+        whose: Any = getattr(self.unpack_hook, "__self__", None)
+        elsewhere = whose.keeps(self.value) if hasattr(whose, "keeps") else ()
+        return memory.arrays_in((self.value, *elsewhere))
 
     def given(self, node: Node) -> Any:
         """What the unpack hook is given: what the pack hook returned."""

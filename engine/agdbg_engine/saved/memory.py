@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,16 @@ def independent(value: Any, array: Any) -> bool:
 def shared(value: Any, array: Any) -> bool:
     """Whether what a hook keeps can be seen to lie in the memory of ``array``."""
     return any(_is_array(p) and _shares(p, array) for p in _parts(value))
+
+
+def arrays_in(value: Any) -> Iterator[Any]:
+    """The buffers in what a hook keeps: in nested containers, and in the attributes of an object that stands in one."""
+    for part in _parts(value):
+        if _is_array(part):
+            yield part
+        elif not isinstance(part, type | ModuleType) and not callable(part):
+            within = getattr(part, "__dict__", {})
+            yield from filter(_is_array, _parts(list(within.values())))
 
 
 def _is_array(part: Any) -> bool:

@@ -70,6 +70,12 @@ class MutationContext:
             raise AssertionError(OUTSIDE)
         return found
 
+    def keeps(self, handle: Handle) -> list[Tensor]:
+        """What is in memory for ``handle``."""
+        found = self.cloned.get(handle)
+        found = self.original.get(handle) if found is None else found
+        return [] if found is None else [found]
+
     def _forget_released(self) -> None:
         """Drop the entries whose handles nobody keeps any more, once they are most."""
         if len(self._by_memory) > 64 + 2 * len(self.original):

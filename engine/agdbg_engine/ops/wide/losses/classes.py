@@ -57,8 +57,9 @@ def _backward_elsewhere(
     classes = array_module(g).arange(shape[axis]).reshape(-1, *(1,) * (len(shape) - 1 - axis))
     each = g if reduction != "mean" else g / total
     each = np.expand_dims(each, axis) if each.ndim else each
-    out = at_class(each, np.expand_dims(target.astype(np.int64, copy=False), axis), classes, ignore_index)
-    return out if weight is None else out * weight.reshape(classes.shape)
+    if weight is not None:  # before the others become zero, which an infinite weight would make NaN
+        each = each * weight.reshape(classes.shape)
+    return at_class(each, np.expand_dims(target.astype(np.int64, copy=False), axis), classes, ignore_index)
 
 
 @fused("T g, int64 target, int64 own, int64 ignored", "T out", "out = own == target && target != ignored ? -g : T(0);")
@@ -102,10 +103,13 @@ for _kind, _node in (("nll_loss", "NllLoss"), ("nll_loss2d", "NllLoss2D")):
 def multi_margin_loss(x: Any, target: Any, p: int, margin: float, weight: Any, reduction: str) -> Any:
     """Mean over the other classes of ``max(0, margin - x[target] + x) ** p``, by row."""
     index = target[:, None]
-    z = np.maximum(margin - np.take_along_axis(x, index, 1) + x, 0)
+    z = np.fmax(margin - np.take_along_axis(x, index, 1) + x, 0)
     put_along(z, index, x.dtype.type(0), 1)
     each = (z if p == 1 else z * z).sum(1) / x.dtype.type(x.shape[1])
-    return _reduced(each if weight is None else each * weight[target], reduction)
+    if weight is not None:
+        with np.errstate(invalid="ignore"):  # an infinite weight of a row that loses nothing
+            each = np.where(each == 0, each, each * weight[target])
+    return _reduced(each, reduction)
 
 
 @formula
@@ -120,7 +124,8 @@ def multi_margin_grad(F: Any, g: Any, x: Any, target: Any, p: int, margin: float
     by_row = shared(F, g, (x.shape[0],), reduction)
     if weight is not None:
         by_row = by_row * F.index(weight, (F.as_index(target),))
-    return slope * (F.unsqueeze(by_row, 1) if len(by_row.shape) else by_row)
+    grad = slope * (F.unsqueeze(by_row, 1) if len(by_row.shape) else by_row)
+    return grad if weight is None else F.keep(grad, slope != 0)
 
 
 in_both("as_index", lambda x: x, lambda x: x._a)
