@@ -85,6 +85,10 @@ class Provenance(IntEnum):
     UNKNOWN = 2
 
 
+#: By the bits in word 0.
+_PROVENANCES = (Provenance.OBSERVED, Provenance.INFERRED, Provenance.UNKNOWN, Provenance.UNKNOWN)
+
+
 class Outcome(IntEnum):
     """How one node's run, or a whole pass, ended."""
 
@@ -197,7 +201,7 @@ def thread_of(word0: int) -> int:
 
 def provenance_of(word0: int) -> Provenance:
     """The provenance in word 0; the unassigned value 3 reads as unknown."""
-    return Provenance(min(word0 >> 8 & PROVENANCE_MASK, Provenance.UNKNOWN))
+    return _PROVENANCES[word0 >> 8 & PROVENANCE_MASK]
 
 
 def pack_edge(node: int, output_nr: int = 0) -> int:

@@ -1,15 +1,13 @@
 """A connection of one program thread to the hub: one JSON object a line."""
 
 import contextlib
-import json
 import socket
 from typing import Any
 
 from agdbg.descriptors import identity, out_of_the_way
+from agdbg.json_text import reader, writer
 
-# Made once: to make one takes as long as to use it, and the program may replace what `json` has.
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=str).encode
-_decode = json.JSONDecoder().decode
+_encode, _decode = writer(default=str), reader()
 
 
 class HubGone(Exception):

@@ -1,20 +1,20 @@
 """Agents: one connection for each thread of the program that has stopped or recorded, with JSON objects as lines."""
 
-import json
 import socket
-from collections import deque
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from agdbg.hub.log import log
 from agdbg.hub.loop import Loop
+from agdbg.json_text import reader, writer
 
 Body = dict[str, Any]
 
 _PIECE = 1 << 18
 #: A line may be this long; more is a mistake, or somebody else at the socket.
 _LINE = 64 << 20
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_encode, _decode = writer(), reader()
 
 
 class AgentRefused(Exception):
@@ -27,6 +27,35 @@ class AgentRefused(Exception):
 
 #: What is told of a request: the body of the answer, or why there is none.
 Answer = Callable[[Body, AgentRefused | None], object]
+
+
+#: How long an answer that was asked for ahead may be given, in seconds: other threads of the program run.
+AHEAD_S = 0.5
+
+
+class _Ahead:
+    """A request that was sent before anybody has asked for it."""
+
+    def __init__(self, do: str, arguments: Body) -> None:
+        self._asked, self._at = (do, arguments), monotonic()
+        self._answer: tuple[Body, AgentRefused | None] | None = None
+        self._then: Answer | None = None
+
+    def is_for(self, do: str, arguments: Body) -> bool:
+        """Whether it is what somebody asks for now."""
+        return self._asked == (do, arguments) and monotonic() - self._at < AHEAD_S
+
+    def give(self, then: Answer) -> None:
+        """Let somebody have the answer, as soon as it is there."""
+        self._then = then
+        if self._answer is not None:
+            then(*self._answer)
+
+    def answered(self, body: Body, error: AgentRefused | None) -> None:
+        """Take the answer."""
+        self._answer = body, error
+        if self._then is not None:
+            self._then(body, error)
 
 
 class AgentLink:
@@ -50,16 +79,28 @@ class AgentLink:
         self._unsent = bytearray()
         self._asked: dict[int, Answer] = {}
         self._number = self._resumed = 0
+        self._ahead: _Ahead | None = None
         self._open = True
         connection.setblocking(False)
         loop.watch(connection.fileno(), self._readable)
 
     def ask(self, do: str, then: Answer, **arguments: Any) -> None:
         """Ask the thread, which must be stopped; ``then`` is called when it answers, or is gone."""
-        self._ask(do, then, arguments)
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead.is_for(do, arguments):
+            ahead.give(then)
+        else:
+            self._ask(do, then, arguments)
+
+    def ask_ahead(self, do: str, **arguments: Any) -> None:
+        """Ask what somebody is about to ask: the answer is theirs unless the thread goes on or is asked anything else before."""
+        ahead = _Ahead(do, arguments)
+        self._ask(do, ahead.answered, arguments)
+        self._ahead = ahead
 
     def resume(self, refused: Answer, **arguments: Any) -> None:
         """Let the thread go on, which it answers only if it cannot, or is gone: that saves a message at each step."""
+        self._ahead = None
         self._asked.pop(self._resumed, None)
         self._ask("resume", refused, {**arguments, "quiet": True})
         self._resumed = self._number
@@ -126,7 +167,7 @@ class AgentLink:
             return
         for line in self._lines(data):
             try:
-                message = json.loads(line)
+                message = _decode(line.decode())
             except (ValueError, RecursionError):
                 message = None
             if not isinstance(message, dict):
@@ -135,17 +176,17 @@ class AgentLink:
                 return
             self._take(message)
 
-    def _lines(self, data: bytes) -> deque[bytes]:
+    def _lines(self, data: bytes) -> list[bytes]:
         """The lines that ``data`` completes."""
+        if not self._line and data.find(b"\n") == len(data) - 1:  # one line, as it was sent
+            return [data[:-1]]
         self._line += data
         end = self._line.rfind(b"\n")
         if end < 0:
-            if len(self._line) > _LINE:
-                return deque([b"a line without an end"])
-            return deque()
+            return [b"a line without an end"] if len(self._line) > _LINE else []
         whole = bytes(self._line[:end])
         del self._line[: end + 1]
-        return deque(whole.split(b"\n"))
+        return whole.split(b"\n")
 
     def _take(self, message: Body) -> None:
         number = message.get("id")

@@ -69,6 +69,7 @@ class History:
         self._undone = Undone(self.growing)
         self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
         self._facts: Facts | None = None
+        self._ready: tuple[LiveFacts, int, dict[str, Any] | None] | None = None
         self._timeline = Timeline(self.growing)
         self._made = _OfRows(
             FoldedRows(self),
@@ -85,17 +86,23 @@ class History:
         Raises:
             TraceError: what is there is no trace, or one of a version that is not known.
         """
-        if not len(self._follower.poll()):
-            return False
-        self._take(self._follower.records)
-        self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
-        self._facts = None
-        return True
+        before = self.records
+        self.poll_few()
+        return self.records > before
 
-    @property
-    def behind(self) -> int:
-        """About how many records the file has beyond those that were read."""
-        return self._follower.behind
+    def poll_few(self, most: int | None = None) -> bool:
+        """Read what is new, unless that is more than ``most`` records, where there is a limit: false then.
+
+        Raises:
+            TraceError: as :meth:`poll` does.
+        """
+        if not self._follower.poll_few(most):
+            return False
+        if len(self._follower.records) > self.records:
+            self._take(self._follower.records)
+            self._live = LiveFacts(self._follower.trace(), self.growing, self._undone)
+            self._facts = None
+        return True
 
     def _take(self, records: Records) -> None:
         """Index what is new, in parts where that is much, so that it can be told how far it is."""
@@ -285,12 +292,19 @@ class History:
 
     def inside(self, node: int, before_row: int | None = None, at: Moment | None = None) -> dict[str, Any] | None:
         """Of :meth:`node` no more than its sections, which are all that the scopes of a stop show."""
+        ready, self._ready = self._ready, None
+        if ready is not None and ready[:2] == (self._live, node) and before_row is None and at is None:
+            return ready[2]
         fact = self._live.node(node)
         if fact is None:
             return None
         before = self.records if before_row is None else before_row
         sections = Inspection(self._live, fact, before, self._senders(node, at)).sections()
         return {"node": node, "gradient": None, "sections": sections}
+
+    def get_ready(self, node: int) -> None:
+        """Have the answer of :meth:`inside` ready for the next who asks for that node, at the end of what was read."""
+        self._ready = self._live, node, self.inside(node)
 
     def _senders(self, node: int, at: Moment | None) -> list[int]:
         """The nodes that have still to send a gradient to a node, in the innermost pass in which some have."""

@@ -82,7 +82,8 @@ def look_at(
             raise Refused(f"there is no node {node}: the rows and edges of the graph name those that there are")
         return body
 
-    if link is not None:
+    if link is not None and thread is not None:
+        thread.is_looked_at = True
         link.ask("values", answered, node=node)
     if inside and cursor is None:  # a thread has just stopped here
         return reading.ask_at_once(call, lambda history: look(reading.present(history)), told)

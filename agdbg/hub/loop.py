@@ -1,22 +1,24 @@
 """The hub's event loop: sockets, timers, and what other threads have to say. It never wakes up without a reason.
 
-It is not asyncio because a step goes through it twice: a callback is called here some 20 us after its bytes came.
+It is neither asyncio nor a selector, because a step goes through it twice: a callback is called some 10 us after its bytes came.
 """
 
 import heapq
 import os
-import selectors
+import select
 import time
 from collections import deque
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from math import ceil
 
 from agdbg.hub.log import log_error
 
 Callback = Callable[[], object]
 
-_READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+_READ, _WRITE = select.POLLIN, select.POLLOUT
+_MS = 1000.0
+_NOBODY = (None, None)
 
 
 class Timer:
@@ -34,7 +36,8 @@ class Loop:
     """Calls callbacks when their time has come. All of it is for one thread, except :meth:`post`."""
 
     def __init__(self) -> None:
-        self._selector = selectors.DefaultSelector()
+        self._poll = select.poll()
+        self._files: dict[int, tuple[Callback | None, Callback | None]] = {}
         self._timers: list[tuple[float, int, Timer]] = []
         self._number = count()
         self._posted: deque[Callback] = deque()
@@ -49,14 +52,11 @@ class Loop:
     def watch(self, fd: int, readable: Callback | None = None, writable: Callback | None = None) -> None:
         """Call ``readable`` and ``writable`` when the file is so; this takes the place of what was said before."""
         events = (_READ if readable else 0) | (_WRITE if writable else 0)
-        known = fd in self._selector.get_map()
-        if not events:
-            if known:
-                self._selector.unregister(fd)
-        elif known:
-            self._selector.modify(fd, events, (readable, writable))
-        else:
-            self._selector.register(fd, events, (readable, writable))
+        if events:
+            self._files[fd] = readable, writable
+            self._poll.register(fd, events)
+        elif self._files.pop(fd, None) is not None:
+            self._poll.unregister(fd)
 
     def unwatch(self, fd: int) -> None:
         """Forget a file; do this before it is closed."""
@@ -93,17 +93,26 @@ class Loop:
     def run(self) -> None:
         """Call callbacks until :meth:`stop`. One that raises is logged, and the others are called all the same."""
         while self._running:
-            for key, events in self._selector.select(self._patience()):
-                self._dispatch(key.fd, key.data, events)
-            self._call_posted()
+            for fd, events in self._ready():
+                self._dispatch(fd, events)
+            if self._posted:
+                self._call_posted()
             if self._timers:
                 self._call_timers()
 
     def close(self) -> None:
         """Let go of the files of the loop itself."""
-        self._selector.close()
+        self._files.clear()
         os.close(self._wakeup_read)
         os.close(self.wakeup)
+
+    def _ready(self) -> list[tuple[int, int]]:
+        """The files with news, waited for until there are any, or a timer is due."""
+        patience = self._patience()
+        try:
+            return self._poll.poll(None if patience is None else ceil(patience * _MS))
+        except InterruptedError:
+            return []
 
     def _patience(self) -> float | None:
         if self._posted:
@@ -112,13 +121,11 @@ class Loop:
             heapq.heappop(self._timers)
         return max(self._timers[0][0] - time.monotonic(), 0) if self._timers else None
 
-    def _dispatch(self, fd: int, callbacks: Any, events: int) -> None:
-        readable, writable = callbacks
-        if events & _WRITE and writable:
+    def _dispatch(self, fd: int, events: int) -> None:
+        """Call who waits for a file. What is wrong with it is found by reading and writing alike, as its end is."""
+        if events & ~_READ and (writable := self._files.get(fd, _NOBODY)[1]) is not None:
             _call(writable)
-            if fd not in self._selector.get_map():
-                return
-        if events & _READ and readable:
+        if events & ~_WRITE and (readable := self._files.get(fd, _NOBODY)[0]) is not None:
             _call(readable)
 
     def _call_posted(self) -> None:

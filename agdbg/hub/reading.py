@@ -6,6 +6,7 @@ reader and back, the thread of the loop looks up by itself while the reader has 
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -58,10 +59,7 @@ class View:
             TraceError: as :meth:`history` does.
         """
         history = self._history
-        if history is None or history.behind > FEW:
-            return None
-        history.poll()
-        return history
+        return history if history is not None and history.poll_few(FEW) else None
 
     def forget(self) -> None:
         """Something was broken off in the middle of reading: it is read anew when it is asked for again."""
@@ -110,6 +108,15 @@ class Reading:
         else:
             call.run(lambda: finish(found))
         return LATER
+
+    def look_ahead(self, node: int) -> None:
+        """If it takes next to no time, take in what is new, and have ready what is inside of a node that somebody will ask for."""
+        if not self.reader.is_idle or self._took > QUICK_S:
+            return
+        with suppress(Exception):  # whoever asks is told what goes wrong
+            history = self._near.at_hand()
+            if history is not None:
+                self._timed(lambda history: self.present(history).get_ready(node), history)
 
     def _timed(self, job: "Callable[[History | None], T]", history: "History | None") -> T:
         began = perf_counter()

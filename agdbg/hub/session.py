@@ -99,6 +99,11 @@ class Session:
         self.troubles: list[Trouble] = []
         self._growth = Growth(self)
         self.stops.on_stop = self.stops.on_resume = self._growth.soon
+        self.stops.on_ahead = self._look_ahead
+
+    def _look_ahead(self, node: int) -> None:
+        if self.reading is not None:
+            self.reading.look_ahead(node)
 
     # ----- what there is -----
 

@@ -48,6 +48,7 @@ class Stops:
         is_abandoned: says whether a thread that stops is to go on at once.
         news: told what the program says of its breakpoints.
         on_stop, on_resume: called when a thread has stopped or goes on.
+        on_ahead: called with the node of a stop that somebody is about to look at.
     """
 
     def __init__(self, breakpoints: Breakpoints, tell: Tell) -> None:
@@ -58,6 +59,7 @@ class Stops:
         self.is_abandoned: Callable[[], bool] = lambda: False
         self.on_stop: Callable[[], object] = lambda: None
         self.on_resume: Callable[[], object] = lambda: None
+        self.on_ahead: Callable[[int], object] = lambda node: None
         self.news: HitNews | None = None
         self._breakpoints, self._tell = breakpoints, tell
 
@@ -112,6 +114,16 @@ class Stops:
         if self.news is not None:
             self.news.hit(list(stop.get("breakpoints") or []))
         self.on_stop()
+        if thread.is_looked_at:
+            self._look_ahead(thread, link)
+
+    def _look_ahead(self, thread: ProgramThread, link: AgentLink) -> None:
+        """Get ready what was asked for at the stop before, while the clients hear of this one."""
+        thread.is_looked_at = False
+        node = int((thread.stop or {}).get("node") or 0)
+        if node:
+            link.ask_ahead("values", node=node)
+            self.on_ahead(node)
 
     def _resumed(self, link: AgentLink) -> None:
         thread = self.threads.of(link.thread)

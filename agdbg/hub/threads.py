@@ -18,12 +18,14 @@ class ProgramThread:
         number: its ordinal, which is its id in the protocol.
         link: the connection to it; None once it has ended.
         stop: where it stands, as the agent said it; None while it runs.
+        is_looked_at: somebody has asked for the values at the stop; one that steps will do so at the next one.
     """
 
     number: int
     name: str
     link: AgentLink | None = None
     stop: Stop | None = None
+    is_looked_at: bool = False
 
 
 class Threads:

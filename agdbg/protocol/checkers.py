@@ -41,12 +41,17 @@ class Problem(NamedTuple):
 
 
 class Checker(NamedTuple):
-    """``problem`` finds what is wrong with a value, or gives None; ``expected`` says what it accepts."""
+    """``problem`` finds what is wrong with a value, or gives None; ``expected`` says what it accepts.
+
+    Nothing is wrong with a value whose type is one of ``types``, so ``problem`` need not be asked.
+    """
 
     problem: Callable[[Any], Problem | None]
     expected: str
+    types: tuple[type, ...] = ()
 
 
+_ANYTHING = Checker(lambda value: None, "anything")
 _PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {
     str: ((str,), "a string"),
     int: ((int,), "an integer"),
@@ -61,7 +66,7 @@ def checker(hint: Any, closed: bool = False) -> Checker:
     """The checker of a type; with ``closed`` objects may have no fields but those of their TypedDict."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
-        return Checker(lambda value: None, "anything")
+        return _ANYTHING
     if is_typeddict(hint):
         return _object(hint, closed)
     if origin in (Required, NotRequired):
@@ -83,7 +88,7 @@ def _plain(accepted: tuple[type, ...], expected: str) -> Checker:
     def problem(value: Any) -> Problem | None:
         return None if type(value) in accepted else Problem("", value, expected)
 
-    return Checker(problem, expected)
+    return Checker(problem, expected, accepted)
 
 
 def _one_of(choices: tuple[Any, ...]) -> Checker:
@@ -105,7 +110,7 @@ def _any_of(choices: list[Checker]) -> Checker:
         inner = next((each for each in found if each and (each.path or each.is_missing)), None)
         return inner or Problem("", value, expected)
 
-    return Checker(problem, expected)
+    return Checker(problem, expected, tuple(each for choice in choices for each in choice.types))
 
 
 def _limited(number: Checker, limit: Any) -> Checker:
@@ -140,7 +145,7 @@ def _dict(item: Checker) -> Checker:
                 return found.below(f".{key}")
         return None
 
-    return Checker(problem, "an object")
+    return Checker(problem, "an object", (dict,) if item is _ANYTHING else ())
 
 
 def _object(shape: Any, closed: bool) -> Checker:
@@ -158,7 +163,7 @@ def _object(shape: Any, closed: bool) -> Checker:
             if field is None:
                 if closed:
                     return Problem(f".{name}", each, "", known=known)
-            elif found := field.problem(each):
+            elif type(each) not in field.types and (found := field.problem(each)):
                 return found.below(f".{name}")
         if required <= value.keys():
             return None

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from agdbg.descriptors import identity
 from agdbg.record.errors import TraceError
 from agdbg.record.format import META_FILE, RECORD_SIZE, RECORDS_FILE, STRINGS_FILE, WORDS, check_header
 from agdbg.record.lookup import Strings
@@ -47,18 +48,24 @@ class Follower:
         Raises:
             TraceError: it is no trace, or one of a version that is not known.
         """
-        self._read_meta()
         before = len(self.records)
-        count = self._whole_records()
+        self.poll_few()
+        return self.records[before:]
+
+    def poll_few(self, most: int | None = None) -> bool:
+        """Read what has come, unless that is more than ``most`` records, where there is a limit: false then.
+
+        Raises:
+            TraceError: as :meth:`poll` does.
+        """
+        self._read_meta()
+        before, count = len(self.records), self._whole_records()
+        if most is not None and count - before > most:
+            return False
         if count > before:
             self._map(count)
             self._read_strings()
-        return self.records[before:]
-
-    @property
-    def behind(self) -> int:
-        """How many records :meth:`poll` would give now."""
-        return max(self._whole_records() - len(self.records), 0)
+        return True
 
     def trace(self) -> Trace:
         """What was read so far, as a trace; what comes later does not change its records."""
@@ -91,11 +98,13 @@ class Follower:
     def _map(self, count: int) -> None:
         """Map so many records; a file that vanished in between leaves what there was."""
         try:
-            with open(self._records_file, "rb", buffering=0) as stream:
-                status = os.fstat(stream.fileno())
-                if (status.st_dev, status.st_ino) != self._file:
+            fd = os.open(self._records_file, os.O_RDONLY)  # a file of Python's takes three times as long to make
+            try:
+                if identity(fd) != self._file:
                     return
-                mapped = mmap.mmap(stream.fileno(), (1 + count) * RECORD_SIZE, access=mmap.ACCESS_READ)
+                mapped = mmap.mmap(fd, (1 + count) * RECORD_SIZE, access=mmap.ACCESS_READ)
+            finally:
+                os.close(fd)
         except (OSError, ValueError):
             return
         self.records = np.frombuffer(mapped, "<u8", offset=RECORD_SIZE).reshape(count, WORDS)

@@ -22,8 +22,11 @@ Mask = npt.NDArray[np.bool_]
 
 _NODE = np.uint64((1 << 48) - 1)
 _STORAGE = np.uint64((1 << 36) - 1)
-_KINDS = 256
+_KIND = 0xFF
+_KINDS = _KIND + 1
 
+#: So many new records, as come with a step, are noted one by one: for NumPy they are too few.
+FEW = 16
 #: Entries of a run that is not merged any more; merging two that are shorter takes some 20 ms.
 LONG = 1 << 19
 
@@ -47,11 +50,21 @@ class Grown:
         """Put ``numbers`` at the end."""
         needed = self._size + len(numbers)
         if needed > len(self._room):
-            room = np.empty(max(needed, 2 * len(self._room)), self._room.dtype)
-            room[: self._size] = self.now
-            self._room = room
+            self._make_room(needed)
         self._room[self._size : needed] = numbers
         self._size = needed
+
+    def append(self, number: int) -> None:
+        """Put one number at the end."""
+        if self._size == len(self._room):
+            self._make_room(self._size + 1)
+        self._room[self._size] = number
+        self._size += 1
+
+    def _make_room(self, needed: int) -> None:
+        room = np.empty(max(needed, 2 * len(self._room)), self._room.dtype)
+        room[: self._size] = self.now
+        self._room = room
 
 
 class GrowingIndex:
@@ -71,8 +84,10 @@ class GrowingIndex:
         if not len(ids):
             return
         self._ids, self._size = None, self._size + len(ids)
-        order = np.argsort(ids, kind="stable")
-        self._runs.append((ids[order], values[order]))
+        if len(ids) > 1:
+            order = np.argsort(ids, kind="stable")
+            ids, values = ids[order], values[order]
+        self._runs.append((ids, values))
         while len(self._runs) > 1 and len(self._runs[-2][0]) <= min(2 * len(self._runs[-1][0]), LONG):
             newer, older = self._runs.pop(), self._runs.pop()
             self._runs.append(_merged(older, newer))
@@ -185,6 +200,10 @@ class Growing:
         """``records`` are those that there were, and more after them."""
         start = len(self.records)
         self.records = records
+        if len(records) - start <= FEW:
+            for row, head in enumerate(records[start:, 0].tolist(), start):
+                self._rows[head & _KIND].append(row)
+            return
         kinds = records[start:, 0].astype(np.uint8)
         for kind in np.bincount(kinds).nonzero()[0].tolist():
             self._rows[kind].add((kinds == kind).nonzero()[0] + start)
@@ -203,6 +222,10 @@ class Growing:
             rows = self.rows(kind)[len(index) :]
             index.add(COLUMNS.get(key, _whole)(self.records[rows, column]), rows.copy())
         return index
+
+    def about(self, kind: Kind, number: int) -> list[int]:
+        """The rows of a kind whose main entity is ``number``, ascending. Most kinds are rare, and cost nothing then."""
+        return self.index(kind).rows(number) if len(self._rows[kind]) else []
 
     def stacks(self) -> ModuleStacks:
         """Which modules each thread was in, so far."""

@@ -52,6 +52,10 @@ class LiveFacts(Facts):
         """The row numbers of all records of a kind, ascending."""
         return self._growing.rows(kind)
 
+    def rows_about(self, kind: Kind, number: int) -> list[int]:
+        """The row numbers of the records of a kind whose main entity is ``number``, ascending."""
+        return self._growing.about(kind, number)
+
     def index(self, kind: Kind) -> GrowingIndex:
         """The records of a kind by the id of their main entity."""
         return self._growing.index(kind)
