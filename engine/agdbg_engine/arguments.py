@@ -273,6 +273,9 @@ def checked(
         try:
             return function(*args, **kwargs)
         except Exception as error:
+            several = None if kwargs or type(error) is not TypeError else guard.gathered(args)
+            if several is not None:
+                return call(*several)
             numbers = numbered(function, args, kwargs)
             if numbers is not None:
                 return call(*numbers[0], **numbers[1])

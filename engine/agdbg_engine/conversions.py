@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import numbers
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 from . import events
 from .grad_mode import is_grad_enabled
@@ -92,10 +92,21 @@ class Conversions:
             )
         return bool(self._a.item())
 
+    __long__, __nonzero__ = __int__, __bool__
+    """Python's names of old, which PyTorch still has."""
+
     def __len__(self) -> int:
         if self._a.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
         return len(self._a)
+
+    def __reversed__(self) -> Any:
+        """Turned round in its first dimension."""
+        own: Any = self
+        return own if own.ndim == 0 else own.flip(0)
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise TypeError("Tensor does not support deleting items")
 
     def __contains__(self, element: Any) -> bool:
         if not isinstance(element, Conversions | numbers.Number):

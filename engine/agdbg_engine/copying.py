@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import warnings
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from .backends import on_host
 from .device import address, array_module, owner
 from .several import at_home, copied
 from .storage import InferenceStorage
+from .subclass import SLOTS
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -22,11 +24,6 @@ class Copying:
 
     __slots__ = ()
     _is_parameter = False
-
-    def __copy__(self: Any) -> Tensor:
-        """Another leaf on the same memory, with a version counter of its own."""
-        _, arguments = self.__reduce_ex__(4)  # which warns of hooks
-        return _made(*arguments) if self._is_parameter else rebuild(*arguments)
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Tensor:
         """A leaf on memory of its own; tensors copied together share memory as their originals do.
@@ -44,7 +41,9 @@ class Copying:
         if self._is_parameter:
             memo[id(self)] = made = _made(type(self), copied(self._a), self.requires_grad, {})
             return made
-        memo[id(self)] = made = rebuild(type(self), _copied(self._a, memo), self.requires_grad, {})
+        memo[id(self)] = made = _twin_of(self, _copied(self._a, memo))
+        if self.requires_grad:
+            made.requires_grad_()
         if self._gradient is not None:
             made.grad = deepcopy(self._gradient, memo)  # refused where only the original's grad_dtype allows it
         for name, value in _attributes(self).items():
@@ -63,13 +62,59 @@ class Copying:
         return rebuild, (type(self), self._a, self.requires_grad, _attributes(self))
 
 
+class CopyingParameter:
+    """What is other about the copies of a parameter."""
+
+    __slots__ = ()
+
+    def __copy__(self: Any) -> Any:
+        """Another leaf on the same memory, which nobody has written yet as far as its counter knows."""
+        function, arguments = self.__reduce_ex__(4)[:2]
+        return (_made if function is rebuild else function)(*arguments)
+
+
+def _twin_of(t: Any, array: Any) -> Any:
+    """A tensor of the class of ``t`` on ``array``, of which another class than Tensor makes the object."""
+    from .tensor import Tensor, set_up
+
+    cls = type(t)
+    if cls is Tensor:
+        return rebuild(cls, array, False, {})
+    made, how = (t.new_empty(()), "new_empty") if array.size else (t.clone(), "clone")
+    if type(made) is not cls:
+        raise RuntimeError(_OTHER_CLASS[how])
+    set_up(made, array)
+    _count_filling(made)
+    for name in copyreg._slotnames(cls):  # type: ignore[attr-defined]  # as `copy` and `pickle` find them
+        if name not in SLOTS and hasattr(t, name):
+            setattr(made, name, getattr(t, name))
+    return made
+
+
+_OTHER_CLASS = {
+    "new_empty": "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that "
+    "implement new_empty() and for which that function returns another instance of the same subclass. You should either properly "
+    "implement new_empty() for your subclass or override __deepcopy__() if it is intended behavior for new_empty() to return an "
+    "instance of a different type.",
+    "clone": "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that implement "
+    "clone() and for which cloning returns another instance of the same subclass. You should either properly implement clone() "
+    "for your subclass or override __deepcopy__() if it is intended behavior for clone() to return an instance of a different "
+    "type.",
+}
+"""By the method that did not give one what PyTorch says."""
+
+
 def rebuild(cls: type[Tensor], array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
     """A leaf of type ``cls`` on ``array`` itself: what a pickled tensor is made from. Its memory was put in: version 1."""
     made = _made(cls, array, requires_grad, attributes)
-    storage = made._shared_storage()
+    _count_filling(made)
+    return made
+
+
+def _count_filling(t: Tensor) -> None:
+    storage = t._shared_storage()
     if not isinstance(storage, InferenceStorage):
         storage.version = 1
-    return made
 
 
 def _made(cls: type[Tensor], array: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:

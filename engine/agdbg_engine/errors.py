@@ -118,6 +118,27 @@ def inplace_modified(node: Node, slot: str, storage: Storage, as_it_is: bool = F
     )
 
 
+def detached(node: Node) -> Exception:
+    """A saved tensor of ``node`` has lost the history that it had, so that a derivative would be wrong."""
+    return make(
+        RuntimeError,
+        Details("other", node),
+        _DETACHED,
+        f"{node.op_name} saved it at {where(node.code, node.lasti)}",
+    )
+
+
+def kept_detached(what: str) -> Exception:
+    """As :func:`detached` about a tensor, ``what`` it is, that something else than a node keeps for backward."""
+    return make(RuntimeError, Details("other"), _DETACHED, f"it is {what}")
+
+
+_DETACHED = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
+    "out-of-place `.detach()` instead"
+)
+
+
 def kept_modified(t: Tensor, storage: Storage, expected: int, what: str) -> Exception:
     """``t``, kept for backward by something else than a node, was written to after version ``expected``; ``what`` it is."""
     fn = t.grad_fn  # asked for anew: that of a view whose base was written to is another now, or refused

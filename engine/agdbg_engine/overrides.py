@@ -124,6 +124,8 @@ def from_op(function: Any, error: Exception | None, args: tuple[Any, ...]) -> An
     asked = overloaded(args) if mode.overriding else []
     if not asked:
         raise Overridden
+    if function.__name__ == "mm" and any(not is_tensor_like(a) for a in args):
+        return NotImplemented  # as an operator
     try:
         how = ask if function in operators else dispatch
         return how(canonical.get(function, function), asked, args, {})

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from numbers import Number
 from sys import _getframe
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import overrides
 from .grad_mode import mode
@@ -21,14 +24,15 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 _NEVER = frozenset((
-    "__array_ufunc__", "__array_wrap__", "__getattribute__", "__hash__", "__init_subclass__", "__new__",
+    "__array_ufunc__", "__array_wrap__", "__delitem__", "__getattribute__", "__hash__", "__init_subclass__", "__new__",
     "__torch_function__", "_make_subclass", "as_subclass",
 ))  # fmt: skip
 _PRIVATE = frozenset(("_base", "_is_view", "_version", "_backward_hooks"))
 _UNWRAPPED_RESULTS = ("_base", "grad")
 """Properties whose tensors the default leaves as they are."""
 
-_SLOTS = ("_a", "_fn", "_gradient", "_meta", "_nr", "_rg", "_storage")
+SLOTS = ("_a", "_fn", "_gradient", "_meta", "_nr", "_rg", "_storage")
+"""Where a tensor has its state."""
 
 
 class Subclassing:
@@ -62,6 +66,9 @@ class Subclassing:
             result = func(*args, **(kwargs or {}))
             return result if func in _unwrapped() else _converted(result, cls)
 
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self)} - {"volatile", "__cuda_array_interface__"[: 0 if self.is_cuda else None]})  # type: ignore[attr-defined]
+
     def as_subclass(self: Any, cls: Any) -> Any:
         """This tensor as an object of ``cls``: an alias of it, so gradients flow through."""
         from .ops._generated import alias
@@ -89,7 +96,7 @@ def _check_class(cls: Any) -> None:
 def _as(t: Tensor, cls: type) -> Any:
     """A tensor that nobody else has seen as an object of ``cls``: the same state in another object."""
     made: Any = object.__new__(cls)
-    for name in _SLOTS:
+    for name in SLOTS:
         setattr(made, name, getattr(t, name))
     return made
 
@@ -196,17 +203,31 @@ def _asked(values: tuple[Any, ...]) -> list[Any]:
 
 
 def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    how = ask if name in _COMPARISONS else dispatch  # Python asks on where an operator does not know
+    how = ask if name in _OPERATORS else dispatch  # Python asks on where an operator does not know
+    of_operands = name in _OPERATORS and name not in _ASKING_FIRST
 
     @functools.wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if of_operands and not all(map(_is_operand, args)):
+            return NotImplemented
         asked = _asked((self, *args, *kwargs.values()))
         return how(function, asked, (self, *args), kwargs) if asked else function(self, *args, **kwargs)
 
     return call
 
 
-_COMPARISONS = frozenset(f"__{n}__" for n in ["eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor"])
+_OPERATORS = frozenset(f"__{n}__" for n in (
+    "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "mod", "floordiv", "lshift", "rshift", "iadd", "isub", "imul",
+    "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor", "ilshift", "irshift",
+))  # fmt: skip
+_ASKING_FIRST = frozenset(("__eq__", "__floordiv__", "__ipow__"))
+"""Operators that PyTorch has in Python: those of other classes ask only for operands that are tensors or numbers."""
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, Subclassing | Number | np.generic) or overrides.overrides(type(value))
+
+
 _REFLECTED = {
     f"__r{n}__": f"__{n}__"
     for n in ["truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor"]
@@ -215,9 +236,12 @@ _REFLECTED = {
 
 def _reflected(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """An operator of a right operand: Python asks it first where the left one is of a base class, which is not meant."""
+    of_operands = name in ("__rand__", "__ror__", "__rxor__")
 
     @functools.wraps(function)
     def call(self: Any, other: Any) -> Any:
+        if of_operands and not _is_operand(other):
+            return NotImplemented
         if isinstance(other, Subclassing):
             return getattr(other, _REFLECTED[name])(self)
         asked = _asked((self, other))
@@ -227,13 +251,15 @@ def _reflected(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _iteration(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``for row in x`` asks for ``x.unbind(0)``."""
-    unbind = public_attributes()["unbind"]
+    """``for row in x`` asks for ``x.dim()`` and ``x.unbind(0)``."""
+    dim, unbind = (public_attributes()[name] for name in ("dim", "unbind"))
 
     @functools.wraps(function)
     def call(self: Any) -> Any:
-        asked = _asked((self,)) if self._a.ndim else []
-        return iter(dispatch(unbind, asked, (self, 0), {})) if asked else function(self)
+        asked = _asked((self,))
+        if not asked or not dispatch(dim, asked, (self,), {}):
+            return function(self)
+        return iter(dispatch(unbind, asked, (self, 0), {}))
 
     return call
 

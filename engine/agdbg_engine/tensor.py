@@ -11,7 +11,7 @@ import numpy as np
 from . import errors, events, inside, layout
 from .attributes import Attributes
 from .conversions import Conversions
-from .copying import Copying
+from .copying import Copying, CopyingParameter
 from .device import same_place
 from .dtype import is_differentiable
 from .factories import Factories
@@ -218,7 +218,7 @@ class Tensor(
                 kept = owned and (g.strides == a.strides or layout.may_stay(g, a))
                 self._gradient = wrap(g if kept else layout.copied(g, a))
                 return
-            _check_counted(grad)
+            check_counted(grad)
             check_memory(grad._a)
             if events.special:
                 _before_write(grad, "AccumulateGrad")
@@ -393,7 +393,7 @@ class _ParameterKind(type):
         return bool(marked) or super().__instancecheck__(instance)
 
 
-class Parameter(Tensor, metaclass=_ParameterKind):
+class Parameter(CopyingParameter, Tensor, metaclass=_ParameterKind):
     """A leaf tensor that a module owns: assigned to a module's attribute it is listed by ``parameters()``.
 
     Made of a tensor of another class it is of that class, and marked by its attribute ``_is_param``.
@@ -472,7 +472,7 @@ def check_inplace(t: Tensor, args: tuple[Any, ...], repeating: bool = False) -> 
     """
     if t.is_inference() and t._rg and mode.grad and not _all_inference(args):  # of those alone nothing is recorded
         _check_recorded(t)
-    _check_counted(t)
+    check_counted(t)
     if t._storage is not None and t._storage.conjugate:
         raise errors.make(RuntimeError, errors.Details("view-inplace", storage=t._storage), _CONJUGATE)
     if mode.grad and any(isinstance(x, Tensor) and x.requires_grad for x in (t, *args)):
@@ -487,7 +487,7 @@ _CONJUGATE = (
 )
 
 
-def _check_counted(t: Tensor) -> None:
+def check_counted(t: Tensor) -> None:
     """Refuse a write outside of inference mode into a tensor that was made in it."""
     if isinstance(t._storage, InferenceStorage) and not mode.inference and not isinstance(t._storage, TwinStorage):
         raise errors.make(

@@ -1,5 +1,7 @@
 """The functional interface, transforms, gradcheck and checkpoints."""
 
+import contextlib
+
 from agdbg_tests_differential import error_of
 from agdbg_tests_differential_programs import family, grads, m23, plain, section, x2
 
@@ -280,3 +282,22 @@ def gradcheck_inputs(t):
         error_of(t.autograd.gradcheck, f, (t.ones(2, requires_grad=True),)),
         error_of(t.autograd.gradcheck, f, (m23(t)[:, :1].expand(2, 3),)),
     ]
+
+
+@add
+def checkpoint_of_what_is_detached_in_place(t):
+    def tried(run, *detached, leaf=False, hooks=False):
+        x = x2(t)
+        a, b = (x, x * 3) if leaf else (x * 2, x * 3)
+        pair = (lambda s: s, lambda s: s)
+        with t.autograd.graph.saved_tensors_hooks(*pair) if hooks else contextlib.nullcontext():
+            y = t.utils.checkpoint.checkpoint(run, a, b, use_reentrant=False)
+        for which in detached:
+            (a, b)[which].detach_()
+        return [error_of(lambda: t.autograd.grad(y.sum(), x, create_graph=True)), x.grad]
+
+    f = lambda a, b: (a * a).exp() + b.sin()
+    return [
+        tried(f, 0), tried(f, 1), tried(f, 0, 1), tried(f), tried(f, 0, leaf=True), tried(f, 0, hooks=True),
+        tried(lambda a, b: a + b, 0), tried(lambda a, b: a.detach() * b, 0),
+    ]  # fmt: skip

@@ -243,3 +243,23 @@ def a_leaf_gets_the_data_of_an_inference_tensor(t):
     with t.inference_mode():
         y = t.ones(2, dtype=t.float64)
     return [error_of(setattr, x, "data", y), error_of(lambda: x * y), error_of(lambda: x * x)]
+
+
+@add
+def an_inference_tensor_of_another_size(t):
+    def made(*sizes):
+        with t.inference_mode():
+            return t.ones(*sizes)
+
+    said = [error_of(made(4).resize_, *size) for size in ((2,), (8,), (2, 2))]
+    same_size = [
+        list(made(4).resize_(4).shape),
+        error_of(made(4).resize_as_, made(4)),
+        error_of(made(4).resize_as_, t.ones(3)),
+    ]
+    y = made(2, 2)
+    turned = [error_of(y.t_), error_of(y.unsqueeze_, 0), error_of(y.transpose_, 0, 1), error_of(y.squeeze_)]
+    x, z = made(4), t.ones(3)
+    with t.inference_mode():
+        x.resize_(2)
+    return [said, same_size, turned, list(x.shape), list(z.resize_as_(made(2, 2)).shape), z._version]

@@ -1,6 +1,7 @@
 """What a tensor says of itself, and what may be assigned to it."""
 
 import copy
+import operator
 import pickle
 
 import numpy as np
@@ -310,3 +311,77 @@ def truth_and_items(t):
         int(x2(t, 1.5)),
         len(m23(t)),
     ]
+
+
+INTEGERS = {
+    "broadcast_to": [(2, 2), (-1, 2), (1, 2, 2), ((2, 2),), (0, 1)],
+    "count_nonzero": [(0, 1), (1, 0), (0,), ((0, 1),), (0, 2)],
+    "squeeze": [(0, 1), (0,), ((0, 1),), (0, 1, 2)],
+    "squeeze_": [(0, 1), (0,), ((0, 1),), (0, 1, 2)],
+    "hsplit": [(1, 2), (2,), ((1, 2),)],
+    "vsplit": [(1, 2), (2,), ((1, 2),)],
+    "std": [(0, 1), (0,), ((0, 1),)],
+    "var": [(0, 1), (0,), ((0, 1),)],
+    "flip": [(0, 1), ((0, 1),)],
+    "tile": [(2, 1), ((2, 1),)],
+    "sum_to_size": [(1, 2), ((1, 2),)],
+    "expand_copy": [(2, 2), ((2, 2),)],
+    "rot90": [(1, 0), ((2, 2),)],
+}
+
+
+def one_by_one(row):
+    """A method given several integers one by one, where that stands for a list of them, and where it does not."""
+    name, sizes = row
+
+    def program(t):
+        def called(size):
+            found = getattr(t.arange(4.0).reshape(2, 2), name)(*size)
+            return [x.tolist() for x in found] if isinstance(found, tuple) else found.tolist()
+
+        return [error_or_value(lambda s=s: called(s)) for s in sizes]
+
+    return program
+
+
+def error_or_value(call):
+    said = []
+    error = error_of(lambda: said.append(call()))
+    return said[0] if said else error
+
+
+family(add, {name: (name, sizes) for name, sizes in INTEGERS.items()}, "integers_one_by_one", one_by_one)
+
+
+@add
+def turned_round(t):
+    x = m23(t)
+    y = reversed(x * 1)
+    s = t.tensor(2.0)
+    return [y, grads(t, y[0], x), reversed(s) is s, t.ones(2, 0).__reversed__(), x.__reversed__()]
+
+
+@add
+def items_and_attributes_deleted(t):
+    x = t.ones(2)
+    names = ["foo", "grad", "shape", "grad_fn", "requires_grad"]
+    return [[error_of(operator.delitem, x, k) for k in (0, slice(1), "a")], [error_of(delattr, x, n) for n in names]]
+
+
+@add
+def names_of_its_attributes(t):
+    x = t.ones(2)
+    x.foo = 1
+    found = dir(x)
+    return [found == sorted(found), [n in found for n in ("foo", "volatile", "grad", "__cuda_array_interface__")]]
+
+
+@add
+def sizes_that_stay_are_no_write(t):
+    x, v = t.ones(2), t.ones(4)[1:3]
+    x.resize_(2)
+    v.resize_(2)
+    before = [x._version, v._version]
+    x.resize_(3)
+    x.resize_as_(t.ones(3))
+    return [before, x._version]

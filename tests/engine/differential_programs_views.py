@@ -376,3 +376,69 @@ def reshape_is_a_view_when_it_can_be(t):
 def contiguous_is_the_same_when_it_can_be(t):
     y = m23(t) * 2
     return [y.contiguous() is y, y.t().contiguous(), y.to(t.float64) is y, y.expand(2, 3), y.view(2, 3)]
+
+
+def onto_itself(t):
+    """Pieces of memory by name: what is written, its index, what is put there."""
+    b, two, c = t.arange(16.0).reshape(4, 4), t.tensor([0, 1]), t.arange(24.0).reshape(2, 3, 4)
+    part, turned, repeated = b[:2, :2], c.permute(0, 2, 1), t.arange(2.0).expand(2, 2)
+    numbers, marks = t.arange(4).reshape(2, 2) % 2, t.tensor([True, False])
+    return {
+        "itself_with_gaps": (part, two, part),
+        "its_twin_with_gaps": (part, two, b[:2, :2]),
+        "apart": (part, two, b[2:, :2]),
+        "turned": (turned, two, turned),
+        "turned_twin": (turned, two, c.permute(0, 2, 1)),
+        "its_first": (turned[0], two, turned[0]),
+        "nothing": (b[:0], two[:0], b[:0]),
+        "repeated": (repeated, two, t.ones(2, 2)),
+        "repeated_and_itself": (repeated, two, repeated),
+        "a_repeated_value": (part, two, t.ones(2).expand(2, 2)),
+        "its_own_index": (numbers[0], numbers[0], t.ones(2, dtype=t.int64)),
+        "the_index_as_value": (t.zeros(2, dtype=t.int64), two, two),
+        "a_row_and_its_element": (b[0], two[:1], b[0, :1]),
+        "its_own_mask": (marks, marks, marks),
+        "its_mask_and_another": (marks, marks, marks.clone()),
+        "bytes": (marks.byte(), t.ones(2, dtype=t.uint8), t.ones(2, dtype=t.uint8)),
+    }
+
+
+PUTS = {
+    "index_put": lambda x, i, v: x.index_put_((i,), v),
+    "index_put_adding": lambda x, i, v: x.index_put_((i,), v, accumulate=True),
+    "index_put_twice": lambda x, i, v: x.index_put_((i, i), v, accumulate=True),
+    "index_put_of_a_mask": lambda x, i, v: x.index_put_((x > 1,), v.reshape(-1)[:1], accumulate=True),
+    "index_put_elsewhere": lambda x, i, v: x.index_put((i,), v, accumulate=True),
+    "setitem": lambda x, i, v: x.__setitem__(i, v),
+    "setitem_after_a_slice": lambda x, i, v: x.__setitem__((slice(None), i), v),
+    "copy": lambda x, i, v: x.copy_(v),
+    "setitem_of_all": lambda x, i, v: x.__setitem__(slice(None), v),
+    "add": lambda x, i, v: x.add_(v),
+    "masked_fill": lambda x, i, v: x.masked_fill_(x.bool(), v.reshape(-1)[:1].sum()),
+}
+
+
+def put_onto_itself(put):
+    def program(t):
+        seen = {}
+        for name in onto_itself(t):
+            x, i, v = onto_itself(t)[name]
+            seen[name] = [error_of(put, x, i, v), x.tolist(), x._version]
+        return seen
+
+    return program
+
+
+family(add, PUTS, "onto_itself_by", put_onto_itself)
+
+
+@add
+def along_an_index_onto_itself(t):
+    seen = {}
+    for name in ("itself_with_gaps", "its_twin_with_gaps", "turned", "turned_twin", "nothing"):
+        for op in ("index_add_", "index_copy_", "scatter_", "scatter_add_"):
+            x, i, v = onto_itself(t)[name]
+            if op.startswith("scatter"):
+                i = i.reshape(-1, *[1] * (x.dim() - 1)).expand(len(i), *x.shape[1:])
+            seen[f"{op} {name}"] = [error_of(getattr(x, op), 0, i, v), x.tolist()]
+    return seen

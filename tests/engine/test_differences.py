@@ -240,11 +240,6 @@ def shape(T):
     return type(T.ones(2).shape).__name__
 
 
-def expanded_copy(T):
-    e = T.ones(1).expand(3)
-    return e.copy_(e).tolist()
-
-
 def bfloat16(T):
     return str(T.bfloat16)
 
@@ -490,7 +485,6 @@ ROWS = (
         "conj": (conj, True, False),
         "mixed-dtypes": (mixed_dtypes, ["torch::autograd::AccumulateGrad"], ["ToCopyBackward0"]),
         "shape": (shape, "Size", "tuple"),
-        "expanded-copy": (expanded_copy, [1.0, 1.0, 1.0], RuntimeError),
         "bfloat16": (bfloat16, "torch.bfloat16", AttributeError),
         "fill-integers": (fill_integers, True, False),
         "hooks-of-copies": (hooks_of_copies, [False, False], [True, True]),

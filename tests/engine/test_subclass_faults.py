@@ -6,8 +6,6 @@ import operator
 import pytest
 from agdbg_tests_differential import Programs, error_of, leaf, same
 
-import agdbg_engine as ag
-
 torch = pytest.importorskip("torch")
 programs = Programs()
 
@@ -175,15 +173,146 @@ def anything_may_be_marked_as_a_parameter(t):
     return [before, isinstance(x, t.nn.Parameter), isinstance(marked, t.nn.Parameter), repr(x)]
 
 
+BINARY = [
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor",
+    "lshift", "rshift", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor",
+    "ilshift", "irshift",
+]  # fmt: skip
+
+
+class Stranger:
+    """Neither a tensor nor a number."""
+
+
+def asked_in_full(t, log):
+    """A subclass that notes everything that it is asked about."""
+
+    class S(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            log.append([t.overrides.resolve_name(func), func.__name__, [type(a).__name__ for a in args]])
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    return S
+
+
+def binary(name):
+    """The operator with all sorts of operands on either side: who is asked, about which function, and what comes of it."""
+
+    def program(t):
+        log = []
+        for dtype in (t.float32, t.int64):
+            a, b = t.ones(2, 2, dtype=dtype).as_subclass(asked_in_full(t, log)), t.ones(2, 2, dtype=dtype)
+            others = [2, 2j, True, "x", None, [1, 2], Stranger()]
+            pairs = [(a, b), (b, a), (a, a), (b, "x"), ("x", b), *((a, o) for o in others), *((o, a) for o in others)]
+            for left, right in pairs:
+                operand = left.clone() if isinstance(left, t.Tensor) and name[0] == "i" else left
+                log.append(kind_or_error(lambda x=operand, y=right: getattr(operator, name)(x, y)))
+        return log
+
+    return program
+
+
+def kind_or_error(call):
+    try:
+        return type(call()).__name__
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".partition("\n")[0]
+
+
+UNARY = {
+    "list": list,
+    "reversed": reversed,
+    "dir": lambda x: "grad" in dir(x),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "deepcopy_of_two": lambda x: copy.deepcopy([x, x]),
+    "long": lambda x: x.__long__(),
+    "nonzero": lambda x: x.__nonzero__(),
+    "delitem": lambda x: operator.delitem(x, 0),
+    "contains": lambda x: 1 in x,
+    "unpacked": lambda x: [*x],
+    "formatted": lambda x: f"{x}",
+    "pow_as_a_method": lambda x: x.pow(2),
+    "pow_with_it": lambda x: x.new_ones(2, 2).as_subclass(type(x).__base__).pow(x),
+}
+
+
+def unary(function):
+    def program(t):
+        log = []
+        for x in (t.ones(2, 2), t.tensor(1.0)):
+            log.append(kind_or_error(lambda x=x: function(x.as_subclass(asked_in_full(t, log)))))
+        return log
+
+    return program
+
+
+def raised_once(t):
+    """A handler that fails is not asked again."""
+    log = []
+
+    class S(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            log.append(func.__name__)
+            raise ValueError("no")
+
+    s = t.ones(2).as_subclass(S)
+    said = [error_of(lambda o=o: s * o) for o in (2, 2j, True, t.ones(2))]
+    return [log, said, error_of(lambda: 1 - s), error_of(lambda: 2**s)]
+
+
+programs(raised_once)
+for table, build in (({n: n for n in BINARY}, binary), (UNARY, unary)):
+    for name, value in table.items():
+        program = build(value)
+        program.__name__ = f"asked_in_{name}"
+        programs(program)
+
+
+@programs
+def deepcopy_by_new_empty(t):
+    class S(t.Tensor):
+        pass
+
+    class Slotted(t.Tensor):
+        __slots__ = ("note",)
+
+        def new_empty(self, *args, **kwargs):
+            return super().new_empty(*args, **kwargs).as_subclass(Slotted)
+
+    class Whole(Slotted):
+        def new_empty(self, *args, **kwargs):
+            return super().new_empty(*args, **kwargs).as_subclass(Whole)
+
+        def clone(self, *args, **kwargs):
+            return super().clone(*args, **kwargs).as_subclass(Whole)
+
+    x = t.arange(4.0).as_subclass(Slotted)
+    x.note, x.list = 5, [1]
+    x.requires_grad_()
+    x.grad = t.ones(4)
+    y = copy.deepcopy(x)
+    s, w = t.ones(2).as_subclass(S), t.ones(3).as_subclass(Whole)
+    first, second = copy.deepcopy([w, w])
+    p = copy.deepcopy(t.nn.Parameter(w))
+    return [
+        y.tolist(), y._version, y.requires_grad, type(y).__name__, y.note, y.list, y.list is x.list, y.grad, y.data_ptr() == x.data_ptr(),
+        error_of(copy.deepcopy, s), error_of(copy.deepcopy, s[:0]), error_of(copy.deepcopy, x[:0]), error_of(copy.deepcopy, t.nn.Parameter(s)),
+        type(copy.deepcopy(w[:0])).__name__, first is second, type(p).__name__, isinstance(p, t.nn.Parameter),
+    ]  # fmt: skip
+
+
+@programs
+def copy_by_reduce(t):
+    def reduced(self, protocol):
+        return list, ((1, 2),)
+
+    kinds = [type("R", (base,), {"__reduce_ex__": reduced}) for base in (t.Tensor, t.nn.Parameter)]
+    return [hasattr(t.Tensor, "__copy__"), copy.copy(t.ones(2).as_subclass(kinds[0])), copy.copy(kinds[1](t.ones(2)))]
+
+
 @pytest.mark.parametrize("program", programs)
 def test_program(program):
     same(program)
-
-
-def test_a_deep_copy_is_a_parameter_of_the_class_too():
-    class S(ag.Tensor):
-        pass
-
-    p = copy.deepcopy(ag.nn.Parameter(ag.ones(2).as_subclass(S)))
-    assert type(p) is S
-    assert isinstance(p, ag.nn.Parameter)

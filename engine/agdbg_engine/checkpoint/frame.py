@@ -59,6 +59,7 @@ class SavedArgument:
         self._storage = t._shared_storage()
         self._version = self._storage.version
         self._requires_grad = t.requires_grad
+        self._is_leaf = t.is_leaf
         self._hooks = mode.saved_hooks[-1] if mode.saved_hooks else None
         with no_grad():
             self._value: Any = t if self._hooks is None else self._hooks.pack(t)
@@ -72,6 +73,8 @@ class SavedArgument:
         """The argument; raises PyTorch's error when it was modified since."""
         if self._hooks is None:
             found: Tensor = self._value
+            if not self._is_leaf and found._fn is None:
+                raise errors.kept_detached("an argument of the checkpointed function")
             if not self._storage.version == self._version:
                 raise errors.kept_modified(
                     found, self._storage, self._version, "an argument of the checkpointed function"

@@ -143,8 +143,9 @@ for _name, _row in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", 
     _OPERATORS[f"__{_name}__"] = ROWS[_row]
     _writes = _inplace(f"{_row}_", ROWS[_row])
     _OPERATORS[f"__i{_name}__"] = operators_of_families.in_place(_writes)
-    canonical[ROWS[_row]] = METHODS[_row]
-    canonical[_writes] = canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"{_row}_"]
+    if _name != "pow":
+        canonical[ROWS[_row]] = METHODS[_row]
+        canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"{_row}_"]
     operators.add(ROWS[_row])
 canonical[ROWS["mm"]] = matrix.matmul
 operators.update((ROWS["mm"], ROWS["rsub"]))
@@ -154,7 +155,8 @@ for _name, (_method, _function) in operators_of_families.FUNCTIONS.items():
     _OPERATORS[f"__{_name}__"] = operators_of_families.OPERATORS[f"__{_name}__"]
     _OPERATORS[f"__r{_name}__"] = operators_of_families.REFLECTED[f"__r{_name}__"]
     _OPERATORS[f"__i{_name}__"] = operators_of_families.in_place(METHODS[f"{_method}_"])
-    canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"{_method}_"]
+    if not _name.endswith("shift"):
+        canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"{_method}_"]
     if _name == "mod":
         canonical[_OPERATORS[f"__{_name}__"]] = METHODS[_method]
 _OPERATORS.update({
@@ -167,7 +169,7 @@ for _name in ("and", "or", "xor"):
     _OPERATORS[f"__{_name}__"] = compare.OPERATORS[f"bitwise_{_name}"]
     _OPERATORS[f"__r{_name}__"] = compare.reflected(compare.OPERATORS[f"bitwise_{_name}"])
     _OPERATORS[f"__i{_name}__"] = operators_of_families.in_place(METHODS[f"bitwise_{_name}_"])
-    canonical[_OPERATORS[f"__i{_name}__"]] = METHODS[f"bitwise_{_name}_"]
+    canonical[_OPERATORS[f"__r{_name}__"]] = METHODS[f"bitwise_{_name}"]
 
 for _name, _function in {**METHODS, **_OPERATORS}.items():
     setattr(Tensor, _name, _function)
@@ -175,8 +177,9 @@ for _name, _function in {**METHODS, **_OPERATORS}.items():
 for _name in ("eq", "and", "or", "xor"):
     canonical.pop(_OPERATORS[f"__{_name}__"], None)
 for _name in (
-    "__getitem__", "__setitem__", "__rpow__", "__rdiv__", "__rmatmul__", "__eq__", "__and__", "__or__", "__xor__", "__invert__",
-    "__floordiv__", "__lshift__", "__rshift__", *operators_of_families.REFLECTED,
+    "__getitem__", "__setitem__", "__rsub__", "__rpow__", "__rdiv__", "__rmatmul__", "__eq__", "__and__", "__or__", "__xor__",
+    "__iand__", "__ior__", "__ixor__", "__invert__", "__floordiv__", "__lshift__", "__rshift__", "__ilshift__", "__irshift__",
+    *operators_of_families.REFLECTED,
 ):  # fmt: skip
     _OPERATORS[_name].__name__ = _name
 elementwise.rdiv.__name__ = "__rdiv__"

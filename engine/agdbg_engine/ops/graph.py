@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import errors
-from ..sites import where as _where
+from ..errors import detached  # noqa: F401 - raised by generated formulas
 from ..tensor import Tensor, wrap
 from ..view import saved_output
 from ..zero_tangent import filled, linear  # noqa: F401 - used by tangent formulas
@@ -99,17 +98,6 @@ def ger(u: Tensor, v: Tensor) -> Tensor:
 def mm_left(a: Tensor, g: Tensor, swapped: bool) -> Tensor:
     """``a.T @ g``; the layout is left to the product."""
     return a.t().mm(g)
-
-
-def detached(node: Any) -> Exception:
-    """A saved tensor of ``node`` has lost the history that it had, so that a derivative would be wrong."""
-    return errors.make(
-        RuntimeError,
-        errors.Details("other", node),
-        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
-        "out-of-place `.detach()` instead",
-        f"{node.op_name} saved it at {_where(node.code, node.lasti)}",
-    )
 
 
 def output_of(node: Any) -> Tensor:

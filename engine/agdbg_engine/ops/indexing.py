@@ -23,9 +23,8 @@ from ..tensor import Tensor, check_inplace, wrap
 from . import _generated as g
 from .elementwise import copy, fill
 from .explain import expand_error, index_error, shape_error
-from .inplace import inplace
+from .inplace import check_written, inplace
 from .kernels_shape import one_mask
-from .overlapping import check_operands
 from .shape import one_dim
 
 
@@ -105,9 +104,8 @@ def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
         value = g.view(value, _without_ones(value.shape))
     try:
         fitted = _fitting(x, key, value)
-    except RuntimeError:  # PyTorch looks later whether the value fits
-        check_inplace(x, (value,), repeating=True)
-        check_operands(x, "index_put_", (key, value))
+    except RuntimeError:
+        check_written(x, "index_put_", (key, value))
         raise
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
@@ -185,9 +183,10 @@ def _fills(key: tuple[Any, ...], value: Tensor) -> bool:
 
 def index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of ``self`` with ``values`` at a sequence of index tensors, or added there with ``accumulate``."""
-    target, key = _index_tensors("index_put", self, indices, values)
+    _check_put("index_put", self, indices, values)
+    key = _key(self, _by_dimension(self, indices))
     try:
-        return g.index_put(target, key, _fitting(target, key, values, accumulate), accumulate)
+        return g.index_put(self, key, _fitting(self, key, values, accumulate), accumulate)
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
 
@@ -197,16 +196,22 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     asked = overrides.asked_by(self, (indices, values)) if overrides.seen else ()
     if asked:
         return overrides.dispatch(index_put_, asked, (self, indices, values, accumulate), {})
-    target, key = _index_tensors("index_put_", self, indices, values)
+    _check_put("index_put_", self, indices, values)
     try:
-        inplace(target, "index_put_", g.index_put, (key, _fitting(target, key, values, accumulate), accumulate))
+        key = _key(self, _by_dimension(self, indices))
+        fitted = _fitting(self, key, values, accumulate)
+    except (IndexError, RuntimeError):
+        check_written(self, "index_put_", (tuple(i._a for i in indices), values, accumulate))
+        raise
+    try:
+        inplace(self, "index_put_", g.index_put, (key, fitted, accumulate))
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
     return self
 
 
-def _index_tensors(op: str, x: Tensor, indices: Any, values: Any) -> tuple[Tensor, tuple[Any, ...]]:
-    """The arguments of an op that puts by index tensors, checked: what it writes to and the key."""
+def _check_put(op: str, x: Tensor, indices: Any, values: Any) -> None:
+    """Refuse what no op that puts by index tensors takes."""
     if not isinstance(indices, tuple | list):
         raise TypeError(
             f"{op}(): argument 'indices' (position 1) must be tuple of Tensors, not {type(indices).__name__}"
@@ -218,7 +223,6 @@ def _index_tensors(op: str, x: Tensor, indices: Any, values: Any) -> tuple[Tenso
         raise TypeError(f"{op}(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
     if len(indices) > x.ndim:
         raise shape_error(f"too many indices for tensor of dimension {x.ndim} (got {len(indices)})", IndexError)
-    return x, _key(x, _by_dimension(x, indices))
 
 
 def _by_dimension(x: Tensor, indices: Any) -> dict[int, Any]:
@@ -417,7 +421,13 @@ def _index_array(x: Tensor, item: Any) -> Any:
             array = array.astype(np.int64)
     if array.dtype not in (np.int64, np.int32, np.uint8, np.bool_):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    return array.astype(bool) if array.dtype == np.uint8 else array
+    if array.dtype != np.uint8:
+        return array
+    warnings.warn(_BYTES, UserWarning, stacklevel=user_stacklevel())
+    return array.astype(bool)
+
+
+_BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 
 
 def _of_numbers(item: Any) -> Any:

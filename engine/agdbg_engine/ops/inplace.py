@@ -56,9 +56,7 @@ def inplace(
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     if events.special & events.TRANSFORM:
         check_captured(t, name, args)
-    repeating = _may_repeat(t, name, args)
-    check_inplace(t, args, repeating)
-    check_operands(t, name, (*args, *keywords) if keywords else args)
+    repeating = check_written(t, name, (*args, *keywords) if keywords else args)
     overlapping = overlaps_itself(t._a)
     if overlapping:
         check_overlapping(t, name, (*args, *keywords))
@@ -115,12 +113,25 @@ def inplace(
     return t
 
 
+def check_written(t: Tensor, name: str, args: tuple[Any, ...]) -> bool:
+    """Refuse ``t.name(*args)`` where the memory that it writes forbids it.
+
+    Tells whether that shows one place as several elements and may be written all the same.
+    """
+    repeating = _may_repeat(t, name, args)
+    check_inplace(t, args, repeating)
+    check_operands(t, name, args)
+    return repeating
+
+
 def _may_repeat(t: Tensor, name: str, args: tuple[Any, ...]) -> bool:
     """Whether ``t`` shows one place of memory as several elements and the op may write it all the same, as in PyTorch.
 
     Warns as PyTorch where that is deprecated.
     """
-    if name not in _REPEATING or not repeats(t._a) or (name == "fill_" and any(isinstance(x, Tensor) for x in args)):
+    if name not in _REPEATING or (name == "copy_" and not (args and args[0] is t)) or not repeats(t._a):
+        return False
+    if name == "fill_" and any(isinstance(x, Tensor) for x in args):
         return False
     if _REPEATING[name]:
         text = (
@@ -132,6 +143,7 @@ def _may_repeat(t: Tensor, name: str, args: tuple[Any, ...]) -> bool:
 
 
 _REPEATING = {
+    "copy_": "",
     "fill_": "",
     "zero_": "",
     "masked_fill_": "mask] = scalar",
@@ -141,7 +153,7 @@ _REPEATING = {
     "tril_": "",
     "triu_": "",
 }
-"""Ops that may write repeated memory, with what PyTorch's warning calls their form as an assignment."""
+"""Ops that may write repeated memory, with what PyTorch's warning calls their form as an assignment; ``copy_`` only of itself."""
 
 
 def _write_repeating(target: Any, result: Any, name: str, args: tuple[Any, ...]) -> None:

@@ -59,7 +59,7 @@ def check_operands(t: Tensor, name: str, args: tuple[Any, ...]) -> None:
     apart = name in _APART
     for x in args:
         if isinstance(x, Tensor):
-            if _shares(t._a, x._a, wholly=apart):
+            if _shares(t._a, x._a, wholly=apart) or (apart and x is t):  # itself, however it lies or empty it is
                 raise _refused()
         elif apart and isinstance(x, tuple) and any(_index_shares(t._a, k) for k in x):
             raise _refused()
@@ -90,7 +90,9 @@ def as_a_whole(name: str, operands: int) -> bool:
 
 def _by_one_mask(args: tuple[Any, ...]) -> bool:
     """Whether ``index_put_`` with ``args`` is what ``masked_fill_`` does: one element for all that one mask picks."""
-    key, values = args[:2]
+    key, values, accumulate = (*args, False)[:3]
+    if accumulate:
+        return False
     masks = [k for k in key if not isinstance(k, slice)]
     return len(masks) == 1 and masks[0].dtype.kind == "b" and isinstance(values, Tensor) and values._a.size == 1
 
@@ -130,9 +132,17 @@ def _same_elements(a: Any, b: Any) -> bool:
 
 
 def _index_shares(a: Any, key: Any) -> bool:
-    return hasattr(key, "strides") and key.dtype.kind != "b" and _shares(a, key, wholly=True)
+    return key is a or (hasattr(key, "strides") and key.dtype.kind != "b" and _shares(a, key, wholly=True))
 
 
 def _dense(a: Any) -> bool:
+    """Whether the elements of ``a`` fill its memory without gaps, each in a place of its own, in whatever order."""
     flags = a.flags
-    return bool(flags.c_contiguous or flags.f_contiguous)
+    if flags.c_contiguous or flags.f_contiguous:
+        return True
+    step = a.itemsize
+    for width, n in sorted((s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
+        if width != step:
+            return False
+        step *= n
+    return True

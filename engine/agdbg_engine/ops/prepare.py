@@ -42,6 +42,11 @@ __all__ = [
 ]
 
 
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of an op, which its function may have as that of an operator."""
+    return function.__name__.strip("_")
+
+
 def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str, Any], floats: bool = False) -> Tensor:
     """Call ``function`` with its tensors ``names`` cast to their common dtype (differentiably).
 
@@ -49,11 +54,11 @@ def mixed(function: Callable[..., Tensor], names: list[str], arguments: dict[str
     and divided by it, as with a number: in single.
     """
     operands = [arguments[n]._a for n in names]
-    bool_subtraction(function.__name__, *(a.dtype for a in operands))
+    bool_subtraction(name_of(function), *(a.dtype for a in operands))
     dtype = result_type([(a.dtype, 2 if a.ndim else 1) for a in operands])
     if floats and dtype.kind in "biu":
         dtype = get_default_dtype()
-    half = dtype.char == "e" and function.__name__ in _IN_SINGLE and not operands[-1].ndim
+    half = dtype.char == "e" and name_of(function) in _IN_SINGLE and not operands[-1].ndim
     wide = np.dtype(np.float32) if half else dtype
     for name, array in zip(names, operands, strict=True):
         if array.dtype != wide:
@@ -76,20 +81,34 @@ def converted(function: Callable[..., Tensor], names: tuple[str, ...], arguments
     ``NotImplemented`` when one is neither, so that Python asks the other operand.
     """
     if any(isinstance(arguments[name], np.ndarray) for name in names):
-        return function(**_as_numpy_would(function.__name__, arguments))
+        return function(**_as_numpy_would(name_of(function), arguments))
+    if function in operators and mode.overriding and overloaded(arguments.values()):
+        if name_of(function) not in _ASKING_FIRST and not all(_is_operand(arguments[name]) for name in names):
+            return NotImplemented
+        raise Overridden
     for name in names:
         value = arguments[name]
         if isinstance(value, numbers.Number) and not isinstance(value, int | float | complex):
             arguments[name] = value.item() if isinstance(value, np.generic) else float(value)  # type: ignore[arg-type]  # Fraction and its like
         elif isinstance(value, complex):
             arguments[name] = _complex(value, arguments.values())
-        elif isinstance(value, bool) and function.__name__ in ("sub", "rsub"):
+        elif isinstance(value, bool) and name_of(function) in ("sub", "rsub"):
             arguments[name] = wrap(np.asarray(value))  # refused
         elif isinstance(value, np.generic | int | float):
             arguments[name] = value.item() if isinstance(value, np.generic) else _plain(value)
         elif not isinstance(value, Tensor):
-            return from_op(function, None, tuple(arguments.values())) if overrides(type(value)) else NotImplemented
+            if overrides(type(value)):
+                raise Overridden
+            return NotImplemented
     return function(**arguments)
+
+
+_ASKING_FIRST = frozenset(("pow", "rsub"))
+"""Operators that PyTorch has in Python: classes that override are asked whatever the other operand is."""
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, Tensor | numbers.Number | np.generic) or overrides(type(value))
 
 
 def _plain(value: Any) -> Any:
@@ -113,8 +132,8 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     ``np.seterr``), call ``function`` again without asking for that: PyTorch's results are silently infinite or NaN.
     """
     if isinstance(error, several.Elsewhere):
-        if function.__name__ in CHECKED:
-            raise_if(wrong_devices(function.__name__, tensors))
+        if name_of(function) in CHECKED:
+            raise_if(wrong_devices(name_of(function), tensors))
         with several.home((*tensors.values(), *plain.values())):
             return function(**tensors, **plain)
     if mode.overriding and (isinstance(error, Overridden) or overloaded(tensors.values())):
@@ -122,28 +141,28 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     if any(isinstance(v, Tensor) and not v.ndim for v in plain.values()):
         return function(**tensors, **{n: v.item() if isinstance(v, Tensor) else v for n, v in plain.items()})
     if isinstance(error, AttributeError) and function in operators and _has_array(tensors):
-        return function(**_as_numpy_would(function.__name__, tensors), **plain)
+        return function(**_as_numpy_would(name_of(function), tensors), **plain)
     if isinstance(error, RuntimeWarning | FloatingPointError) and np.geterr() != QUIET:
         with np.errstate(**QUIET):
             return function(**tensors, **plain)
-    if events.special & events.INFERENCE and mode.grad and only_inference(function.__name__, tensors.values()):
+    if events.special & events.INFERENCE and mode.grad and only_inference(name_of(function), tensors.values()):
         with quiet_no_grad():
             return function(**tensors, **plain)
     if isinstance(error, OverflowError):
-        fitting = _fitting(function.__name__, {**tensors, **plain})
+        fitting = _fitting(name_of(function), {**tensors, **plain})
         if fitting is not None:
             return function(**fitting)
-    if function.__name__ == "mm" and not isinstance(tensors["mat2"], Tensor):
+    if name_of(function) == "mm" and not isinstance(tensors["mat2"], Tensor):
         return NotImplemented  # the function checks: this was the operator
-    moved = beside_numbers(function.__name__, tensors)
+    moved = beside_numbers(name_of(function), tensors)
     if moved is not None:
         return function(**moved, **plain)
     raise_if(_refused(function, {**tensors, **plain}))
-    wrong = wrong_number(function.__name__, plain)
+    wrong = wrong_number(name_of(function), plain)
     if wrong is not None:
         raise wrong from None
     try:
-        raise explain(function.__name__, error, **tensors) from None
+        raise explain(name_of(function), error, **tensors) from None
     finally:
         del error  # it may be what is raised, and would hold itself through this frame, and so the operands
 
@@ -152,10 +171,10 @@ def _refused(function: Callable[..., Tensor], given: dict[str, Any]) -> Exceptio
     """What PyTorch says about the types of the arguments, if ``function`` is public as it is; others have looked at them."""
     from . import BARE
 
-    if function.__name__ not in BARE or function in operators:
+    if name_of(function) not in BARE or function in operators:
         return None
     order = inspect.signature(function).parameters
-    return refusal(function.__name__, tuple(given[n] for n in order if n in given), {})
+    return refusal(name_of(function), tuple(given[n] for n in order if n in given), {})
 
 
 _ADAPTS = frozenset(("pow", "clamp", "clamp_min", "clamp_max", "where", "fill", "masked_fill", "index_put"))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from .. import errors
+
 if TYPE_CHECKING:
     from ..node import Node
     from ..tensor import Tensor
@@ -50,6 +52,4 @@ def lost(saved: Any) -> int:
 def check(node: Node, saved: Any) -> None:
     """Raise if ``saved`` lost its history after ``node`` had saved it, and has not got another one by a write."""
     if node.seq < lost(saved) and saved._fn is None:
-        from ..ops.graph import detached
-
-        raise detached(node)
+        raise errors.detached(node)

@@ -86,3 +86,13 @@ class Guard:
         if by_types and len(self.known) < _MOST:
             self.known.add(kinds)
         return (*args[: self._before], *rest), kwargs
+
+    def gathered(self, args: Args) -> Args | None:
+        """The arguments of a call that fits, with what stands for one list of integers in a tuple: ``x.squeeze(0, 1)``.
+
+        ``None`` where nothing does.
+        """
+        look, rest = _look(self._key), args[self._before :]
+        if len(rest) < 2 or not isinstance(look, Parser) or not any(s.takes_several for s in look.signatures):
+            return None
+        return (*args[: self._before], rest)

@@ -217,6 +217,6 @@ def type_name(value: Any) -> str:
     kind = type(value)
     if isinstance(value, np.dtype):
         return "torch.dtype"
-    if kind.__module__.startswith(_PACKAGE) and kind.__name__ in ("device", "memory_format"):
+    if kind.__module__.startswith(_PACKAGE) and kind.__name__ in ("device", "memory_format", "Size"):
         return f"torch.{kind.__name__}"
     return f"numpy.{kind.__name__.rstrip('_')}" if kind.__module__ == "numpy" else kind.__name__

@@ -37,7 +37,7 @@ class Signature:
         self.positional = [p for p in self.parameters if not p.keyword_only]
         self.fewest = sum(p.default is None for p in self.parameters)
         only = self.positional[0] if len(self.positional) == 1 else None
-        self.takes_several = only is not None and only.kind == "int" and only.size is not None
+        self.takes_several = only is not None and only.kind == "int" and only.size == 0
 
     def __str__(self) -> str:
         parts: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ...backward import route_run
+from ...errors import detached
 from ...node import NodeN
 from ...saved import Freed, Packed, late_storage, unpacked
 from ...storage import Storage
@@ -97,7 +98,7 @@ class Interpreted(NodeN):
         edges = self.edge_names()
         producer = self.next[edges.index(name)] if name in edges else None
         if held._fn is None and producer is not None and not producer.leaf:
-            raise graph.detached(self)
+            raise detached(self)
 
     @classmethod
     def edge_names(cls) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ....overrides import ask_all, overrides
+from .... import overrides
+from ....overrides import ask_all
 from ....tensor import Tensor
 from ..interpret import NUMBERS
 from .arithmetic import floor_divide, remainder
@@ -16,6 +17,9 @@ def _operator(function: Callable[..., Tensor], reflected: bool = False) -> Calla
     def operator(self: Any, other: Any) -> Any:
         if not isinstance(other, (Tensor, *NUMBERS)):
             return ask_all(operator, self, other)
+        asked = overrides.asked_by(self, (other,)) if overrides.seen else ()
+        if asked:
+            return overrides.ask(overrides.canonical.get(operator, operator), asked, (self, other), {})
         return function(other, self) if reflected else function(self, other)
 
     operator.__name__ = operator.__qualname__ = function.__name__
@@ -27,10 +31,13 @@ def in_place(method: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """The operator of an in-place ``method``: what that says is of a wrong type is left to the other operand."""
 
     def operator(self: Any, other: Any) -> Any:
+        asked = overrides.asked_by(self, (other,)) if overrides.seen else ()
+        if asked:
+            return overrides.ask(overrides.canonical.get(operator, operator), asked, (self, other), {})
         try:
             return method(self, other)
         except TypeError:
-            if isinstance(other, (Tensor, *NUMBERS)) or overrides(type(other)):
+            if isinstance(other, (Tensor, *NUMBERS)) or overrides.overrides(type(other)):
                 raise
             return NotImplemented
 

@@ -15,7 +15,7 @@ from ....pinned_memory import pinnable
 from ....saved.strict import refuse
 from ....scalars import written
 from ....sites import caller
-from ....tensor import Tensor
+from ....tensor import Tensor, check_counted
 from ...explain import shape_error
 from ..declare import public
 from .strides import memory_of, shown
@@ -101,10 +101,12 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     size = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], tuple | list) else sizes
     if any(n < 0 for n in size):
         raise shape_error("numel: integer multiplication overflow")
+    if size == self.shape:
+        return self  # which is no write
+    check_counted(self)
     if events.special & events.STRICT:
         refuse(self, "resize_")
-    if size != self.shape:
-        self._a = resized(self._a, size)
+    self._a = resized(self._a, size)
     self._bump("resize_", None, *caller())
     return self
 
