@@ -71,3 +71,30 @@ def test_a_write(write, make):
             return [new is v, new, new._version, g, error_of(lambda: saved.backward())]
 
     same(both)
+
+
+INTO_PLAIN = {
+    "mul_": lambda x, d: x.mul_(d),
+    "div_": lambda x, d: x.div_(d),
+    "pow_": lambda x, d: x.pow_(exponent=d),
+    "addcmul_": lambda x, d: x.addcmul_(d, x.clone()),
+    "addcmul_ by names": lambda x, d: x.addcmul_(tensor1=d, tensor2=d),
+    "atan2_": lambda x, d: x.atan2_(d),
+    "ldexp_": lambda x, d: x.ldexp_(d),
+}
+
+
+@pytest.mark.parametrize("of_view", [False, True])
+@pytest.mark.parametrize("write", INTO_PLAIN)
+def test_gradients_of_the_tangent_that_a_dual_brings_are_those_by_what_was_there_before(write, of_view):
+    def both(t):
+        fw = t.autograd.forward_ad
+        with fw.dual_level():
+            v = t.tensor([0.3, 0.7, -0.5], requires_grad=True)
+            x = t.tensor([1.2, 0.8, 2.3])
+            d = fw.make_dual(t.tensor([1.0, 2.0, 0.5]), v * 0.7)
+            INTO_PLAIN[write](x.view(3) if of_view else x, d)
+            new = fw.unpack_dual(x).tangent
+            return [new.detach(), t.autograd.grad((new * new).sum(), v)]
+
+    same(both)

@@ -151,12 +151,16 @@ def propagate_pieces(outs: Sequence[Tensor], x: Tensor, take: Callable[[Tensor],
 # ----- in place -----
 
 
-def follow(twin: Tensor, t: Tensor) -> None:
-    """Give ``twin``, which stands for ``t`` while an in-place op computes, what ``t`` and its tangents are before the write."""
+def follow(twin: Tensor, t: Tensor, args: Sequence[Any] = ()) -> None:
+    """Give ``twin``, which stands for ``t`` while an in-place op of ``args`` computes, what ``t`` and its tangents are before
+    the write.
+    """
+    if not levels_of((t, *args)):
+        return
+    twin._a = t._a.copy()  # tangent formulas may save the twin, also where only other operands have tangents
     levels = levels_of((t,))
     if not levels:
         return
-    twin._a = t._a.copy()  # tangent formulas may save the twin
     twin._meta = AutogradMeta()
     for level in levels:
         with below(level):

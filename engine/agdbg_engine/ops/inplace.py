@@ -66,8 +66,8 @@ def inplace(
     if apart:
         twin._a = t._a.copy()
     if events.special & events.FORWARD:
-        check_write(t, args, repeating)
-        follow(twin, t)
+        check_write(t, (*args, *keywords), repeating)
+        follow(twin, t, (*args, *keywords))
         mode.writes_view = t._meta is not None and t._meta.view is not None
     try:
         result, born = (function(twin, *args), []) if not events.special else deferred(function, twin, *args)
