@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,15 +47,6 @@ def configure(commands: "_SubParsersAction[ArgumentParser]", common: dict[str, A
     parser.add_argument("--trace", metavar="DIR", help="keep the script's trace here")
     parser.add_argument("--json", action="store_true", help="print what was written as JSON")
     parser.set_defaults(execute=guarded(execute), parser=parser, hint="what is for the script goes behind --")
-
-
-def split_arguments(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split a command line of ``export`` at ``--``: what is behind it belongs to the script."""
-    words = list(words)
-    if words[:1] != ["export"] or "--" not in words:
-        return words, []
-    at = words.index("--")
-    return words[:at], words[at + 1 :]
 
 
 def execute(options: Namespace) -> int:

@@ -74,6 +74,8 @@ class RowEdges:
     def _is_retold(self, births: Rows, told: Rows) -> bool:
         """Whether an input was told to lead elsewhere than was told before: what was noted of it is not true then."""
         late = self._growing.index(Kind.EDGE)
+        if not len(late):
+            return False
         ids = self._growing.records[births, 1]
         both = np.concatenate([self._growing.records[told, 1], ids[late.find(ids) >= 0]])
         if not len(both):

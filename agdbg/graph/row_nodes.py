@@ -3,7 +3,7 @@
 import numpy as np
 
 from agdbg.events import ACCUMULATE_SEQUENCE, Kind
-from agdbg.record.growing import Growing, GrowingIndex, Grown, Mask, Numbers, Words
+from agdbg.record.growing import Growing, GrowingIndex, Grown, Mask, Numbers, Words, distinct
 from agdbg.record.index import Rows
 from agdbg.record.lookup import Strings
 
@@ -38,7 +38,8 @@ class RowNodes:
     def add(self, births: Rows) -> bool:
         """Number the nodes born in these records; true when one of them was born before."""
         ids = self._growing.records[births, 1]
-        first = np.sort(np.unique(ids, return_index=True)[1])
+        ascend = bool((ids[1:] > ids[:-1]).all())
+        first = np.arange(len(ids)) if ascend else np.sort(np.unique(ids, return_index=True)[1])
         fresh = first[self.find(ids[first]) == UNKNOWN]
         self._number(births[fresh])
         numbers = self.find(ids)
@@ -55,13 +56,13 @@ class RowNodes:
         self.nodes.add(ids[~leaf])
         self.births.add(births[~leaf])
         self.leaves.add(ids[leaf])
-        self.threads.update(np.unique(self._growing.records[births[~leaf], 0] >> _HIGH).tolist())
+        self.threads.update(distinct(self._growing.records[births[~leaf], 0] >> _HIGH).tolist())
         self._numbers.add(ids, numbers)
 
     def _are_leaves(self, births: Rows) -> Mask:
         records = self._growing.records
         ops = records[births, 3] >> _HIGH
-        named = [op for op in np.unique(ops).tolist() if self._is_leaf(op)]
+        named = [op for op in distinct(ops).tolist() if self._is_leaf(op)]
         by_name = np.isin(ops, np.array(named, np.uint64))
         leaves: Mask = by_name | (records[births, 2] == np.uint64(ACCUMULATE_SEQUENCE))
         return leaves

@@ -26,6 +26,8 @@ class Told(NamedTuple):
 
     def only(self, chosen: Mask) -> "Told":
         """Some of them."""
+        if chosen.all():
+            return self
         source, nr, target, provenance, age = self
         return Told(source[chosen], nr[chosen], target[chosen], provenance[chosen], age[chosen])
 
@@ -39,11 +41,11 @@ def node_of(words: Words) -> Words:
 def told_at_birth(growing: Growing, births: Rows) -> Told:
     """The edges in birth records; an input without one there is told elsewhere, or has none."""
     records = growing.records[births]
-    source = np.repeat(records[:, 1], 2)
-    provenance = np.repeat(_provenance(records[:, 0]), 2)
-    index = np.tile(np.array([0, 1], np.uint64), len(births))
-    edges = Told(source, index, node_of(records[:, 4:6].reshape(-1)), provenance, np.full(len(source), -1))
-    return edges.only(edges.target != 0)
+    targets = node_of(records[:, 4:6].reshape(-1))
+    at = np.flatnonzero(targets)
+    birth = at >> 1
+    provenance = _provenance(records[:, 0])[birth]
+    return Told(records[birth, 1], (at & 1).astype(np.uint64), targets[at], provenance, np.full(len(at), -1))
 
 
 def told_late(growing: Growing, rows: Rows) -> Told:

@@ -12,6 +12,7 @@ import socket
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from pathlib import Path
 
 from agdbg.errors import InputError
 from agdbg.hub.adopted import adopt
@@ -33,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--socket", default="", metavar="PATH", help="serve this user's clients there as well")
     parser.add_argument("--adopt", metavar="JSON", help="look after the program that this tells of, which runs already")
     parser.add_argument("--lifeline", type=int, metavar="FD", help="at the end of this pipe, end if nothing is served")
+    parser.add_argument("--foresee", metavar="TRACE", help="read this trace meanwhile: a client will ask for it")
     options = parser.parse_args(argv)
     try:
         listen = _port(options.listen) if options.listen_fd is None else socket.socket(fileno=options.listen_fd)
@@ -57,6 +59,8 @@ def _serve(runtime: Runtime, listen: tuple[str, int] | socket.socket | None, opt
         return 2
     if options.lifeline is not None:
         server.depend_on(options.lifeline)
+    if options.foresee is not None:
+        server.session.foresee(Path(options.foresee))
     _outlive_everything(server)
     runtime.describe()
     announced = {"client_socket": str(runtime.client_socket), "pid": os.getpid()}

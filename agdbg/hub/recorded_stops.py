@@ -4,17 +4,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from agdbg.agent.conditions import failure
 from agdbg.breakpoints import matches, node_number
 from agdbg.hub.recorded_conditions import NotRecorded, condition_problem, holds, sees_of
 from agdbg.hub.rules import Rule
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a hub answers before it has loaded NumPy
+    import numpy as np
+
     from agdbg.hub.history import History
 
-Words = np.ndarray[Any, Any]
+    Words = np.ndarray[Any, Any]
 #: Filters that look at values while the program runs.
 _BY_VALUE = frozenset({"nan", "inf", "none-grad"})
 
@@ -86,7 +86,7 @@ class RecordedStops:
                 notes += [""] if is_true else []
         return found, "" if "" in notes else "; ".join(dict.fromkeys(notes))
 
-    def hits(self, history: "History", nodes: Words, passes: Words) -> dict[int, list[int]]:
+    def hits(self, history: "History", nodes: "Words", passes: "Words") -> dict[int, list[int]]:
         """The breakpoints at runs, by the place of a run.
 
         Args:
@@ -94,6 +94,8 @@ class RecordedStops:
             nodes: the node of every run.
             passes: the pass of every run.
         """
+        import numpy as np
+
         found: dict[int, list[int]] = {}
         for each in self.names:
             meant = np.isin(nodes, history.built_as(each.name)) | np.isin(nodes, self._named(history, each.name, nodes))
@@ -105,18 +107,22 @@ class RecordedStops:
         return found
 
     @staticmethod
-    def _named(history: "History", name: str, nodes: Words) -> list[int]:
+    def _named(history: "History", name: str, nodes: "Words") -> list[int]:
         """The nodes that ran which have that number, or a leaf or a module of that name."""
         if node_number(name):
             return [node_number(name)]
+        import numpy as np
+
         live, leaves = history.live, set(history.leaves().tolist())
         ran = np.unique(nodes).tolist()
         called = {node: live.name_of_leaf(node) if node in leaves else live.module_path(node) for node in ran}
         return [node for node, known in called.items() if known and matches(name, [known])]
 
 
-def runs_of_line(history: "History", file: str, line: int, nodes: Words, passes: Words) -> list[int]:
+def runs_of_line(history: "History", file: str, line: int, nodes: "Words", passes: "Words") -> list[int]:
     """The runs of what a line built, where several in a row count once, and the first of each pass that it started."""
+    import numpy as np
+
     built = np.isin(nodes, history.built_on(file, line))
     leaves = np.isin(nodes, history.leaves())
     found, before, within, seen = [], False, 0, set()

@@ -80,6 +80,7 @@ class Session:
         self.running: Running | None = None
         self.trace: TraceDirectory | None = None
         self.reading: Reading | None = None
+        self._foreseen: Reading | None = None
         self.outlet: Outlet | None = None
         self.worker = Worker(loop, "files")
         self.tasks = Tasks(loop)
@@ -291,9 +292,18 @@ class Session:
         self.stops.cursor = Cursor(1)
         self._describe(cwd)
 
+    def foresee(self, path: Path) -> None:
+        """A client is about to ask for a trace: begin to read it. What is wrong with it that client is told then."""
+        self._foreseen = Reading(path, self.loop)
+        self._foreseen.peek(lambda history: None, lambda found, error: None)
+
     def _open(self, trace: TraceDirectory) -> None:
         self.trace, self.troubles = trace, []
-        self.reading = Reading(trace.path, self.loop)
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is not None and foreseen.directory != trace.path:
+            foreseen.close()
+            foreseen = None
+        self.reading = foreseen or Reading(trace.path, self.loop)
         self.outlet = Outlet(OutputLog(trace.output), self.loop, lambda: self.joined)
 
     def _describe(self, cwd: str) -> None:

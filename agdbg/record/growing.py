@@ -6,7 +6,7 @@ by one moves each of them about ``log2(n)`` times, and looking one up searches a
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -67,11 +67,41 @@ class Grown:
         self._room = room
 
 
+class _Run(NamedTuple):
+    """Ids, ascending, and their values; `is_dense`: each id is by one more than the one before, so that nothing is searched."""
+
+    ids: Words
+    values: Numbers
+    is_dense: bool
+
+    @classmethod
+    def of(cls, ids: Words, values: Numbers) -> "_Run":
+        """A run; ids that do not ascend are sorted, equal ones stay in their order."""
+        if len(ids) == 1:
+            return cls(ids, values, True)
+        if not bool((ids[1:] >= ids[:-1]).all()):
+            order = np.argsort(ids, kind="stable")
+            ids, values = ids[order], values[order]
+        is_dense = int(ids[-1]) - int(ids[0]) == len(ids) - 1 and bool((ids[1:] > ids[:-1]).all())
+        return cls(ids, values, is_dense)
+
+    def then(self, after: "_Run") -> "_Run":
+        """Both in one, where no id of the other is smaller than those of this."""
+        is_dense = self.is_dense and after.is_dense and int(self.ids[-1]) + 1 == int(after.ids[0])
+        return _Run(np.concatenate([self.ids, after.ids]), np.concatenate([self.values, after.values]), is_dense)
+
+    def find(self, ids: Words, found: Numbers) -> None:
+        """Put into `found` the value that was added last for each of those of `ids` that are here."""
+        at = ids - self.ids[0] if self.is_dense else np.searchsorted(self.ids, ids, "right") - 1
+        hit = at < len(self.ids) if self.is_dense else (at >= 0) & (self.ids[at] == ids)  # a smaller id is far ahead
+        found[hit] = self.values[at[hit]]
+
+
 class GrowingIndex:
     """Values by id, as sparse as ids may be; what is added last stands last."""
 
     def __init__(self) -> None:
-        self._runs: list[tuple[Words, Numbers]] = []
+        self._runs: list[_Run] = []
         self._ids: Words | None = None
         self._size = 0
 
@@ -84,11 +114,8 @@ class GrowingIndex:
         if not len(ids):
             return
         self._ids, self._size = None, self._size + len(ids)
-        if len(ids) > 1:
-            order = np.argsort(ids, kind="stable")
-            ids, values = ids[order], values[order]
-        self._runs.append((ids, values))
-        while len(self._runs) > 1 and len(self._runs[-2][0]) <= min(2 * len(self._runs[-1][0]), LONG):
+        self._runs.append(_Run.of(ids, values))
+        while len(self._runs) > 1 and len(self._runs[-2].ids) <= min(2 * len(self._runs[-1].ids), LONG):
             newer, older = self._runs.pop(), self._runs.pop()
             self._runs.append(_merged(older, newer))
 
@@ -96,7 +123,7 @@ class GrowingIndex:
     def ids(self) -> Words:
         """All ids, each once, ascending."""
         if self._ids is None:
-            runs = [ids for ids, _ in self._runs]
+            runs = [run.ids for run in self._runs]
             self._ids = np.unique(np.concatenate(runs)) if runs else np.empty(0, np.uint64)
         return self._ids
 
@@ -105,7 +132,7 @@ class GrowingIndex:
         if not 0 <= number < 1 << 64:
             return []
         wanted, found = np.uint64(number), []
-        for keys, values in self._runs:
+        for keys, values, _ in self._runs:
             first = keys.searchsorted(wanted)
             if first < len(keys) and keys[first] == wanted:
                 found += values[first : keys.searchsorted(wanted, "right")].tolist()
@@ -116,7 +143,7 @@ class GrowingIndex:
         if not 0 <= number < 1 << 64:
             return -1
         wanted = np.uint64(number)
-        for keys, values in reversed(self._runs):
+        for keys, values, _ in reversed(self._runs):
             end = keys.searchsorted(wanted, "right")
             if end and keys[end - 1] == wanted:
                 return int(values[end - 1])
@@ -125,16 +152,14 @@ class GrowingIndex:
     def find(self, ids: Words) -> Numbers:
         """For each id the value that was added last, -1 where there is none."""
         found = np.full(len(ids), -1, np.int64)
-        for keys, values in self._runs:
-            at = np.searchsorted(keys, ids, "right") - 1
-            hit = (at >= 0) & (keys[at] == ids)
-            found[hit] = values[at[hit]]
+        for run in self._runs:
+            run.find(ids, found)
         return found
 
     def all(self, ids: Words) -> tuple[Numbers, Numbers]:
         """All values of these ids: the place in ``ids`` that each belongs to, ascending, and the value."""
         owners, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for keys, held in self._runs:
+        for keys, held, _ in self._runs:
             starts = np.searchsorted(keys, ids, "left")
             counts = np.searchsorted(keys, ids, "right") - starts
             owners.append(np.repeat(np.arange(len(ids)), counts))
@@ -144,15 +169,22 @@ class GrowingIndex:
         return owner[order], value[order]
 
 
-def _merged(older: tuple[Words, Numbers], newer: tuple[Words, Numbers]) -> tuple[Words, Numbers]:
+def _merged(older: _Run, newer: _Run) -> _Run:
     """Both in one, of equal ids the older first. As a rule ids ascend as they come, or descend: then nothing is searched."""
-    (old_ids, old_values), (new_ids, new_values) = older, newer
-    if old_ids[-1] <= new_ids[0]:
-        return np.concatenate([old_ids, new_ids]), np.concatenate([old_values, new_values])
-    if new_ids[-1] < old_ids[0]:
-        return np.concatenate([new_ids, old_ids]), np.concatenate([new_values, old_values])
-    at = np.searchsorted(old_ids, new_ids, "right")
-    return np.insert(old_ids, at, new_ids), np.insert(old_values, at, new_values)
+    if older.ids[-1] <= newer.ids[0]:
+        return older.then(newer)
+    if newer.ids[-1] < older.ids[0]:
+        return newer.then(older)
+    at = np.searchsorted(older.ids, newer.ids, "right")
+    return _Run.of(np.insert(older.ids, at, newer.ids), np.insert(older.values, at, newer.values))
+
+
+def distinct(words: Words) -> Words:
+    """Each of these once, ascending: for many that are equal this is several times as fast as ``np.unique``."""
+    if not len(words):
+        return words
+    ordered = np.sort(words)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
 
 
 def _within(counts: Numbers) -> Numbers:

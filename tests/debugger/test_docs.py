@@ -11,7 +11,6 @@ from pathlib import Path, PurePath
 import pytest
 
 from agdbg import cli
-from agdbg.commands import export
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = runpy.run_path(str(ROOT / "scripts" / "sizes.py"))
@@ -107,7 +106,7 @@ def test_named_files_exist(path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=str)
 def test_the_command_line_accepts_every_documented_command(path: Path) -> None:
     for arguments in commands(text_of(path)):
-        words, _ = export.split_arguments(arguments)
+        words, _ = cli.split_arguments(arguments)
         try:
             cli._parser().parse_args(words)
         except SystemExit as done:

@@ -9,6 +9,7 @@ import pytest
 from agdbg.errors import InputError
 from agdbg.launch.place import UNRECORDED_FILE
 from agdbg.protocol.client import Disconnected, RequestFailed
+from agdbg.record import Recorder
 
 HERE = str(Path(__file__).parent)
 
@@ -130,6 +131,28 @@ def test_a_damaged_trace_is_refused_and_the_hub_stays_free(hub, tmp_path):
     client = hub.client()
     assert "records.bin" in refused(client, "attach", trace=str(tmp_path / "bad"))
     client.request("launch", program=__file__, cwd=str(hub.directory))
+
+
+def test_a_trace_that_a_client_will_ask_for_is_read_before_it_does(hub, tmp_path):
+    Recorder(tmp_path / "trace", program={}, engine={}, sees={}).close()
+    session = hub.server.session
+    client = hub.client()
+    hub.server.loop.post(lambda: session.foresee(tmp_path / "trace"))
+    client.request("attach", trace=str(tmp_path / "trace"))
+    client.request("configurationDone")
+    assert session.reading.directory == tmp_path / "trace"
+    assert client.request("agdbg/rows", start=0, count=5)["total"] == 0
+    assert session.state == "trace"
+
+
+def test_a_trace_is_read_though_another_one_was_foreseen(hub, tmp_path):
+    Recorder(tmp_path / "trace", program={}, engine={}, sees={}).close()
+    hub.server.loop.post(lambda: hub.server.session.foresee(tmp_path / "other"))
+    client = hub.client()
+    client.request("attach", trace=str(tmp_path / "trace"))
+    client.request("configurationDone")
+    assert hub.server.session.reading.directory == tmp_path / "trace"
+    assert client.request("agdbg/rows", start=0, count=5)["total"] == 0
 
 
 def test_a_hub_has_one_program(hub):

@@ -38,6 +38,23 @@ def test_what_every_command_needs_starts_without_numpy(module: str) -> None:
     assert not imported_by(module) & (OTHER_FLOORS | {"numpy", "graphviz"})
 
 
+def test_a_hub_answers_before_it_loads_numpy() -> None:
+    assert not imported_by("agdbg.hub.__main__", "agdbg.hub.handlers") & (OTHER_FLOORS | {"numpy", "graphviz"})
+
+
+def test_a_command_line_loads_the_command_that_it_names() -> None:
+    loaded = "[n for n in sys.modules if n.startswith('agdbg.commands.') and '_parser' not in n]"
+    code = f"import sys; from agdbg.cli import _parser; _parser(sys.argv[1:]); print(*sorted({loaded}))"
+    found = {}
+    for words in (["open", "here"], ["--help"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True, timeout=60
+        )
+        found[words[0]] = set(done.stdout.split())
+    assert "agdbg.commands.open" in found["open"] and "agdbg.commands.diff" not in found["open"]
+    assert {"agdbg.commands.diff", "agdbg.commands.run"} <= found["--help"]
+
+
 def test_only_the_adapters_bring_in_an_engine() -> None:
     modules = modules_of_the_debugger()
     assert "agdbg.cli" in modules

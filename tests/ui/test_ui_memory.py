@@ -7,6 +7,7 @@ import pytest
 from agdbg_tests_driving import drive
 
 from agdbg_ui import editor, kept_folds, palettes
+from agdbg_ui.app import AgdbgApp
 from agdbg_ui.memory import Memory
 from agdbg_ui.view import View
 
@@ -52,6 +53,27 @@ def test_the_screen_looks_as_the_last_time(shown, tmp_path):
     assert kept.pop("dividers") == {"narrow.rows.graph": 65}
     assert kept == {"theme": "textual-light", "pane": "findings", "bottom": "findings", "graph": "boxes"}
     drive(shown, second, memory=memory)
+
+
+SIZES = {(80, 24): {"-narrow", "-tall"}, (120, 40): {"-wide", "-tall"}, (30, 8): {"-tiny", "-flat"}}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_first_frame_fits_the_screen_and_looks_as_the_last_time(shown, tmp_path, monkeypatch, size):
+    memory, first = Memory(tmp_path / "ui.json"), []
+    memory.save({"theme": "textual-light", "graph": "boxes"})
+    mounted = AgdbgApp.on_mount
+
+    def on_mount(app):
+        first.append((set(app.screen.classes), app.theme, app.panes.remembered()["graph"]))
+        mounted(app)
+
+    async def nothing(screen):
+        pass
+
+    monkeypatch.setattr(AgdbgApp, "on_mount", on_mount)
+    drive(shown, nothing, memory=memory, size=size)
+    assert first == [(SIZES[size], "textual-light", "boxes")]
 
 
 @pytest.mark.parametrize("happens", ["error", "ended"])

@@ -95,8 +95,8 @@ class AgdbgApp(PaneApp):
         register(self)
         self.no_color = is_colourless()
         self._filters = filters(self, self._filters)
-        self._kept_theme, self._first_view = "", View()
-        self._kept_folds: dict[str, Any] = {}
+        self._first_view = View()
+        self._looked = self._remember()
         self._connect, self._command, self._arguments, self.clock = connect, command, arguments, clock
         self.session: Session | None = None
         self.commander: ConsoleRunner | None = None
@@ -120,9 +120,11 @@ class AgdbgApp(PaneApp):
 
     def compose(self) -> ComposeResult:
         """Title, banner, panes, prompt, keys."""
+        self._fit()
         self._title_line, self._banner = TitleLine(id="title"), Banner(hint="x: why", id="banner")
         self.lanes, self.output, self.prompt = Lanes(id="lanes"), OutputPane(id="output"), Prompt(id="prompt")
         self.panes = Panes(self, self.lanes, self.output)
+        self.panes.restore(self._looked)
         self._key_line = KeyLine(id="keys")
         yield TooSmall(LEAST_COLUMNS, LEAST_ROWS, id="small")
         with Vertical(id="main"):
@@ -132,24 +134,30 @@ class AgdbgApp(PaneApp):
             yield self.prompt
             yield self._key_line
 
+    def _fit(self) -> None:
+        """Give the screen the classes of its size, as each change of that will, so that the first frame is laid out once."""
+        for breakpoints, size in zip((self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), self.size, strict=True):
+            self.screen.add_class(next(name for least, name in reversed(breakpoints or []) if size >= least))
+
     def on_mount(self) -> None:
         """Show the empty screen, then connect."""
-        self._remember()
+        self.theme_changed_signal.subscribe(self, lambda _: adapt(self, self._filters))
         self._ticking = self.set_interval(1.0, self._tick, pause=True)
         self.panes.focus_last()
         self._show_empty()
         self._begin()
 
-    def _remember(self) -> None:
+    def _remember(self) -> dict[str, Any]:
+        """How it looked the last time, and looks from the first frame on: another theme would be a pass over all styles more."""
         known = self._memory.load() if self._memory is not None else {}
-        self._kept_theme, self._kept_folds = known.get("theme", ""), known.get("folds", {})
+        self._kept_theme: str = known.get("theme", "")
+        self._kept_folds: dict[str, Any] = known.get("folds", {})
         if has_sixteen(self):
             self.theme = SIXTEEN.name
         elif self._kept_theme in ORDER:
             self.theme = self._kept_theme
-        self.theme_changed_signal.subscribe(self, lambda _: adapt(self, self._filters))
         adapt(self, self._filters)
-        self.panes.restore(known)
+        return known
 
     def on_unmount(self) -> None:
         """Keep how the screen looks."""
@@ -197,13 +205,12 @@ class AgdbgApp(PaneApp):
 
     async def see(self, session: Session) -> None:
         """Show another process in place of the one that is seen: all panes are made anew, and stand where they stood."""
-        looked = self.panes.remembered()
+        self._looked = self.panes.remembered()
         self._keep_folds()
         if self.commander is not None:
             self.commander.close()
         self.session, self._told_troubles = session, ()
         await self.recompose()
-        self.panes.restore(looked)
         self.panes.focus_last()
         self._resizing = Newest(self._tell_size, session.keep)
         self._serve(session)

@@ -41,26 +41,26 @@ def attach(address: str, token: str = "") -> TuiResult:
 def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiResult:
     """A hub takes as long to start as the UI to be loaded, so both are done at once."""
     with ThreadPoolExecutor(1) as beside:
-        found = beside.submit(_address, address)
+        found = beside.submit(_address, address, str(arguments["trace"]) if command == "attach" and not address else "")
         os.environ.setdefault("ESCDELAY", str(ESCAPE_MS))  # Textual reads it once, when it is loaded
-        gc.disable()  # nothing of what is loaded is garbage, and looking for some takes a tenth of the time
+        gc.disable()  # nothing of what is loaded is garbage, and looking for some takes a tenth of the time to the first frame
         from agdbg_ui.app import AgdbgApp
         from agdbg_ui.driver import TerminalDriver
         from agdbg_ui.memory import Memory
 
-        gc.enable()
         reach = _reach if address is None or "/" in address else None
         app = AgdbgApp(_connector(found), command, arguments, memory=Memory.of_person(), reach=reach)
         app.driver_class = TerminalDriver
         return app.run() or _crash(app)
 
 
-def _address(address: str | None) -> str:
+def _address(address: str | None, trace: str = "") -> str:
+    """That of a hub; of a new one that begins to read a trace at once, where there is none."""
     if address is not None:
         return address
     from agdbg.hub.starting import start_hub
 
-    return start_hub().client_socket
+    return start_hub(["--foresee", trace] if trace else []).client_socket
 
 
 def _connector(found: "Future[str]") -> "Callable[[], Awaitable[Backend]]":
@@ -70,6 +70,8 @@ def _connector(found: "Future[str]") -> "Callable[[], Awaitable[Backend]]":
         from agdbg.protocol.async_client import AsyncClient
 
         address: str = await wrap_future(found)
+        gc.freeze()  # what is there stays: to go through all of it again and again would take longer than a frame
+        gc.enable()
         return await AsyncClient.connect(address)
 
     return connect
