@@ -2,7 +2,8 @@
 
 ``agdbg open`` is started on a pseudo-terminal. Printed are the milliseconds from the start of the process to the first frame
 and to the first rows of the graph, and from a key to the end of what is painted for it, with the ratio of that
-against the same on a thousand nodes.
+against the same on a thousand nodes, and against an app of Textual's that shows one widget, whose text each key changes.
+What that app takes in the same minute tells how fast the machine is, and what no app of Textual's can be without.
 """
 
 from __future__ import annotations
@@ -33,7 +34,23 @@ COLUMNS, ROWS = 120, 40
 PATIENCE_S = 60.0
 #: Nothing more is painted for a key when so long nothing came, in seconds; it does not count.
 QUIET_S = 0.08
-PRESSES = 15
+PRESSES, STARTS = 15, 5
+BARE = """
+from textual.app import App
+from textual.widgets import Static
+
+class Bare(App):
+    pressed = 0
+
+    def compose(self):
+        yield Static("Graph Add")
+
+    def on_key(self):
+        self.pressed += 1
+        self.query_one(Static).update(f"Graph Add {self.pressed}")
+
+Bare().run()
+"""
 KEYS = {
     "fold all": "{", "unfold": "]", "unfold all": "}",
     "end": "\x1b[F", "page up": "\x1b[5~", "up": "\x1b[A", "page down": "\x1b[6~", "home": "\x1b[H", "down": "\x1b[B",
@@ -60,27 +77,28 @@ def recording(path: Path, nodes: int) -> Path:
 
 
 class Terminal:
-    """The UI on a pseudo-terminal."""
+    """A Python on a pseudo-terminal, that of the UI with a trace, or of another program."""
 
-    def __init__(self, trace: Path) -> None:
+    def __init__(self, *words: str) -> None:
         self.began = time.perf_counter()
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "agdbg", "open", str(trace)],
+            [sys.executable, *words],
             stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True,
         )  # fmt: skip
         os.close(theirs)
-        self._file = ours
+        self._file, self._last = ours, b""
 
     def until(self, wanted: bytes) -> float:
         """Milliseconds from the start until something was painted."""
-        seen = b""
+        seen, self._last = self._last, b""
         while wanted not in seen:
             if not select.select([self._file], [], [], PATIENCE_S)[0]:
                 raise TimeoutError(f"{wanted!r} was not painted: {seen[-500:]!r}")
             seen += os.read(self._file, 1 << 16)
+        self._last = seen
         return (time.perf_counter() - self.began) * 1e3
 
     def settle(self) -> None:
@@ -109,11 +127,29 @@ class Terminal:
         os.close(self._file)
 
 
-def measure(trace: Path) -> tuple[float, float, dict[str, float]]:
-    terminal = Terminal(trace)
+def words_of(trace: Path) -> list[str]:
+    return ["-m", "agdbg", "open", str(trace)]
+
+
+def starts(words: list[str]) -> tuple[float, float]:
+    """The medians of the times to the first frame, and to the first rows."""
+    firsts, rows = [], []
+    for _ in range(STARTS):
+        terminal = Terminal(*words)
+        try:
+            firsts.append(terminal.until(b"Graph"))
+            rows.append(max(terminal.until(b"Add"), firsts[-1]))
+            terminal.settle()
+        finally:
+            terminal.close()
+    return statistics.median(firsts), statistics.median(rows)
+
+
+def keys(words: list[str]) -> dict[str, float]:
+    """The median of the time that each key takes."""
+    terminal = Terminal(*words)
     try:
-        first = terminal.until(b"Graph")
-        rows = terminal.until(b"Add")
+        terminal.until(b"Add")
         terminal.settle()
         taken: dict[str, list[float]] = {name: [] for name in KEYS}
         for _ in range(PRESSES):
@@ -121,18 +157,24 @@ def measure(trace: Path) -> tuple[float, float, dict[str, float]]:
                 taken[name].append(terminal.press(key))
     finally:
         terminal.close()
-    return first, rows, {name: statistics.median(times) for name, times in taken.items()}
+    return {name: statistics.median(times) for name, times in taken.items()}
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         paths = {nodes: recording(Path(directory) / str(nodes), nodes) for nodes in (SMALL, BIG)}
-        found = {nodes: measure(path) for nodes, path in paths.items()}
-    (_, _, small), (first, rows, big) = found[SMALL], found[BIG]
-    print(f"{BIG:,} nodes: first frame after {first:.0f} ms, first rows after {rows:.0f} ms")
+        bare_first, _ = starts(["-c", BARE])
+        first, rows = starts(words_of(paths[BIG]))
+        small, big = (keys(words_of(path)) for path in paths.values())
+        bare = statistics.median(keys(["-c", BARE]).values())
+    print(f"one widget: first frame after {bare_first:.0f} ms, median over the keys {bare:.0f} ms")
+    print(
+        f"{BIG:,} nodes: first frame after {first:.0f} ms, {first / bare_first:.2f} of one widget; first rows after {rows:.0f} ms"
+    )
     for name in KEYS:
         print(f"{name}: painted after {big[name]:.0f} ms, {big[name] / max(small[name], 1e-3):.2f} of {SMALL:,} nodes")
-    print(f"median over the keys: {statistics.median(big.values()):.0f} ms")
+    median = statistics.median(big.values())
+    print(f"median over the keys: {median:.0f} ms, {median / max(bare, 1e-3):.2f} of one widget")
 
 
 if __name__ == "__main__":

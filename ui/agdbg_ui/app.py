@@ -39,6 +39,7 @@ from agdbg_ui.result import TuiResult
 from agdbg_ui.screens.export import ExportScreen
 from agdbg_ui.screens.filters import FiltersScreen
 from agdbg_ui.screens.help import HelpScreen
+from agdbg_ui.screens.main import MainScreen
 from agdbg_ui.screens.page import Page
 from agdbg_ui.screens.palette import Palette
 from agdbg_ui.screens.question import Question, barrier_question, quit_question
@@ -117,6 +118,10 @@ class AgdbgApp(PaneApp):
         self.jumping = asyncio.Lock()
 
     # ----- the screen -----
+
+    def get_default_screen(self) -> MainScreen:
+        """The screen with the panes."""
+        return MainScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """Title, banner, panes, prompt, keys."""

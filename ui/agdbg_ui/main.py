@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: How long after Esc the rest of a key's sequence may come, in milliseconds: people type the next key later than that.
 ESCAPE_MS = 40
+#: Frames a second at most: what a key changes waits for half a frame, twice where something is asked for.
+FRAMES = 120
 
 __all__ = ["TuiResult", "attach", "open_trace", "run_tui"]
 
@@ -42,7 +44,8 @@ def _show(command: str, arguments: dict[str, Any], address: str | None) -> TuiRe
     """A hub takes as long to start as the UI to be loaded, so both are done at once."""
     with ThreadPoolExecutor(1) as beside:
         found = beside.submit(_address, address, str(arguments["trace"]) if command == "attach" and not address else "")
-        os.environ.setdefault("ESCDELAY", str(ESCAPE_MS))  # Textual reads it once, when it is loaded
+        os.environ.setdefault("ESCDELAY", str(ESCAPE_MS))  # Textual reads these once, when it is loaded
+        os.environ.setdefault("TEXTUAL_FPS", str(FRAMES))
         gc.disable()  # nothing of what is loaded is garbage, and looking for some takes a tenth of the time to the first frame
         from agdbg_ui.app import AgdbgApp
         from agdbg_ui.driver import TerminalDriver

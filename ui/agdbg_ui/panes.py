@@ -206,7 +206,7 @@ class Panes:
         for each, widget in self._widgets.items():
             widget.set_class(each in (self._seen, self._graph), "-seen")
             widget.set_class(each == self._bottom, "-bottom")
-            widget.set_class(each == pane, "-zoomed")
+            widget.set_class(self.is_zoomed and each == pane, "-zoomed")
         self.show_tabs()
 
     def focus(self, pane: str) -> None:

@@ -9,6 +9,7 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style
 
 from agdbg_ui.text import Pieces, safe, wrap_phrases
 from agdbg_ui.themes import ASIDE, CURSOR, CURSOR_BLURRED
@@ -58,6 +59,7 @@ class Rows(ScrollView, can_focus=True):
         super().__init__(name=name, id=id, classes=classes)
         self.header = header
         self._strips: LRUCache[tuple[int, int, bool, bool], Strip] = LRUCache(1024)
+        self._look: tuple[str, Style] | None = None
 
     # ----- what a subclass says -----
 
@@ -145,7 +147,8 @@ class Rows(ScrollView, can_focus=True):
         index = self.top_row + y - self.header
         if index >= self.row_count:
             return paint(self, [("" if self.row_count else self._empty_line(y - self.header, width), ASIDE)], width)
-        key = (index, width, index == self.cursor, self.has_focus)
+        is_cursor = index == self.cursor
+        key = (index, width, is_cursor, is_cursor and self.has_focus)
         if (strip := self._strips.get(key)) is None:
             strip = self._strips[key] = paint(self, self.row(index, width), width, self._under(index))
         return strip
@@ -161,9 +164,12 @@ class Rows(ScrollView, can_focus=True):
         return CURSOR if self.has_focus else self.row_background(index) or CURSOR_BLURRED
 
     def notify_style_update(self) -> None:
-        """The theme or the size of the terminal is another one."""
+        """The theme or another style is another one; one of the border alone, as with the focus, leaves the rows as they are."""
         super().notify_style_update()
-        self._strips.clear()
+        look = (self.app.theme, self.visual_style)
+        if look != self._look:
+            self._look = look
+            self._strips.clear()
 
     # ----- the cursor -----
 
