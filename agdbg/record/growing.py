@@ -184,7 +184,8 @@ def distinct(words: Words) -> Words:
     if not len(words):
         return words
     ordered = np.sort(words)
-    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+    found: Words = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+    return found
 
 
 def _within(counts: Numbers) -> Numbers:
