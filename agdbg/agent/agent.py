@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from types import CodeType, TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agdbg.agent.channel import Channel, HubGone
@@ -42,8 +42,11 @@ class Command(NamedTuple):
     @classmethod
     def of(cls, request: dict[str, Any]) -> "Command":
         """The one that a request asks for."""
+        how, force = str(request.get("how")), bool(request.get("force"))
+        if how != "until":
+            return cls(how, force)
         place = int(request.get("node") or 0), str(request.get("file") or ""), int(request.get("line") or 0)
-        return cls(str(request.get("how")), bool(request.get("force")), *place)
+        return cls(how, force, *place)
 
 
 GO_ON = Command("continue")
@@ -63,15 +66,13 @@ class Scene(Protocol):
     Attributes:
         trace: of an error, whose frames, which it has left, are shown first.
         has_ended: nobody has caught it: none of the program's frames runs any more.
-        runs_pass: the function of the engine that is called once for each pass.
     """
 
     trace: TracebackType | None
     has_ended: bool
 
-    @property
-    def runs_pass(self) -> CodeType | None:
-        """As above."""
+    def frames(self, internal: frozenset[str]) -> list[tuple[FrameType, int]]:
+        """The user's frames that run, as :func:`agdbg.agent.frames.user_frames` gives them."""
 
     def stop(self) -> dict[str, Any]:
         """The message that tells of the stop, without thread and frames."""

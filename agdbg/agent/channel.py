@@ -40,9 +40,8 @@ class Channel:
             raise HubGone(str(error)) from None
 
     def receive(self) -> dict[str, Any]:
-        """Wait for one object."""
+        """Wait for one object, after one was sent: to that end the descriptor was looked at."""
         while b"\n" not in self._received:
-            self._check()
             try:
                 data = self._socket.recv(65536)
             except OSError as error:

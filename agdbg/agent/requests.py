@@ -31,7 +31,7 @@ class Requests:
         self.scene, self._keeper = scene, keeper
         known = [(frame, 0) for frame in frames.dead_frames(scene.trace, internal)]
         if not scene.has_ended:
-            known += frames.user_frames(internal, scene.runs_pass)
+            known += scene.frames(internal)
         self.frames = [frame for frame, _ in known]
         self.frames_described = [frames.described(*each) for each in known]
         self._references = References(scene.describe)

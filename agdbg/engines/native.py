@@ -475,6 +475,12 @@ class NativeSink(HandSink, HookSink, ModuleSink):
 
     def _tag(self, node: Node) -> int:
         """The id of ``node``; one that is older than the recording is recorded now."""
+        try:
+            return node.tag
+        except AttributeError:
+            return self._tag_older(node)
+
+    def _tag_older(self, node: Node) -> int:
         stack = [node]
         while stack:  # producers first, without recursion: an old graph may be a million nodes deep
             top = stack[-1]

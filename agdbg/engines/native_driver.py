@@ -133,6 +133,7 @@ class Driver:
             walk.run()
         finally:
             thread.walks.remove(walk)
+            walk.frames = None  # which would keep what the program has in memory
             if not thread.walks:
                 self.passes_over += 1
                 self.stops.waiting.pass_over()

@@ -61,10 +61,10 @@ class RunLog(engine_events.RunLog):
 
     def _tell(self) -> int:
         """Write what was noted; the caller holds the lock."""
+        if len(self.times) < 2:
+            return _FEW
         times = array("Q", self.times)
         n = len(times) - 1
-        if not n:
-            return _FEW
         try:
             if engine_events.sink is self._sink:
                 self._write(self._nodes[self.told : self.told + n], times)

@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from types import CodeType, TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from agdbg.agent.agent import Command, Impossible
 from agdbg.agent.evaluate import Refused
+from agdbg.agent.frames import user_frames
 from agdbg.agent.kept import Moment
 from agdbg.engines.native_pdb import functions_of
 from agdbg.engines.native_saved import SavedValues, slot_named, unpack_hooks
@@ -61,9 +62,13 @@ class NativeScene:
         self.facts = facts or {}
         self._copies: dict[int, tuple[Tensor, str]] = {}
 
-    @property
-    def runs_pass(self) -> CodeType:
-        return type(self._driver).drive.__code__
+    def frames(self, internal: frozenset[str]) -> list[tuple[FrameType, int]]:
+        runs_pass = type(self._driver).drive.__code__
+        if self._walk is None or self._inside:
+            return user_frames(internal, runs_pass)
+        if self._walk.frames is None:
+            self._walk.frames = user_frames(internal, runs_pass)
+        return self._walk.frames
 
     def stop(self) -> dict[str, Any]:
         return self._stop

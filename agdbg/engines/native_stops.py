@@ -57,11 +57,13 @@ class _Found:
 
     def reason(self) -> Reason | None:
         """Why to stop; ``None`` for no reason."""
+        if self.error is None and not self.numbers:
+            return None
         note = "; ".join(self.notes)
         if self.error is not None:
             text = "; ".join(part for part in (str(self.error["text"]), note) if part)
             return Reason("exception", self.numbers, self.error, text)
-        return Reason(self.name, self.numbers, note=note) if self.numbers else None
+        return Reason(self.name, self.numbers, note=note)
 
 
 class Stops:
@@ -260,7 +262,8 @@ class Stops:
         if self._events.any_of(IN_PASSES):
             for each in in_pass(walk):
                 found.add(self._judged(each, walk), _in_words(each))
-        found.add(self._judge(numbers, NativeSpot(self._driver, node, walk, "before")))
+        if numbers:
+            found.add(self._judge(numbers, NativeSpot(self._driver, node, walk, "before")))
         if node is None and "none-grad" in self._wanted:
             error = self._missing(walk)
             if error is not None:

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from time import perf_counter
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from agdbg.agent.agent import Command, Impossible
@@ -35,6 +36,7 @@ class Walk:
         announced: ``(kind, node)`` of an error that was foreseen, and told already.
         is_inside: it stands in the middle of a node.
         judged: the position at which it was last asked what stops here; -1 for none.
+        frames: the user's, which stay where they are between the nodes of the pass; None until they are asked for, and in the end.
     """
 
     def __init__(self, driver: "Driver", bp: BackwardPass) -> None:
@@ -44,6 +46,7 @@ class Walk:
         self.announced: tuple[str, Node | None] | None = None
         self.is_inside = False
         self.judged = -1
+        self.frames: list[tuple[FrameType, int]] | None = None
         self._visited: set[int] = set()
         self._stops: dict[int, list[int]] = {}
         self._ordered: list[int] = []
@@ -370,11 +373,9 @@ class Walk:
 
     def message(self, reason: Reason, place: str, *, phase: str = "", description: str = "") -> dict[str, Any]:
         """The message of a stop in this pass."""
-        bp = self.bp
-        walks = self.driver.walks()
-        outer = [
-            {"pass": w.bp.tag, "position": w.bp.position, "node": w.number()} for w in walks[walks.index(self) + 1 :]
-        ]
+        bp, walks = self.bp, self.driver.walks()
+        around = walks[walks.index(self) + 1 :] if len(walks) > 1 else ()
+        outer = [{"pass": w.bp.tag, "position": w.bp.position, "node": w.number()} for w in around]
         return message(
             reason,
             place,

@@ -87,6 +87,8 @@ class StringTable:
     def lines(self) -> tuple[int, bytes]:
         """How many strings are waiting, and their lines."""
         count = len(self.waiting)
+        if not count:
+            return 0, b""
         lines = [{"id": number, **describe()} for number, describe in self.waiting[:count]]
         return count, "".join(_dumps(line) + "\n" for line in lines).encode()
 

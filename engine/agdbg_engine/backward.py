@@ -254,7 +254,7 @@ class BackwardPass:
     def _advance(self, nodes: list[Node], run_node: Callable[[Node], None], whole: bool = False) -> None:
         """Run ``nodes``, the next ones in order, in the modes of a backward pass."""
         sink, begun = events.sink, self.position
-        plain = not self._general and (whole or run_node is self.run_node)
+        plain = not self._general and (whole or run_node is self.run_node) and len(nodes) > 1
         log = sink.log_of(self, nodes) if sink is not None and plain else None
         before = mode.grad, mode.overriding, current.bp, current.node
         mode.grad = self.create_graph and not mode.inference

@@ -276,8 +276,11 @@ def _nothing(node: Node) -> None:
 
 def runs_user_code(node: Node) -> bool:
     """Whether functions of the user are called when ``node`` runs: its own, its hooks, or those that unpack what it saved."""
-    if innermost(node).user_code or unpacks(slots_of(node)):
+    if innermost(node).user_code:
         return True
+    for _, _, value in slots_of(node):
+        if isinstance(value, Packed) and value.calls_user:
+            return True
     return node.hooks is not None and any(True for _ in node.hooks.firing())
 
 
