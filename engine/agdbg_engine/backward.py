@@ -157,7 +157,10 @@ class BackwardPass:
             self.shared.add(key)
 
     def _restrict(self, captures: list[Capture], targets: list[Node]) -> None:
-        """Keep the nodes on a path to a capture or target; captured nodes run only where another one lies below."""
+        """Keep the nodes on a path to a capture or target; captured nodes run only where another one lies below.
+
+        As in PyTorch a root that is the only one is always come to: hooks of its tensor are called, whatever is asked for.
+        """
         self.captures = captures
         self._general = True  # which leaves out what nobody asks for
         for c in captures:
@@ -167,7 +170,8 @@ class BackwardPass:
             if any(n in wanted or n in self._captured for n in node.next_nodes() if n is not None):
                 wanted.add(node)
         self._wanted = wanted
-        order = self.order = [n for n in self.order if n in wanted or n in self._captured]
+        only = self.roots[0][0] if len(self.roots) == 1 else None
+        order = self.order = [n for n in self.order if n in wanted or n in self._captured or n is only]
         if any(a.leaf and b.leaf and c.leaf for a, b, c in zip(order, order[1:], order[2:], strict=False)):
             self.order = ready_order([n for n, _ in self.roots], set(order))
 

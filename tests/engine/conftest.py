@@ -35,6 +35,7 @@ for _name in (
     "strict_manners",
     "strict_device",
     "forward_tools",
+    "differences_calls",
     "differences_numbers",
     "differences_views",
     "together",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from agdbg_tests_differences_calls import CALLS
 from agdbg_tests_differences_numbers import NUMBERS
 from agdbg_tests_differences_views import VIEWS
 
@@ -506,6 +507,7 @@ ROWS = (
         "keyword-only": (keyword_only, TypeError, [2.0]),
         "inference-twice": (inference_twice, True, False),
     }
+    | CALLS
     | NUMBERS
     | VIEWS
 )

@@ -57,6 +57,7 @@ WRONG = {
     "bag": lambda t, f, x, y: f.embedding_bag(y, x),
     "table": lambda t, f, x, y: f.embedding(y + 4, x),
     "attention": lambda t, f, x, y: f.scaled_dot_product_attention(x, x.to(t.float32), x),
+    "more targets": lambda t, f, x, y: f.soft_margin_loss(x[0], x),
     "groups": lambda t, f, x, y: f.group_norm(x, 4),
     "layer": lambda t, f, x, y: f.layer_norm(x, (4,)),
     "single values": lambda t, f, x, y: f.batch_norm(x[:1], None, None, training=True),
@@ -72,6 +73,26 @@ WRONG = {
 def test_refused_in_torchs_words(name):
     theirs, ours = refused(WRONG[name])
     assert ours == theirs
+
+
+AT_THE_TOP = {
+    "kl_div": lambda t, x, **how: t.kl_div(x, x.exp(), **how),
+    "binary_cross_entropy_with_logits": lambda t, x, **how: t.binary_cross_entropy_with_logits(x, x.sigmoid(), **how),
+    "cosine_embedding_loss": lambda t, x, **how: t.cosine_embedding_loss(x, x.exp(), t.ones(4), **how),
+    "hinge_embedding_loss": lambda t, x, **how: t.hinge_embedding_loss(x, x.sign(), **how),
+    "margin_ranking_loss": lambda t, x, **how: t.margin_ranking_loss(x, x.exp(), x.sign(), **how),
+    "triplet_margin_loss": lambda t, x, **how: t.triplet_margin_loss(x, x.exp(), x.sin(), **how),
+    "ctc_loss": lambda t, x, **how: t.ctc_loss(
+        x.reshape(4, 2, 3).log_softmax(2), t.tensor([[1, 2], [2, 1]]), t.tensor([4, 3]), t.tensor([2, 2]), **how
+    ),
+}
+
+
+@pytest.mark.parametrize("how", [{}, *({"reduction": n} for n in range(3))], ids=str)
+@pytest.mark.parametrize("name", AT_THE_TOP)
+def test_the_top_level_reduces_only_when_told(name, how):
+    theirs, ours = (AT_THE_TOP[name](library, library.tensor(X), **how) for library in (torch, engine))
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-12)
 
 
 def gradient(library, function, value):

@@ -156,6 +156,31 @@ def test_numbers_and_dtypes(function):
     assert ours.tolist() == theirs.tolist()
 
 
+NUMBERS_AND_TENSORS = {
+    "clamp": lambda t, x: x.clamp(t.tensor(-0.5), 1),
+    "clamp of the most": lambda t, x: t.clamp(x, min=-1, max=t.tensor(2)),
+    "clip": lambda t, x: t.clip(x, 0.5, t.tensor(2)),
+    "clamp in place": lambda t, x: (x * 1).clamp_(-1, t.tensor(1)),
+    **{f"div {n}": lambda t, x, n=n: t.div(n, x) for n in (1, 3.0, True, -0.0, 10**5)},
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "complex64"])
+@pytest.mark.parametrize("name", NUMBERS_AND_TENSORS)
+def test_a_number_where_a_tensor_may_be(name, dtype):
+    found = []
+    for library in (torch, engine):
+        x = library.arange(60).to(getattr(library, dtype))
+        try:
+            out = NUMBERS_AND_TENSORS[name](library, x.requires_grad_() if dtype.startswith("float") else x)
+            found.append(
+                [out.grad_fn and out.grad_fn.name(), out.detach().numpy().dtype, out.detach().numpy().tobytes()]
+            )
+        except (RuntimeError, NotImplementedError) as error:
+            found.append([type(error).__name__, str(error)])
+    assert found[1] == found[0]
+
+
 WRONG = (
     lambda t: t.tensor([1]) % 0, lambda t: t.tensor([1]) // 0, lambda t: t.fmod(t.tensor([1]), 0), lambda t: t.tensor([1]) % "a",
     lambda t: "a" // t.tensor([1.0]), lambda t: t.tensor([1.0]) << 1, lambda t: t.div(t.tensor([1.0]), 2, rounding_mode="up"),
@@ -164,7 +189,8 @@ WRONG = (
     lambda t: t.heaviside(t.tensor([1.0]), t.tensor([1])), lambda t: t.tensor([1.0]).float_power_(2), lambda t: t.float_power(2, 3),
     lambda t: t.addcdiv(t.tensor([1]), t.tensor([1]), t.tensor([1])), lambda t: t.isclose(t.tensor([1.0]), t.tensor([1.0]), rtol=-1),
     lambda t: t.positive(t.tensor([True])), lambda t: t.signbit(t.tensor([1j])), lambda t: t.logical_and(t.tensor([1]), 2),
-    lambda t: t.clamp(t.tensor([1.0]), t.tensor([1.0]), 2.0), lambda t: t.xlogy(2, 3), lambda t: t.atan2(t.tensor([1.0]), "a"),
+    lambda t: t.clamp(t.tensor([1.0]), t.tensor([1.0]), 2.0), lambda t: t.clamp(t.ones(2), -1, t.tensor(1.0, requires_grad=True)),
+    lambda t: t.xlogy(2, 3), lambda t: t.atan2(t.tensor([1.0]), "a"),
     lambda t: t.isclose(t.tensor([1.0]), t.tensor([1])),
 )  # fmt: skip
 

@@ -44,6 +44,21 @@ def idle_at_once(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def nobody_looks(request, monkeypatch):
+    """What has changed is laid out but not painted, which is half of the time of a test: whoever looks at the screen has all
+    of it rendered then. Tests with the mark ``painted`` have every change painted at once, as in a terminal.
+    """
+
+    def compositor_refresh(screen):
+        screen._dirty_widgets.clear()
+        screen._compositor._dirty_regions.clear()
+        screen.app._update_mouse_over(screen)
+
+    if request.node.get_closest_marker("painted") is None:
+        monkeypatch.setattr("textual.screen.Screen._compositor_refresh", compositor_refresh)
+
+
+@pytest.fixture(autouse=True)
 def colourful_terminal(monkeypatch):
     """Whatever terminal the tests run on, the app is shown on one that has all colours."""
     monkeypatch.delenv("NO_COLOR", raising=False)

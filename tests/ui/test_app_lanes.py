@@ -482,6 +482,7 @@ def test_many_events_make_few_requests(shown):
     drive(shown, script)
 
 
+@pytest.mark.painted
 @pytest.mark.parametrize("state", ["stopped", "ended"])
 def test_nothing_is_drawn_or_asked_while_nothing_happens(shown, state):
     async def script(screen):

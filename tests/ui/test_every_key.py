@@ -17,6 +17,8 @@ from agdbg_ui.screens.palette import Palette
 from agdbg_ui.screens.question import Question
 from agdbg_ui.widgets.boxes import Boxes
 
+pytestmark = pytest.mark.painted
+
 
 def over(cls):
     return lambda screen: isinstance(screen.app.screen, cls)

@@ -13,6 +13,8 @@ from agdbg_ui.screens.help import HelpScreen
 from agdbg_ui.screens.question import Question
 from agdbg_ui.widgets.program_input import ProgramInput
 
+pytestmark = pytest.mark.painted
+
 
 def stack(screen):
     return [type(each) for each in screen.app.screen_stack[1:]]

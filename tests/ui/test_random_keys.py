@@ -33,6 +33,8 @@ LEAVING = {"q", "ctrl+q", "i", "ctrl+e"}
 SCRIPT = """\
 import agdbg_engine as ag
 
+pytestmark = pytest.mark.painted
+
 x = ag.tensor([1.0, 2.0], requires_grad=True)
 w = ag.tensor([3.0, 5.0], requires_grad=True)
 for _ in range(3):

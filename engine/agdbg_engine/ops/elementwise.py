@@ -79,7 +79,17 @@ def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         from .wide.pointwise.arithmetic import rounded_quotient
 
         return rounded_quotient(self, other, rounding_mode)
-    return _checked("div", g.div(self, other) if isinstance(self, Tensor) else rdiv(other, self), other)
+    return _checked("div", g.div(self if isinstance(self, Tensor) else _dividend(self, other), other), other)
+
+
+def _dividend(number: Any, divisor: Any) -> Any:
+    """A number that a function, not an operator, divides: a tensor, since the product with the reciprocal rounds twice."""
+    if not isinstance(number, int | float | complex) or not isinstance(divisor, Tensor):
+        return number
+    default = np.result_type(get_default_dtype(), np.complex64) if isinstance(number, complex) else get_default_dtype()
+    dtype = result_type([(divisor.dtype, 2 if divisor.ndim else 1), (default, 0)])
+    with np.errstate(over="ignore"):
+        return wrap(beside(np.asarray(number, dtype), divisor._a))
 
 
 def pow(self: Any, exponent: Any) -> Tensor:
@@ -238,15 +248,13 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Elements limited to [min, max], numbers or tensors, either of which may be missing."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) != isinstance(max, Tensor) and min is not None and max is not None:
+        kinds = ", ".join(type(x).__name__ for x in (self, min, max))
+        min, max = _as_number(min, kinds), _as_number(max, kinds)
     limits = [x for x in (min, max) if x is not None]
     if any(isinstance(x, Tensor) for x in limits):
         from .wide.pointwise.limits import clamp_both
 
-        if not all(isinstance(x, Tensor) for x in limits):
-            kinds = ", ".join(type(x).__name__ for x in (self, min, max))
-            raise TypeError(
-                f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:"
-            )
         if self._a.dtype.kind == "c":
             refuse_complex("clamp", self._a.dtype)
         dtype = result_type([(x._a.dtype, 2 if x._a.ndim else 1) for x in (self, *limits)])
@@ -256,6 +264,15 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
         return clamp_both(self, min, max)
     _refuse_bools("clamp" if len(limits) == 2 else "clamp_min" if max is None else "clamp_max", self, *limits)
     return g.clamp(_for_limits("clamp", self, min, max), min, max)
+
+
+def _as_number(limit: Any, kinds: str) -> Any:
+    """A limit beside one that is a number: a tensor without dimensions and without a gradient will do for one."""
+    if not isinstance(limit, Tensor):
+        return limit
+    if limit.ndim or limit.requires_grad:
+        raise TypeError(f"clamp() received an invalid combination of arguments - got ({kinds}), but expected one of:")
+    return limit.item()
 
 
 def clamp_min(self: Tensor, min: Any) -> Tensor:

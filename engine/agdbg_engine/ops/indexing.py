@@ -63,7 +63,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if not arrays and events.special & events.TRANSFORM:
         check_write(target, "copy_", ())
     if arrays:
-        _put(target, _key(target, arrays), value)
+        if isinstance(value, Tensor) and value.ndim and value.shape[0] == 1:
+            value = g.view(value, _without_ones(value.shape))
+        _put(target, arrays, value)
     elif isinstance(value, Tensor) and (value.ndim or not target.ndim):
         inplace(target, "copy_", copy, (_expanded(value, target.shape),))
     else:
@@ -99,18 +101,16 @@ def _without_ones(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return sizes[kept:]
 
 
-def _put(x: Tensor, key: tuple[Any, ...], value: Any) -> None:
-    if isinstance(value, Tensor) and value.ndim and value.shape[0] == 1:
-        value = g.view(value, _without_ones(value.shape))
+def _put(x: Tensor, arrays: dict[int, Any], value: Any, accumulate: bool = False) -> None:
+    """Write ``value`` to ``x`` where ``arrays``, by dimension, say. PyTorch looks last whether masks and the value fit."""
     try:
-        fitted = _fitting(x, key, value)
-    except RuntimeError:
-        check_written(x, "index_put_", (key, value))
+        key = _key(x, arrays)
+        fitted = _fitting(x, key, value, accumulate)
+    except (IndexError, RuntimeError):
+        check_written(x, "index_put_", (tuple(arrays.values()), value, accumulate))
         raise
-    except IndexError as error:
-        raise _by_index_tensor(error, key) from None
     try:
-        inplace(x, "index_put_", g.index_put, (key, fitted))
+        inplace(x, "index_put_", g.index_put, (key, fitted, accumulate))
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
 
@@ -197,16 +197,7 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     if asked:
         return overrides.dispatch(index_put_, asked, (self, indices, values, accumulate), {})
     _check_put("index_put_", self, indices, values)
-    try:
-        key = _key(self, _by_dimension(self, indices))
-        fitted = _fitting(self, key, values, accumulate)
-    except (IndexError, RuntimeError):
-        check_written(self, "index_put_", (tuple(i._a for i in indices), values, accumulate))
-        raise
-    try:
-        inplace(self, "index_put_", g.index_put, (key, fitted, accumulate))
-    except IndexError as error:
-        raise _by_index_tensor(error, key) from None
+    _put(self, _by_dimension(self, indices), values, accumulate)
     return self
 
 

@@ -98,6 +98,8 @@ def soft_margin_loss(
     if input.shape != target.shape:
         raise_if(broadcast_error([tuple(input.shape), tuple(target.shape)]))
         shape = np.broadcast_shapes(tuple(input.shape), tuple(target.shape))
+        if input.shape != shape:
+            raise shape_error(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
         input, target = input.expand(shape), target.expand(shape)
     loss = OPS["soft_margin_loss"](*same_dtype(input, target), reduction)
     return in_dtype_of(input, loss)

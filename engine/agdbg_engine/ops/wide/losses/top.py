@@ -1,4 +1,7 @@
-"""The losses that PyTorch has at its top level too, where a number says how to reduce: 0 not at all, 1 mean, 2 sum."""
+"""The losses that PyTorch has at its top level too, where a number says how to reduce: 0 not at all, 1 mean, 2 sum.
+
+They do not reduce unless they are told to, as PyTorch's parser of arguments has it, whatever its declarations say.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def _name(reduction: int) -> str:
 
 
 @public("torch")
-def kl_div(input: Tensor, target: Tensor, reduction: int = MEAN, *, log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: int = NONE, *, log_target: bool = False) -> Tensor:
     """``target * (log(target) - input)``."""
     each = regression.kl_div(input, target, reduction="none", log_target=log_target)
     return each.mean() if reduction == MEAN else each.sum() if reduction == SUM else each
@@ -25,7 +28,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = MEAN, *, log_target: 
 
 @public("torch")
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Maybe = None, pos_weight: Maybe = None, reduction: int = MEAN
+    input: Tensor, target: Tensor, weight: Maybe = None, pos_weight: Maybe = None, reduction: int = NONE
 ) -> Tensor:
     """Binary cross entropy of ``sigmoid(input)``."""
     return classification.binary_cross_entropy_with_logits(
@@ -35,21 +38,21 @@ def binary_cross_entropy_with_logits(
 
 @public("torch")
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = MEAN
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = NONE
 ) -> Tensor:
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
     return embedding.cosine_embedding_loss(input1, input2, target, margin, reduction=_name(reduction))
 
 
 @public("torch")
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = MEAN) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = NONE) -> Tensor:
     """``input`` where the target is 1, ``max(0, margin - input)`` where it is -1."""
     return embedding.hinge_embedding_loss(input, target, margin, reduction=_name(reduction))
 
 
 @public("torch")
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = MEAN
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = NONE
 ) -> Tensor:
     """``max(0, margin - target * (input1 - input2))``."""
     return embedding.margin_ranking_loss(input1, input2, target, margin, reduction=_name(reduction))
@@ -58,7 +61,7 @@ def margin_ranking_loss(
 @public("torch")
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
-    swap: bool = False, reduction: int = MEAN,
+    swap: bool = False, reduction: int = NONE,
 ) -> Tensor:  # fmt: skip
     """``max(0, margin + |anchor - positive| - |anchor - negative|)``."""
     return embedding.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_name(reduction))
@@ -72,7 +75,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
 
 @public("torch")
 def ctc_loss(
-    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = MEAN,
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: int = NONE,
     zero_infinity: bool = False,
 ) -> Tensor:  # fmt: skip
     """Minus the log-likelihood of label sequences, summed over all alignments."""

@@ -1,0 +1,69 @@
+"""Rows of docs/differences.md about how calls are passed on and named: by anchor a program, what PyTorch gives, what the engine gives."""
+
+import pickle
+import warnings
+
+
+def torch_function_call(T):
+    class Asked:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return len(args), sorted(kwargs or {})
+
+    return [T.nn.functional.relu(Asked()), T.nn.functional.softmax(Asked(), 0), T.split(Asked(), 2)]
+
+
+def torch_function_types(T):
+    class Asked:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return [t.__name__ for t in types]
+
+    return T.einsum("i,i", T.ones(2), Asked())
+
+
+def gradcheck_writing(T):
+    x = T.ones(2, dtype=T.float64, requires_grad=True)
+    return T.autograd.gradcheck(lambda x: x.add_(1), x * 1, raise_exception=False)
+
+
+def weight_norm_node(T):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        layer = T.nn.utils.weight_norm(T.nn.Linear(2, 2))
+    return layer(T.ones(2)) is not None and layer.weight.grad_fn.name()
+
+
+def function_numbers(T):
+    class Fn(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    x = T.ones(1, requires_grad=True)
+    first, second = Fn.apply(x).grad_fn, Fn.apply(x).grad_fn
+    return second._sequence_nr() - first._sequence_nr()
+
+
+def pickled_together(T):
+    x = T.ones(2)
+    a, b = pickle.loads(pickle.dumps([x, x.detach()]))
+    return a.data_ptr() == b.data_ptr()
+
+
+CALLS = {
+    "torch-function-call": (
+        torch_function_call,
+        [(1, ["inplace"]), (1, ["_stacklevel", "dim", "dtype"]), (2, ["dim"])],
+        [(1, []), (2, []), (2, [])],
+    ),
+    "torch-function-types": (torch_function_types, ["Tensor", "Asked"], ["Asked"]),
+    "gradcheck-writing": (gradcheck_writing, False, True),
+    "weight-norm-node": (weight_norm_node, "WeightNormInterfaceBackward0", "MulBackward0"),
+    "function-numbers": (function_numbers, 1, 2),
+    "pickled-together": (pickled_together, False, True),
+}
