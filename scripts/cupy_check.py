@@ -29,8 +29,8 @@ TYPES = {
 CUDA = {
     "cuda": "Device Stream Event get_elapsed_time get_current_stream alloc_pinned_memory PinnedMemoryPointer set_allocator",
     "cuda.memory": "OutOfMemoryError",
-    "cuda.runtime": "getDevice getDeviceCount getDeviceProperties runtimeGetVersion",
-    "cuda.Stream": "null done record wait_event synchronize __enter__",
+    "cuda.runtime": "getDevice getDeviceCount getDeviceProperties runtimeGetVersion deviceCanAccessPeer",
+    "cuda.Stream": "null done priority record wait_event synchronize use from_external __enter__",
     "cuda.Event": "done record synchronize",
     "cuda.Device": "mem_info synchronize use __enter__",
     "cuda.MemoryPool": "malloc used_bytes total_bytes free_all_blocks",

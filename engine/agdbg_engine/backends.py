@@ -109,6 +109,10 @@ class Backend:
         """What device ``index`` is."""
         raise NotImplementedError(f"device {self.kind} does not tell what it is")
 
+    def can_access(self, index: int, other: int) -> bool:
+        """Whether device ``index`` can read the memory of ``other`` by itself."""
+        return False
+
     def synchronize(self, index: int | None = None) -> None:
         """Wait until the device has done all that it was asked for."""
 

@@ -28,9 +28,8 @@ class Conversions:
     __slots__ = ()
     _a: Any
 
-    bfloat16, chalf, to_sparse, record_stream, apply_, map_, untyped_storage = (
-        refusing(name)
-        for name in ("bfloat16", "chalf", "to_sparse", "record_stream", "apply_", "map_", "untyped_storage")
+    bfloat16, chalf, to_sparse, apply_, map_, untyped_storage = (
+        refusing(name) for name in ("bfloat16", "chalf", "to_sparse", "apply_", "map_", "untyped_storage")
     )
 
     def to_dense(self, dtype: Any = None, *, masked_grad: bool | None = None) -> Any:

@@ -220,16 +220,32 @@ def moved(array: Any, target: device, blocking: bool = True) -> Any:
     if source == target:
         return array
     if target.type == "cpu":
-        return backend_of(array).to_host(array, blocking)
+        backend = backend_of(array)
+        there = backend.to_host(array, blocking)
+        if not blocking:
+            keep_until_copied(backend, source.index or 0, there)
+        return there
     from . import streams
 
     assert target.index is not None
+    backend = BACKENDS[target.type]
     if source.type not in ("cpu", target.type):
         array = backend_of(array).to_host(array)
     if source.type != target.type or source.index == target.index:
-        return BACKENDS[target.type].to_device(array, target.index, blocking)
+        there = backend.to_device(array, target.index, blocking)
+        if not blocking:
+            keep_until_copied(backend, target.index, array)
+        return there
     with streams.across(BACKENDS[target.type], source.index or 0, target.index):
         return BACKENDS[target.type].to_device(array, target.index)
+
+
+def keep_until_copied(backend: Backend, index: int, array: Any) -> None:
+    """Pinned memory of ``array`` is given to nobody else before what the current stream of a device was asked for is done."""
+    if backend.pins and backend.is_pinned(array):
+        from . import stream_memory, streams
+
+        stream_memory.hold(streams.current(backend, index), array)
 
 
 def beside(array: Any, like: Any) -> Any:

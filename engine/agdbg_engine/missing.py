@@ -32,13 +32,16 @@ REASONS: dict[str, str] = {
     "channels_last channels_last_3d": "tensors have one order of memory here, with the same results: leave it out",
     "profiler": "run the script under agdbg, which tells what each node takes",
     "Stream Event": "use those of cuda, or cuda.current_stream()",
-    "record_stream": "let the stream that made the tensor wait for that which uses it, by wait_stream(), before it is gone",
     "CUDAGraph graphs make_graphed_callables graph_pool_handle": "kernels are launched one by one here, so that every op can be "
     "seen: call the function itself",
     "*_per_process_memory_fraction MemPool use_mem_pool CUDAPluggableAllocator caching_allocator_*": "CuPy's pool allocates: use "
     "its functions, such as cupy.get_default_memory_pool().set_limit(fraction=0.5)",
     "utilization temperature power_draw clock_rate device_memory_used list_gpu_processes": "use nvidia-smi, which tells it",
     "nccl": "programs run in one process here",
+    "cudart cudaStatus CudaError check_error": "use cupy.cuda.runtime",
+    "set_sync_debug_mode get_sync_debug_mode": "docs/gpu.md says what waits for the device",
+    "tunable jiterator": "CuPy chooses the kernels: use cupy.ElementwiseKernel for one of your own",
+    "memory_snapshot": "use agdbg_engine.held.report(), which tells what graphs hold",
     "hub model_zoo": "nothing is downloaded here: load the file with load()",
     "multiprocessing share_memory_": "programs run in one process here",
     "nested to_padded_tensor": "all tensors are rectangular here: pad them, with nn.utils.rnn.pad_sequence for one",

@@ -301,6 +301,10 @@ class AccumulateGrad(Node):
             from .anomaly import remember
 
             remember(self)
+        if events.special & events.STREAMS:
+            from .streams import remember as remember_stream
+
+            remember_stream(self, self.variable)
 
     def next_nodes(self) -> tuple[Node | None, ...]:
         return ()

@@ -43,6 +43,20 @@ class Kinds:
             raise RuntimeError(f"cannot pin '{type(self).__name__}': only dense CPU tensors can be pinned")
         return self if backend.is_pinned(self._a) else graph.pin_memory(self)  # type: ignore[attr-defined]  # a row
 
+    def record_stream(self: Any, s: Any) -> None:
+        """Let the memory be used by others, once it is free, only when stream ``s`` has done what it was asked for until then."""
+        from . import stream_memory
+        from .backends import backend_of, on_host
+        from .streams import Stream
+
+        if not isinstance(s, Stream):
+            raise TypeError(f"record_stream(): argument 's' (position 1) must be Stream, not {type(s).__name__}")
+        if on_host(self._a) or backend_of(self._a) is not s.backend:
+            raise NotImplementedError(
+                f"Could not run 'aten::record_stream' with arguments from the '{self.device.type.upper()}' backend."
+            )
+        stream_memory.record(self._a, s)
+
     def is_pinned(self: Any, device: Any = None) -> bool:
         """Whether a GPU can read the memory by itself."""
         from .backends import BACKENDS

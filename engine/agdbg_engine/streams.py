@@ -34,7 +34,7 @@ class Stream:
         self.index = backend.current() if index is None else index
         if raw is None:
             with several.at(backend, self.index):
-                raw = _library(backend).Stream(non_blocking=True, priority=priority)
+                raw = library(backend).Stream(non_blocking=True, priority=priority)
         self.raw = raw
         self._entered: list[AbstractContextManager[Any]] = []
 
@@ -54,6 +54,16 @@ class Stream:
     def cuda_stream(self) -> int:
         """The address of the stream: 0 is that of the default one."""
         return int(self.raw.ptr)
+
+    @property
+    def priority(self) -> int:
+        """Streams with lower numbers go first."""
+        with self.at_home():
+            return int(self.raw.priority)
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Version of the protocol by which libraries take each other's streams, and the address."""
+        return 0, self.cuda_stream
 
     def at_home(self) -> AbstractContextManager[Any]:
         """A context in which its device is the current one."""
@@ -110,20 +120,20 @@ class Event:
     """A place in a stream, to wait for or to measure time between two of them; made on the device of the stream that records it."""
 
     def __init__(self, backend: Backend, enable_timing: bool = False, blocking: bool = False) -> None:
-        self._backend = backend
+        self.backend = backend
         self._options = {"block": blocking, "disable_timing": not enable_timing}
         self.raw: Any = None
 
     def record(self, stream: Stream | None = None) -> None:
         """Put the event behind all that ``stream``, or the current one, was asked for."""
-        stream = stream or current(self._backend)
+        stream = stream or current(self.backend)
         with stream.at_home():
-            self.raw = self.raw or _library(self._backend).Event(**self._options)
+            self.raw = self.raw or library(self.backend).Event(**self._options)
             self.raw.record(stream.raw)
 
     def wait(self, stream: Stream | None = None) -> None:
         """Let what ``stream``, or the current one, is asked for from now on wait for the event, if that was recorded."""
-        stream = stream or current(self._backend)
+        stream = stream or current(self.backend)
         if self.raw is not None:
             with stream.at_home():
                 stream.raw.wait_event(self.raw)
@@ -141,10 +151,10 @@ class Event:
         """Milliseconds from this event to ``end_event``; both must have happened, with ``enable_timing=True``."""
         if self.raw is None or end_event.raw is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
-        return float(_library(self._backend).get_elapsed_time(self.raw, end_event.raw))
+        return float(library(self.backend).get_elapsed_time(self.raw, end_event.raw))
 
 
-def _library(backend: Backend) -> Any:
+def library(backend: Backend) -> Any:
     """Where the array library has its streams: ``cupy.cuda``."""
     return backend.module.cuda
 
@@ -152,20 +162,32 @@ def _library(backend: Backend) -> Any:
 def current(backend: Backend, index: int | None = None) -> Stream:
     """The stream that this thread's work on device ``index``, or the current one, goes to."""
     with several.at(backend, backend.current() if index is None else index):
-        return Stream(backend, _library(backend).get_current_stream())
+        return Stream(backend, library(backend).get_current_stream())
 
 
 def default(backend: Backend, index: int | None = None) -> Stream:
     """The stream that is current where nobody has chosen another."""
-    return Stream(backend, _library(backend).Stream.null, index=index)
+    return Stream(backend, library(backend).Stream.null, index=index)
+
+
+def _begin(stream: Stream) -> None:
+    """``stream`` is about to be the current one: from now on ops note theirs."""
+    if stream.cuda_stream:
+        events.keep_on(events.STREAMS)
+        several.note(*stream.place)
+
+
+def set_current(stream: Stream) -> None:
+    """Let this thread's work go to ``stream`` from now on, and its device be the current one."""
+    _begin(stream)
+    stream.backend.use(stream.index)
+    stream.raw.use()
 
 
 @contextmanager
 def use(stream: Stream) -> Iterator[None]:
     """Inside, this thread's work goes to ``stream``, and its device is the current one; from now on ops note theirs."""
-    if stream.cuda_stream:
-        events.keep_on(events.STREAMS)
-        several.note(*stream.place)
+    _begin(stream)
     with stream.at_home(), stream.raw:
         yield
 
@@ -200,7 +222,7 @@ _of: WeakKeyDictionary[Node, Stream] = WeakKeyDictionary()
 
 
 def remember(node: Node, out: Tensor) -> None:
-    """``node`` was made with ``out`` by what the current stream was asked for."""
+    """``node`` was made with ``out`` (for an AccumulateGrad the leaf) by what the current stream was asked for."""
     if not on_host(out._a):
         backend = backend_of(out._a)
         if _in_use(backend):
@@ -211,7 +233,8 @@ class Runner:
     """Runs the nodes of one pass, each on the device of the gradient that comes in (which is in ``buffers``) and on the stream of
     its forward op.
 
-    Leaves, and nodes that are older than the first use of streams, run on the stream on which backward was called.
+    A leaf's AccumulateGrad runs on the stream that was current when it was made, which is at the first use of the leaf in a graph,
+    as in PyTorch; nodes that are older than the first use of streams on the one on which backward was called.
     """
 
     def __init__(self, buffers: Buffers) -> None:

@@ -67,17 +67,31 @@ class Stream:
         self.ptr = 0 if null else id(self)
         self.device_id = -1 if null else _here.device
         self.done = True
+        self.priority = priority
         self._before = []
+
+    @classmethod
+    def from_external(cls, foreign):
+        """A stream that another library has made."""
+        version, address = foreign.__cuda_stream__()
+        assert version == 0
+        found = cls()
+        found.ptr = address
+        return found
 
     def check(self):
         """A stream is of use on its own device only."""
         if self.device_id not in (-1, _here.device):
             raise Elsewhere(f"a stream of device {self.device_id} while {_here.device} is the current one")
 
-    def __enter__(self):
+    def use(self):
+        """Make it the current one of its device."""
         self.check()
-        self._before.append((_here.device, _here.streams.get(_here.device)))
         _here.streams[_here.device] = self
+
+    def __enter__(self):
+        self._before.append((_here.device, _here.streams.get(_here.device)))
+        self.use()
 
     def __exit__(self, *error):
         device, stream = self._before.pop()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import agdbg_engine as ag
-from agdbg_engine import cuda
+from agdbg_engine import cuda, stream_memory
 from agdbg_engine.cuda import backend
 from agdbg_engine.fused import FUSED
 
@@ -21,6 +21,7 @@ class Pool:
 
     def __init__(self, total):
         self.total, self.used, self.kept = total, 0, 0
+        self.freed = []
 
     def malloc(self, nbytes):
         if self.used + nbytes > self.total:
@@ -36,6 +37,7 @@ class Pool:
 
     def free_all_blocks(self):
         self.kept = 0
+        self.freed.append(Device.current)
 
 
 class PinnedMemoryPointer(bytearray):
@@ -43,9 +45,18 @@ class PinnedMemoryPointer(bytearray):
 
 
 class Device(contextlib.nullcontext):
+    current = 0
+
     def __init__(self, index=None):
         super().__init__(self)
         self.index = index
+
+    def __enter__(self):
+        self.before, Device.current = Device.current, self.index
+        return self
+
+    def __exit__(self, *error):
+        Device.current = self.before
 
     @property
     def mem_info(self):
@@ -101,6 +112,42 @@ def test_the_allocator_follows_the_pool(cupy):
     cuda.empty_cache()
     assert cuda.memory_reserved() == 0
     assert cuda.device_count() == 2
+
+
+def test_the_cache_of_every_gpu_is_emptied(cupy):
+    POOL.freed.clear()
+    cuda.empty_cache()
+    assert POOL.freed == [0, 1]
+
+
+def test_memory_that_streams_still_use_is_waited_for_before_there_is_none_left(cupy):
+    class Event:
+        done = False
+
+        def synchronize(self):
+            POOL.used -= 500
+
+    backend.BACKEND.malloc(900)
+    stream_memory._waiting.append((Event(), "memory"))
+    assert backend.BACKEND.malloc(200).size == 200
+    assert not stream_memory._waiting
+    assert POOL.used == 600
+
+
+def test_old_names_of_the_figures_warn_as_in_pytorch(cupy):
+    backend.BACKEND.malloc(400)
+    torch = pytest.importorskip("torch", reason="warnings are compared with PyTorch's")
+    for name in ("memory_cached", "max_memory_cached", "reset_max_memory_allocated", "reset_max_memory_cached"):
+        texts = []
+        for module in (torch.cuda, cuda):
+            with pytest.warns(FutureWarning) as told, contextlib.suppress(Exception):  # there is no GPU
+                assert getattr(module, name)() in (None, 0, 400)
+            texts.append(str(told[0].message))
+        assert texts[0] == texts[1]
+    nested = cuda.memory_stats_as_nested_dict()
+    assert nested["allocated_bytes"]["all"]["current"] == 400
+    assert not cuda.is_tf32_supported()
+    assert not cuda.is_current_stream_capturing()
 
 
 def test_large_allocations_are_seen_at_once_and_small_ones_sampled(cupy):

@@ -6,10 +6,13 @@ import agdbg_tests_strict_device as strict
 import pytest
 
 import agdbg_engine as ag
-from agdbg_engine import events, several, streams
+from agdbg_engine import cuda, events, several, stream_memory, streams
 from agdbg_engine.backward import BackwardPass
+from agdbg_engine.cuda.devices import Devices
 
 BACKEND = strict.BACKEND
+CUDA = Devices(BACKEND)
+"""What ``agdbg_engine.cuda`` has, for the strict device."""
 
 
 @pytest.fixture(autouse=True)
@@ -99,6 +102,27 @@ def test_a_node_runs_on_the_stream_of_its_forward_op():
     assert strict.Stream.waits == [(side.raw, main.raw), (main.raw, side.raw)]  # for the gradient; and who reads x.grad
 
 
+def test_the_gradient_of_a_leaf_is_added_on_the_stream_of_its_first_use():
+    """As in PyTorch, whichever stream it was made on and backward is called on."""
+    first, second = streams.Stream(BACKEND), streams.Stream(BACKEND)
+    with first:
+        pass
+    x = leaf(1.0, 2.0)
+    found = []
+    x.register_hook(lambda g: found.append(streams.current(BACKEND)))
+    with first:
+        y = x.exp()
+    with second:
+        z = x.sin()  # the same AccumulateGrad, as y is alive
+        (y.sum() + z.sum()).backward()
+        assert streams.current(BACKEND) == second
+    assert found == [first]
+    del y, z
+    with second:
+        x.exp().sum().backward()  # a new one
+    assert found == [first, second]
+
+
 class Doubled(ag.autograd.Function):
     """Doubles in place."""
 
@@ -168,7 +192,7 @@ def test_backward_on_another_stream_than_forward():
         y.backward()
         assert streams.current(BACKEND) == side
     assert ran_on("cos") == main
-    assert strict.Stream.waits == [(main.raw, side.raw), (side.raw, main.raw)]  # the leaf is the caller's
+    assert strict.Stream.waits == [(main.raw, side.raw), (side.raw, main.raw)]
 
 
 def test_nodes_older_than_streams_run_where_backward_is_called():
@@ -247,3 +271,139 @@ def test_gradients_are_the_same_as_without_streams():
     a = x * 2
     (a * x.sin() + a).sum().backward()
     assert gradient() == strict.host(x.grad._a).tolist()
+
+
+# ----- PyTorch's names -----
+
+
+def test_streams_and_events_are_classes():
+    side = CUDA.Stream(priority=-1)
+    for stream in (side, CUDA.current_stream(), CUDA.default_stream(), CUDA.ExternalStream(side.cuda_stream)):
+        assert isinstance(stream, CUDA.Stream)
+        assert not isinstance(stream, cuda.Stream)
+    assert side.priority == -1
+    assert CUDA.default_stream().priority == 0
+    assert isinstance(side.record_event(), CUDA.Event)
+    assert not isinstance(side.record_event(), cuda.Event)
+    assert cuda.Stream | None  # in annotations
+    assert isinstance(CUDA.ExternalStream(5), CUDA.ExternalStream)
+    assert not isinstance(side, CUDA.ExternalStream)
+    assert CUDA.ExternalStream(5).cuda_stream == 5
+    assert side.__cuda_stream__() == (0, side.cuda_stream)
+
+
+def test_a_stream_that_is_set_stays():
+    side, before = CUDA.Stream(), CUDA.current_stream()
+    CUDA.set_stream(side)
+    try:
+        CUDA.set_stream(None)
+        assert CUDA.current_stream() == side
+        with CUDA.stream(before) as entered:
+            assert entered is None
+            assert CUDA.current_stream() == before
+        with CUDA.stream(None):
+            assert CUDA.current_stream() == side
+        (leaf(1.0).sin() * 2).sum().backward()
+        assert ran_on("cos") == side
+    finally:
+        CUDA.set_stream(before)
+    assert CUDA.current_stream() == before
+    assert isinstance(CUDA.stream(side), cuda.StreamContext)
+
+
+@pytest.fixture
+def unfinished(monkeypatch):
+    """Events that do not happen before they are waited for."""
+
+    def record(event, stream=None):
+        event.stream, event.done = stream or strict.get_current_stream(), False
+
+    def synchronize(event):
+        event.done = True
+
+    stream_memory._waiting.clear()
+    monkeypatch.setattr(strict.Event, "record", record)
+    monkeypatch.setattr(strict.Event, "synchronize", synchronize)
+    yield
+    stream_memory.release(wait=True)
+
+
+def test_memory_that_another_stream_uses_is_kept_until_that_is_done(unfinished):
+    side = CUDA.Stream()
+    x = leaf(1.0, 2.0)
+    x.record_stream(side)
+    view = x.detach()[1:]
+    del x
+    assert len(stream_memory._waiting) == 0
+    del view
+    ((event, memory),) = stream_memory._waiting
+    assert event.stream == side.raw
+    assert memory.array.tolist() == [1.0, 2.0]
+    assert not stream_memory.release()
+    event.done = True
+    assert stream_memory.release()
+    assert not stream_memory._waiting
+
+
+def test_memory_of_the_cpu_belongs_to_no_stream():
+    with pytest.raises(
+        NotImplementedError, match=r"^Could not run 'aten::record_stream' with arguments from the 'CPU' backend"
+    ):
+        ag.ones(2).record_stream(CUDA.Stream())
+
+
+# ----- copies that nobody waits for -----
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Whether copies to the device and to the host wait, in order."""
+    found = []
+    to_device, to_host = BACKEND.to_device, BACKEND.to_host
+
+    def noted(copy):
+        def run(array, *args):
+            found.append(args[-1] if isinstance(args[-1], bool) else True)
+            return copy(array, *args)
+
+        return run
+
+    monkeypatch.setattr(BACKEND, "to_device", noted(to_device))
+    monkeypatch.setattr(BACKEND, "to_host", noted(lambda array, blocking=True: BACKEND.pinned(to_host(array))))
+    monkeypatch.setattr(BACKEND, "pins", True)
+    yield found
+    BACKEND.locked.clear()
+
+
+COPIES = {
+    "to": (lambda x, there: x.to("strict", non_blocking=True), False), "to, by place": (lambda x, there: x.to("strict", ag.float32, True), False),
+    "to another": (lambda x, there: x.to(there, non_blocking=True), False), "waiting": (lambda x, there: x.to("strict"), True),
+    "copy_": (lambda x, there: there.copy_(x, non_blocking=True), False), "copy_, by place": (lambda x, there: there.copy_(x, True), False),
+    "copy_, waiting": (lambda x, there: there.copy_(x), True), "copy_ of another dtype": (lambda x, there: there.copy_(x.double(), non_blocking=True), False),
+    "back": (lambda x, there: there.to("cpu", non_blocking=True), False), "back, waiting": (lambda x, there: there.cpu(), True),
+    "copy_ back": (lambda x, there: x.copy_(there, non_blocking=True), True),
+    "a module": (lambda x, there: ag.nn.PReLU().to("strict", non_blocking=True), False), "a module, by place": (lambda x, there: ag.nn.PReLU().to("strict", ag.float32, True), False),
+    "packed": (lambda x, there: ag.nn.utils.rnn.pack_sequence([x]).to("strict", non_blocking=True), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_what_waits(name, asked):
+    run, waits = COPIES[name]
+    x, there = ag.ones(2).pin_memory(), ag.zeros(2, device="strict")
+    asked.clear()
+    with strict.allowed_host_reads():
+        run(x, there)
+    assert asked == [waits]
+
+
+def test_pinned_memory_is_kept_while_it_is_copied(asked, unfinished):
+    x = ag.ones(2).pin_memory()
+    x.to("strict", non_blocking=True)
+    ((_, memory),) = stream_memory._waiting
+    assert memory is x._a
+    with strict.allowed_host_reads():
+        found = ag.zeros(2, device="strict").to("cpu", non_blocking=True)
+    assert [m is found._a for _, m in stream_memory._waiting] == [False, True]
+    ag.ones(2).to("strict", non_blocking=True)  # not pinned: the library has read it
+    assert len(stream_memory._waiting) == 2

@@ -5,6 +5,8 @@ import importlib.util
 import pickle
 import subprocess
 import sys
+import types
+from pathlib import Path
 
 import agdbg_tests_strict_device as strict
 import numpy as np
@@ -393,7 +395,7 @@ def test_without_cupy():
 
 def test_cupy_without_a_gpu(monkeypatch):
     class Broken:
-        __version__ = "1"
+        __version__ = "14.2.0"
 
         class cuda:
             class runtime:
@@ -412,6 +414,34 @@ def test_cupy_without_a_gpu(monkeypatch):
             ag.zeros(2, device="cuda")
     finally:
         backend.cupy.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("version", "old"),
+    [("13.6.0", True), ("14.1.1", True), ("9.0", True), ("14.2.0", False), ("14.10.0rc1", False), ("15.0.0b1", False)],
+)
+def test_the_version_of_cupy(monkeypatch, version, old):
+    runtime = types.SimpleNamespace(getDeviceCount=lambda: 0)
+    found = types.SimpleNamespace(__version__=version, cuda=types.SimpleNamespace(runtime=runtime))
+    backend.cupy.cache_clear()
+    monkeypatch.setattr(backend.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(backend.importlib, "import_module", lambda name: found)
+    try:
+        with pytest.raises(RuntimeError) as told:
+            ag.zeros(2, device="cuda")
+        needs = f"device cuda needs CuPy 14.2 or newer, and {version} is installed: pip install 'agdbg[cuda12]'"
+        assert str(told.value).startswith(needs) == old
+        assert ("it finds no GPU" in str(told.value)) == (not old)
+        assert not cuda.is_available()
+    finally:
+        backend.cupy.cache_clear()
+
+
+def test_the_version_that_is_needed_is_the_one_that_is_installed():
+    extras = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    needed = ".".join(map(str, backend.NEEDED))
+    assert f'"cupy-cuda12x>={needed}"' in extras
+    assert f'"cupy-cuda13x>={needed}"' in extras
 
 
 def test_cupy_is_not_imported_by_itself():

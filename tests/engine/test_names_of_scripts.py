@@ -548,7 +548,10 @@ def test_ranges_for_profilers_are_accepted():
 def test_names_of_cuda_that_are_not_there_tell_why(name):
     with pytest.raises(AttributeError, match=f"module 'agdbg_engine.cuda' has no attribute '{name}': "):
         getattr(ag.cuda, name)
+
+
+def test_what_a_tensor_of_the_cpu_says_of_streams():
     with pytest.raises(
-        NotImplementedError, match=r"record_stream.* is not supported: let the stream that made the tensor wait"
+        TypeError, match=r"^record_stream\(\): argument 's' \(position 1\) must be Stream, not NoneType"
     ):
         ag.ones(2).record_stream(None)

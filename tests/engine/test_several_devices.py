@@ -371,3 +371,37 @@ def test_copies_share_memory_as_their_originals_do():
     assert c.stride() == (1, 3)
     with strict.allowed_host_reads():
         assert (b.tolist(), c[1].tolist(), x[0, 1].item()) == ([9.0, 4.0], [9.0, 4.0], 1.0)
+
+
+HOOKED = {
+    "a tensor": lambda x, y, hook: y.register_hook(hook), "a leaf": lambda x, y, hook: x.register_hook(hook),
+    "a node": lambda x, y, hook: y.grad_fn.register_hook(lambda inputs, outputs: (hook(None), *inputs[1:])),
+    "before a node": lambda x, y, hook: y.grad_fn.register_prehook(lambda outputs: (hook(None),)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", HOOKED)
+def test_a_gradient_that_a_hook_gives_lies_where_the_one_was_that_it_got(where):
+    def elsewhere(g):
+        return on(1, 1.0, 2.0)
+
+    x = on(0, 1.0, 2.0, grad=True)
+    y = x.sin()
+    HOOKED[where](x, y, elsewhere)
+    with pytest.raises(RuntimeError) as told:
+        y.sum().backward()
+    first, second = str(told.value).splitlines()[:2]
+    assert (
+        first == "Expected all tensors to be on the same device, but found at least two devices, strict:1 and strict:0!"
+    )
+    assert "was given a gradient on strict:0 and returned one on strict:1" in second
+    assert x.grad is None
+
+
+def test_copies_go_over_once(monkeypatch):
+    found = []
+    to_device = BACKEND.to_device
+    monkeypatch.setattr(BACKEND, "to_device", lambda *args: found.append(args) or to_device(*args))
+    ag.ones(2).to("strict")
+    ag.ones(2, requires_grad=True).to("strict:1")
+    assert len(found) == 2

@@ -11,6 +11,7 @@ from . import nvtx as nvtx
 from .backend import BACKEND
 from .devices import Devices
 from .memory import Memory, OutOfMemoryError
+from .stream_types import StreamContext as StreamContext
 
 if TYPE_CHECKING:
     from ..random import Generator
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Event",
+    "ExternalStream",
     "OutOfMemoryError",
     "Stream",
+    "StreamContext",
+    "can_device_access_peer",
     "current_device",
     "current_stream",
     "default_stream",
@@ -37,22 +41,30 @@ __all__ = [
     "ipc_collect",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "is_tf32_supported",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
+    "max_memory_cached",
     "max_memory_reserved",
     "mem_get_info",
     "memory_allocated",
+    "memory_cached",
     "memory_reserved",
     "memory_stats",
+    "memory_stats_as_nested_dict",
     "memory_summary",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_device",
     "set_rng_state",
     "set_rng_state_all",
+    "set_stream",
     "stream",
     "synchronize",
 ]  # fmt: skip
@@ -87,12 +99,23 @@ current_device, set_device, synchronize = _devices.current_device, _devices.set_
 device, device_of = _devices.device, _devices.device_of
 get_device_name = _devices.get_device_name
 get_device_properties, get_device_capability = _devices.get_device_properties, _devices.get_device_capability
-Stream, Event, stream = _devices.Stream, _devices.Event, _devices.stream
+Stream, ExternalStream, Event = _devices.Stream, _devices.ExternalStream, _devices.Event
+stream, set_stream, can_device_access_peer = _devices.stream, _devices.set_stream, _devices.can_device_access_peer
 current_stream, default_stream = _devices.current_stream, _devices.default_stream
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """Never, since there is no such dtype here."""
+    return False
+
+
+def is_tf32_supported() -> bool:
+    """Never: products of float32 are computed in float32."""
+    return False
+
+
+def is_current_stream_capturing() -> bool:
+    """Never, since no graphs of CUDA calls are captured here."""
     return False
 
 
@@ -163,6 +186,12 @@ memory_allocated, memory_reserved = _memory.memory_allocated, _memory.memory_res
 max_memory_allocated, max_memory_reserved = _memory.max_memory_allocated, _memory.max_memory_reserved
 reset_peak_memory_stats, mem_get_info = _memory.reset_peak_memory_stats, _memory.mem_get_info
 memory_stats, memory_summary, empty_cache = _memory.memory_stats, _memory.memory_summary, _memory.empty_cache
+memory_stats_as_nested_dict = _memory.memory_stats_as_nested_dict
+memory_cached, max_memory_cached = _memory.memory_cached, _memory.max_memory_cached
+reset_max_memory_allocated, reset_max_memory_cached = (
+    _memory.reset_max_memory_allocated,
+    _memory.reset_max_memory_cached,
+)
 
 
 def ipc_collect() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from ..fused import Fused
     from ..rowwise import Layout, Rowwise
 
+NEEDED = 14, 2
+"""The oldest version of CuPy that has what is called here: see ``scripts/cupy_check.py``."""
 EXTRAS = "pip install 'agdbg[cuda12]' (CUDA 12) or 'agdbg[cuda13]' (CUDA 13)"
 
 
@@ -62,6 +65,9 @@ class Cuda(Backend):
         told = self.module.cuda.runtime.getDeviceProperties(index)
         numbers = (int(told[key]) for key in ("major", "minor", "totalGlobalMem", "multiProcessorCount"))
         return Properties(told["name"].decode(), *numbers)
+
+    def can_access(self, index: int, other: int) -> bool:
+        return index != other and bool(self.module.cuda.runtime.deviceCanAccessPeer(index, other))
 
     def version(self) -> str | None:
         """That of CUDA's runtime, such as ``"12.4"``; ``None`` where no GPU can be used."""
@@ -116,14 +122,21 @@ class Cuda(Backend):
             return MemoryUse(pool.used_bytes(), pool.total_bytes(), free, total)
 
     def free_cached(self) -> None:
-        self.module.get_default_memory_pool().free_all_blocks()
+        for index in range(self.count()):
+            with self.on(index):  # CuPy frees what the pool keeps of the current device
+                self.module.get_default_memory_pool().free_all_blocks()
         self.module.get_default_pinned_memory_pool().free_all_blocks()
 
     def malloc(self, nbytes: int) -> Any:
         """CuPy's allocator: its pool. Where that has nothing left, the error says what graphs hold."""
+        pool = self.module.get_default_memory_pool()
         try:
-            found = self.module.get_default_memory_pool().malloc(nbytes)
+            found = pool.malloc(nbytes)
         except self.module.cuda.memory.OutOfMemoryError as error:
+            from ..stream_memory import release
+
+            if release(wait=True):
+                return self.malloc(nbytes)
             raise out_of_memory(self, self.current(), nbytes) from error
         self.peaks.see(self.current(), nbytes)
         return found
@@ -166,13 +179,26 @@ def cupy() -> Any:
         raise RuntimeError(f"device cuda needs CuPy, which is not installed: {EXTRAS}")
     try:
         found = importlib.import_module("cupy")
-        count = found.cuda.runtime.getDeviceCount()
+        version = tuple(map(int, re.findall(r"\d+", found.__version__)[:2]))
     except Exception as error:  # a library that does not load, no driver: whatever it is, it is to be told
+        raise _unusable(error) from error
+    if version < NEEDED:
         raise RuntimeError(
-            f"device cuda cannot be used: CuPy is installed, but {type(error).__name__}: {error}. CuPy must fit the "
-            f"CUDA version of the driver: {EXTRAS}"
-        ) from error
+            f"device cuda needs CuPy {'.'.join(map(str, NEEDED))} or newer, and {found.__version__} is installed: {EXTRAS}"
+        )
+    try:
+        count = found.cuda.runtime.getDeviceCount()
+    except Exception as error:  # as above
+        raise _unusable(error) from error
     if not count:
         raise RuntimeError(f"device cuda cannot be used: CuPy {found.__version__} is installed, but it finds no GPU")
     found.cuda.set_allocator(BACKEND.malloc)
     return found
+
+
+def _unusable(error: Exception) -> Exception:
+    """What is said where CuPy is there, but ``error`` came of it."""
+    return RuntimeError(
+        f"device cuda cannot be used: CuPy is installed, but {type(error).__name__}: {error}. CuPy must fit the "
+        f"CUDA version of the driver: {EXTRAS}"
+    )

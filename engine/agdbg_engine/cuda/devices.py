@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .. import streams
 from ..backends import Backend, Properties
-
-if TYPE_CHECKING:
-    from .. import streams
+from .stream_types import StreamContext, types_of
 
 
 class Devices:
@@ -16,6 +15,7 @@ class Devices:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
+        self.Stream, self.ExternalStream, self.Event = types_of(backend, self.index)
 
     # ----- devices -----
 
@@ -55,6 +55,10 @@ class Devices:
         """The compute capability of the device, as ``(major, minor)``."""
         return self.get_device_properties(device)[1:3]
 
+    def can_device_access_peer(self, device: Any, peer_device: Any) -> bool:
+        """Whether the device can read the memory of another."""
+        return self._backend.can_access(self.index(device), self.index(peer_device))
+
     def index(self, device: Any) -> int:
         """The number that a ``device=`` means; of a second device the engine is told. Errors are PyTorch's."""
         from ..device import device as Device
@@ -71,30 +75,19 @@ class Devices:
 
     # ----- streams -----
 
-    def Stream(self, device: Any = None, priority: int = 0, **_: Any) -> streams.Stream:
-        """A new queue of work beside the default one."""
-        from .. import streams
-
-        return streams.Stream(self._backend, priority=priority, index=self.index(device))
-
-    def Event(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> streams.Event:
-        """A place in a stream, to wait for or to measure time between two of them."""
-        from .. import streams
-
-        return streams.Event(self._backend, enable_timing, blocking)
-
-    def stream(self, stream: streams.Stream | None) -> AbstractContextManager[Any]:
+    def stream(self, stream: streams.Stream | None) -> StreamContext:
         """A context in which this thread's work goes to ``stream``, on its device; nothing changes for ``None``."""
-        return nullcontext() if stream is None else stream
+        return StreamContext(stream)
+
+    def set_stream(self, stream: streams.Stream | None) -> None:
+        """Let this thread's work go to ``stream`` from now on, on its device; nothing changes for ``None``."""
+        if stream is not None:
+            streams.set_current(stream)
 
     def current_stream(self, device: Any = None) -> streams.Stream:
         """The stream that this thread's work on the device goes to."""
-        from .. import streams
-
         return streams.current(self._backend, self.index(device))
 
     def default_stream(self, device: Any = None) -> streams.Stream:
         """The stream that is current where nobody has chosen another."""
-        from .. import streams
-
         return streams.default(self._backend, self.index(device))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .. import errors
 from ..backends import Backend, MemoryUse
+from ..sites import user_stacklevel
 from .devices import Devices
 
 _LOOK = 1 << 20
@@ -70,6 +72,20 @@ def out_of_memory(backend: Backend, index: int, wanted: int) -> Exception:
     )
 
 
+def _renamed(old: str, new: str) -> None:
+    warnings.warn(
+        f"`torch.cuda.{old}` has been renamed to `torch.cuda.{new}`", FutureWarning, stacklevel=user_stacklevel()
+    )
+
+
+def _resets(name: str) -> None:
+    warnings.warn(
+        f"torch.cuda.{name} now calls torch.cuda.reset_peak_memory_stats, which resets /all/ peak memory stats.",
+        FutureWarning,
+        stacklevel=user_stacklevel(),
+    )
+
+
 class Memory:
     """PyTorch's functions about the memory of the devices of one backend; ``device`` is the current one unless given."""
 
@@ -129,6 +145,37 @@ class Memory:
         name = f"{self._backend.kind}:{self._index(device)}"
         figures = [f"{key}: {size_text(value)}" for key, value in self.memory_stats(device).items()]
         return "\n".join([f"memory of {name}", *figures, *(() if abbreviated else report(name))])
+
+    def memory_stats_as_nested_dict(self, device: Any = None) -> dict[str, Any]:
+        """:meth:`memory_stats` by the parts of its keys, one in the other."""
+        nested: dict[str, Any] = {}
+        for key, value in self.memory_stats(device).items():
+            *outer, last = key.split(".")
+            inner = nested
+            for part in outer:
+                inner = inner.setdefault(part, {})
+            inner[last] = value
+        return nested
+
+    def memory_cached(self, device: Any = None) -> int:
+        """The old name of :meth:`memory_reserved`; warns as PyTorch."""
+        _renamed("memory_cached", "memory_reserved")
+        return self.memory_reserved(device)
+
+    def max_memory_cached(self, device: Any = None) -> int:
+        """The old name of :meth:`max_memory_reserved`; warns as PyTorch."""
+        _renamed("max_memory_cached", "max_memory_reserved")
+        return self.max_memory_reserved(device)
+
+    def reset_max_memory_allocated(self, device: Any = None) -> None:
+        """The old name of :meth:`reset_peak_memory_stats`, which resets more; warns as PyTorch."""
+        _resets("reset_max_memory_allocated")
+        self.reset_peak_memory_stats(device)
+
+    def reset_max_memory_cached(self, device: Any = None) -> None:
+        """As :meth:`reset_max_memory_allocated`."""
+        _resets("reset_max_memory_cached")
+        self.reset_peak_memory_stats(device)
 
     def empty_cache(self) -> None:
         """Give back to the device what is kept for later; nothing where the device was never used."""

@@ -126,6 +126,14 @@ def _checked(answer: Any, before: Any, hook: Hook, node: Node) -> Any:
             node,
             f"hook '{_name(hook)}' has changed the type of value (was {_type(before)} got {_type(answer)})",
         )
+    if answer.device != before.device:  # PyTorch says so in the formula that is given it, or in what comes of that
+        raise _wrong(
+            RuntimeError,
+            node,
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"{answer.device} and {before.device}!",
+            f"hook '{_name(hook)}' was given a gradient on {before.device} and returned one on {answer.device}",
+        )
     if answer.shape != before.shape:
         raise _wrong(
             RuntimeError,

@@ -93,7 +93,7 @@ class Movable:
 
         Raises :class:`TypeError` for dtypes that are neither.
         """
-        device, dtype, layout = _target(args, kwargs)
+        device, dtype, layout, non_blocking = _target(args, kwargs)
         if dtype is not None and not is_differentiable(dtype):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=torch.{dtype.name}"
@@ -109,8 +109,8 @@ class Movable:
         def converted(t: Any) -> Any:
             wanted = dtype if is_differentiable(t.dtype) else None
             if layout is not None and t.ndim in (4, 5):
-                return t.to(dtype=wanted, device=device, memory_format=layout)
-            return t.to(dtype=wanted, device=device)
+                return t.to(dtype=wanted, device=device, non_blocking=non_blocking, memory_format=layout)
+            return t.to(dtype=wanted, device=device, non_blocking=non_blocking)
 
         return self._apply(converted)
 
@@ -118,8 +118,8 @@ class Movable:
 _ARGUMENTS = Guard("Tensor.to")
 
 
-def _target(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """Device, dtype and memory format that the arguments of ``to`` ask for."""
+def _target(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any, bool]:
+    """Device, dtype and memory format that the arguments of ``to`` ask for, and whether nobody is to wait for the copies."""
     device, dtype, tensor = (kwargs.get(name) for name in ("device", "dtype", "tensor"))
     _ARGUMENTS.examine(args, kwargs)
     if tensor is not None:
@@ -135,4 +135,5 @@ def _target(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, An
             dtype = given
     layout = kwargs.get("memory_format")
     assert layout is None or isinstance(layout, MemoryFormat)
-    return device, None if dtype is None else np.dtype(dtype), layout
+    non_blocking = bool(kwargs.get("non_blocking", next((a for a in args if isinstance(a, bool)), False)))
+    return device, None if dtype is None else np.dtype(dtype), layout, non_blocking

@@ -209,7 +209,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
 def copy(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     """The tensor or number ``other`` in the shape and dtype of ``self`` (the in-place form is public).
 
-    ``non_blocking`` changes nothing: here all copies are waited for.
+    With ``non_blocking`` a copy to a device is not waited for; one to the host is.
     """
     if isinstance(other, int | float | complex | np.number):
         other = wrap(beside(np.asarray(other), self._a))
@@ -218,7 +218,7 @@ def copy(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
     if other._rg and not is_differentiable(self._a.dtype):
         other = other.to(self._a.dtype)  # no gradient comes out of it
     if not same_place(other._a, self._a):
-        other = other.to(self.device)
+        other = other.to(self.device, non_blocking=non_blocking and not on_host(self._a))
     return g.copy(self, other)
 
 

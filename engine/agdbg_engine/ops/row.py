@@ -46,6 +46,8 @@ class Row:
     """Integers and bools are computed in the default dtype."""
     view: bool = False
     """The result shares the memory of ``self``."""
+    moves: bool = False
+    """The result is no buffer of the library that made the operand, or lies in memory of another kind."""
     unless: tuple[str, str] = ("", "")
     """A condition on the buffers (``a_<arg>``) under which the op is none of this row's, and who in :mod:`.prepare` does it."""
     holomorphic: bool = True

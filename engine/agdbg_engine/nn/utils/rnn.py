@@ -57,7 +57,8 @@ class PackedSequence(_Packed):
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
-        moved = (None if i is None else i.to(data.device) for i in self[2:])
+        how = {name: value for name, value in kwargs.items() if name not in ("device", "dtype")}
+        moved = (None if i is None else i.to(data.device, **how) for i in self[2:])
         return type(self)(data, self.batch_sizes, *moved)
 
     def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:

@@ -33,6 +33,7 @@ def fits(op: Op) -> bool:
     return (
         not op.several
         and not row.view
+        and not row.moves
         and 0 < len(op.inputs) == len(op.places)
         and (row.elementwise or len(op.inputs) == 1)
     )

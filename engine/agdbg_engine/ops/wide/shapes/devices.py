@@ -24,6 +24,7 @@ op(
     "ToCopyBackward0",
     self="to_device(g, source, source_dtype, device, dtype)",
     jvp="to_device(self_t, device, dtype, source, source_dtype)",
+    moves=True,
 )
 
 
@@ -33,7 +34,7 @@ def pin_memory(x: Any) -> Any:
     return pinning().pinned(x)
 
 
-op("pin_memory(self)", "PinMemoryBackward0", self="g", alias="self", jvp="pin_memory(self_t)")
+op("pin_memory(self)", "PinMemoryBackward0", self="g", alias="self", jvp="pin_memory(self_t)", moves=True)
 
 
 @public("Tensor")
