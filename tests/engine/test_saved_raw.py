@@ -318,3 +318,27 @@ def test_what_nodes_show_is_what_they_have():
     shown = {name for name in dir(node) if name.startswith("_saved_")}
     assert shown == {"_saved_self_sym_sizes"}
     assert not hasattr(node, "_saved_self")
+
+
+SEVERAL = {
+    "qr": lambda t, x: t.linalg.qr(x)[1],
+    "max": lambda t, x: x.max(0)[0],
+    "svd": lambda t, x: t.linalg.svd(x)[1],
+    "layer_norm": lambda t, x: t.nn.functional.layer_norm(x, (2,)),
+}
+
+
+@pytest.mark.parametrize("op", SEVERAL)
+def test_hooks_on_a_saved_result_of_several(op):
+    def both(t):
+        x = t.tensor([[2.0, 1.0], [0.5, 3.0]], dtype=t.float64, requires_grad=True)
+        y, packed = SEVERAL[op](t, x), []
+        for name in sorted(n for n in dir(y.grad_fn) if n.startswith("_raw_saved_")):
+            said = error_of(
+                getattr(y.grad_fn, name).register_hooks, lambda v: packed.append(v.shape) or v.clone(), lambda v: v * 1
+            )
+            packed.append("hooked" if said == "nothing" else None)
+        y.sum().backward()
+        return [x.grad, [tuple(p) for p in packed if p not in ("hooked", None)]]
+
+    same(both)

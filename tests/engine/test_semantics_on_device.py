@@ -55,7 +55,7 @@ NOT_THERE = {
     ),
     _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_random leaks views_random out_arguments",
     _PARTLY: (
-        "autograd_events bases_reshaped complex_views forward_refused graph_utilities mistakes packed_sequences read_once "
+        "autograd_events bases_reshaped complex_views forward_refused forward_saved graph_utilities mistakes packed_sequences read_once "
         "subclass_faults subclass_torch tangent_writes variable_data variable_state watching wrong_arguments"
     ),
 }

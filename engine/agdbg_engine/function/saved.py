@@ -64,7 +64,7 @@ class Saved:
 class SavedOutput(Packed):
     """A saved output of the node that saves it: its buffer alone, so that no cycle forms. It is made anew at unpack."""
 
-    __slots__ = ("_nr", "_tangents", "_value", "hold")
+    __slots__ = ("_nr", "_value", "hold", "tangents")
 
     def __init__(self, t: Tensor) -> None:
         self.real_storage = t._shared_storage()
@@ -72,7 +72,7 @@ class SavedOutput(Packed):
         self.hold = None  # see strict.Locked
         self._nr = t._nr
         self._value = t._a
-        self._tangents = None if t._meta is None else t._meta.tangents
+        self.tangents = None if t._meta is None else t._meta.tangents
 
     @property
     def array(self) -> Any:
@@ -84,9 +84,9 @@ class SavedOutput(Packed):
     def unpack(self, node: Node, slot: str) -> Tensor:
         t = wrap(self._value)
         t._storage, t._fn, t._nr, t._rg = self.real_storage, node, self._nr, True
-        if self._tangents is not None:
+        if self.tangents is not None:
             t._meta = AutogradMeta()
-            t._meta.tangents = self._tangents
+            t._meta.tangents = self.tangents
         return t
 
 

@@ -20,6 +20,8 @@ from ..grad_mode import mode
 from ..meta import AutogradMeta
 from ..node import Node
 from ..saved import Packed
+from ..saved.hooks import Hooked
+from ..saved.strict import Locked
 from ..storage import Storage
 from ..tangents import ForwardGrad, below, forward_grad, levels_of, set_through_view, tangents_of
 from ..tangents import laid_out as _laid_out
@@ -91,7 +93,7 @@ def _keep_in_several(out: Tensor) -> None:
         return
     for slot in out._fn.slots:
         held = getattr(out._fn, "s_" + slot, None)
-        if isinstance(held, SavedResult) and held._nr == out._nr:
+        if isinstance(held, SavedResult | Hooked | Locked) and held.is_output and held._nr == out._nr:
             held.tangents = out._meta.tangents
 
 
@@ -277,13 +279,16 @@ class SavedDual(Packed):
 
 
 def keep_tangents(node: Node, out: Tensor) -> None:
-    """Where ``node`` saved its result ``out``, let it have the tangents of ``out`` too (unless hooks keep it in their way)."""
+    """Where ``node`` saved its result ``out``, let it have the tangents of ``out`` too."""
     if not any(node.outputs_saved) or out._meta is None or out._meta.tangents is None:
         return
     slot = "s_" + node.slots[node.outputs_saved.index(True)]
-    if getattr(node, slot, None) is None or isinstance(getattr(node, slot), Packed):
+    held = getattr(node, slot, None)
+    if isinstance(held, Hooked | Locked):
+        held.tangents = out._meta.tangents
+    if held is None or isinstance(held, Packed):
         return
     holding: Any = node  # a node that saves its result knows the storage of that
-    made = SavedDual(getattr(node, slot), holding.o_storage, out._nr, out._meta.tangents)
+    made = SavedDual(held, holding.o_storage, out._nr, out._meta.tangents)
     setattr(node, slot, made)
     holding.o_storage = made

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..backward import BackwardPass
     from ..node import Node
     from ..storage import Storage
+    from ..tangents import ForwardGrad
     from ..tensor import Tensor
 
 
@@ -84,6 +85,10 @@ class Packed:
     """Whether the slot surely keeps that memory itself, so that a write to it makes what is kept useless."""
     independent: bool
     """Whether the slot keeps a copy, so that writes to the tensor do not matter."""
+    is_output: bool = False
+    """Whether a result of the node is kept, of those that say so."""
+    tangents: ForwardGrad | None = None
+    """Those of the saved tensor, where the slot does not keep the tensor itself."""
 
     @property
     def calls_user(self) -> bool:

@@ -23,12 +23,14 @@ from ..node import Node, edge
 from ..saved import Packed
 from ..sites import caller
 from ..storage import Storage
+from ..tangents import tangents_of
 from ..tensor import Tensor, wrap
 from ..view import set_output
 from . import fit, memory, strict
 
 if TYPE_CHECKING:
     from ..backward import BackwardPass
+    from ..tangents import ForwardGrad
 
 MODIFIED_BY_PACK = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by "
@@ -65,8 +67,8 @@ class Hooked(Packed):
     """What stands in a slot whose tensor was packed by hooks: their product and what it takes to restore the tensor's history."""
 
     __slots__ = (
-        "_counted", "_memory", "_nr", "array", "certain", "fn", "guarded", "hold", "is_output", "needs_grad", "unpack_hook",
-        "value",
+        "_counted", "_memory", "_nr", "array", "certain", "fn", "guarded", "hold", "is_output", "needs_grad", "tangents",
+        "unpack_hook", "value",
     )  # fmt: skip
 
     def __init__(
@@ -78,6 +80,7 @@ class Hooked(Packed):
         self.is_output = is_output
         self.fn, self._nr = fn, nr
         self.needs_grad = is_output or fn is not None
+        self.tangents: ForwardGrad | None = None
         self.array = Like(shown._a.shape, shown._a.dtype, device_of(shown._a))
         self.hold: strict.Hold | None = None
         value = _packed(pair.pack, shown)
@@ -154,8 +157,9 @@ class Hooked(Packed):
             raise errors.inplace_modified(node, slot, storage)
 
     def _restored(self, data: Tensor, node: Node) -> Tensor:
-        """``data`` with the history that the saved tensor has: another tensor on the same memory."""
-        if not self.needs_grad and not data.requires_grad:
+        """``data`` with the history and the tangents that the saved tensor has: another tensor on the same memory."""
+        is_dual = self.tangents is not None and self.tangents.by_level
+        if not self.needs_grad and not data.requires_grad and not is_dual:
             return data
         t = wrap(data._a)
         t._storage = data._shared_storage()
@@ -169,6 +173,9 @@ class Hooked(Packed):
                 raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         else:
             t._fn = self.fn
+        if is_dual:
+            t._meta = t._meta or AutogradMeta()
+            t._meta.tangents = self.tangents
         return t
 
 
@@ -188,6 +195,11 @@ def _packed(pack: Callable[[Tensor], Any], t: Tensor) -> Any:
     if t._version != before[1]:
         raise errors.make(RuntimeError, errors.Details("other", storage=t._storage), MODIFIED_BY_PACK)
     return value
+
+
+def held_tangents(t: Tensor) -> ForwardGrad | None:
+    """The tangents that ``t`` has, which a hook does not see to: they are restored whatever it makes of the values."""
+    return t._meta.tangents if tangents_of(t) and t._meta is not None else None
 
 
 # ----- no cycles: a node must not hold its own output -----
@@ -293,6 +305,7 @@ def pack(node: Node, slot: str, t: Tensor, pair: Pair, is_output: bool) -> Hooke
     storage = t._shared_storage()
     shown = plain(t) if pair.guarded and is_output else t
     made = Hooked(pair, shown, None if is_output else edge(t), t._nr, is_output, storage)
+    made.tangents = held_tangents(t)
     if not pair.guarded:
         fit.mark(node)
     if events.sink is not None:

@@ -12,7 +12,7 @@ from ..sites import caller
 from ..storage import Storage
 from ..tensor import Tensor, wrap
 from . import fit
-from .hooks import Hooked, Pair, plain
+from .hooks import Hooked, Pair, held_tangents, plain
 from .names import saved_attribute, slotless
 
 _TWICE = (
@@ -114,14 +114,17 @@ class SavedTensor:
     def _pack(self, pair: Pair, held: Any) -> None:
         node, slot = self._node, self._slot
         seen = held.seen() if isinstance(held, Packed) else held
-        if self._is_output:
+        if self._is_output or (isinstance(held, Packed) and held.is_output):
             made = Hooked(pair, *self._output(seen, getattr(held, "_nr", 0)))
-            if not node.user_code:  # a custom Function may save several
+            if self._is_output and not node.user_code:  # else it may save several
                 node.o_storage = made  # type: ignore[attr-defined]  # nodes that save a result have it
         else:
             made = Hooked(pair, plain(seen), edge(seen), seen._nr, False, seen._shared_storage())
+        made.tangents = (
+            held.tangents if isinstance(held, Packed) else held_tangents(held) if isinstance(held, Tensor) else None
+        )
         if isinstance(held, Packed) and not made.independent:
-            made.hold = held.hold  # type: ignore[attr-defined]  # without hooks it can only be locked
+            made.hold = getattr(held, "hold", None)
         setattr(node, "s_" + slot, made)
         fit.mark(node)
         if events.sink is not None:

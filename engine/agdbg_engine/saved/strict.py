@@ -15,18 +15,22 @@ import threading
 import weakref
 from collections.abc import Iterator
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors, events
 from ..grad_mode import mode
+from ..meta import AutogradMeta
 from ..node import Node
 from ..saved import Packed
 from ..sites import where
 from ..tensor import Tensor, wrap
 from ..view import set_output
 from . import detached
+
+if TYPE_CHECKING:
+    from ..tangents import ForwardGrad
 
 _locks: dict[int, Lock] = {}
 """The locked memory, by the identity of the array that owns it (which the lock keeps alive)."""
@@ -136,7 +140,7 @@ def _counted(owner: Any) -> Lock:
 class Locked(Packed):
     """What stands in a slot whose tensor is locked: the tensor itself (the buffer of a saved output) and the hold."""
 
-    __slots__ = ("_nr", "_value", "hold", "is_output")
+    __slots__ = ("_nr", "_value", "hold", "is_output", "tangents")
 
     def __init__(self, t: Tensor, hold: Hold, is_output: bool) -> None:
         self.real_storage = t._shared_storage()
@@ -145,6 +149,7 @@ class Locked(Packed):
         self.is_output = is_output
         self._nr = t._nr
         self._value: Any = t._a if is_output else t
+        self.tangents: ForwardGrad | None = None if t._meta is None else t._meta.tangents
 
     @property
     def array(self) -> Any:
@@ -170,6 +175,9 @@ class Locked(Packed):
         t = wrap(self._value)
         t._storage, t._rg = self.real_storage, True
         set_output(t, node, self._nr)
+        if self.tangents is not None:
+            t._meta = t._meta or AutogradMeta()
+            t._meta.tangents = self.tangents
         return t
 
 

@@ -1,0 +1,104 @@
+"""Forward over reverse through what was saved in another way: the gradient has the tangent that it has without that."""
+
+import contextlib
+
+import pytest
+from agdbg_tests_differential import Numbers, nodes_below, same
+from agdbg_tests_forward_tools import pytorch
+
+import agdbg_engine as ag
+
+pytorch()
+
+
+def plain_dual(t):
+    values = (t.tensor(v, dtype=t.float64) for v in ([3.0, 4.0], [0.5, 0.25]))
+    return t.autograd.forward_ad.make_dual(*values)
+
+
+def own_exp(t, x):
+    """A custom Function that saves its result."""
+
+    class Exp(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            out = x.exp()
+            ctx.save_for_backward(out)
+            ctx.save_for_forward(out)
+            return out
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0]
+
+        @staticmethod
+        def jvp(ctx, x_t):
+            return x_t * ctx.saved_tensors[0]
+
+    return Exp.apply(x)
+
+
+PROGRAMS = {
+    "inputs": lambda t, d: d * d,
+    "results of ops": lambda t, d: (d * 1) * (d * 2),
+    "an output": lambda t, d: d.exp(),
+    "an output written in place": lambda t, d: (d * 1).exp_(),
+    "an output written through a view": lambda t, d: (d * 1).view(2).exp_(),
+    "a view": lambda t, d: (d * 3)[0] * d,
+    "what needs no gradient": lambda t, d: d * plain_dual(t),
+    "several outputs": lambda t, d: t.linalg.qr(d.outer(d) + t.eye(2, dtype=t.float64))[1],
+    "an output of a custom Function": own_exp,
+}
+HOOKS = {
+    "NumPy's": lambda t: t.autograd.graph.saved_tensors_hooks(lambda x: x.detach().numpy().copy(), t.from_numpy),
+    "identity": lambda t: t.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x),
+    "copies": lambda t: t.autograd.graph.saved_tensors_hooks(lambda x: x.clone(), lambda x: x),
+    "on the CPU": lambda t: t.autograd.graph.save_on_cpu(),
+    "mutation": lambda t: t.autograd.graph.allow_mutation_on_saved_tensors(),
+}
+
+
+def slope(t, context, f):
+    """The tangent of the gradient of the sum of ``f``, whose graph is made in the context."""
+    fw = t.autograd.forward_ad
+    with fw.dual_level():
+        x = t.tensor([1.0, 2.0], dtype=t.float64, requires_grad=True)
+        d = fw.make_dual(x, t.tensor([1.0, 0.5], dtype=t.float64))
+        with context:
+            loss = f(t, d).sum()
+        (g,) = t.autograd.grad(loss, x, create_graph=True)
+        tangent = fw.unpack_dual(g).tangent
+        return None if tangent is None else Numbers(tangent.detach().numpy() + 0)
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize("hooks", HOOKS)
+def test_with_hooks_on_saved_tensors(hooks, f):
+    same(lambda t: slope(t, HOOKS[hooks](t), PROGRAMS[f]))
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_in_strict_mode(f):
+    strict = ag.autograd.graph.strict_saved_tensors()
+    assert slope(ag, strict, PROGRAMS[f]) == slope(ag, contextlib.nullcontext(), PROGRAMS[f])
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_with_hooks_on_every_saved_tensor(f):
+    def hooked(t, d):
+        y = PROGRAMS[f](t, d)
+        for node in nodes_below(y):
+            for name in sorted(n for n in dir(node) if n.startswith("_raw_saved_") and n != "_raw_saved_tensors"):
+                with contextlib.suppress(RuntimeError):  # there is none, or it is a number
+                    getattr(node, name).register_hooks(lambda x: x.detach().numpy().copy(), t.from_numpy)
+        return y
+
+    same(lambda t: slope(t, contextlib.nullcontext(), hooked))
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_in_a_checkpoint(f):
+    def checkpointed(t, d):
+        return t.utils.checkpoint.checkpoint(PROGRAMS[f], t, d, use_reentrant=False)
+
+    same(lambda t: slope(t, contextlib.nullcontext(), checkpointed))
