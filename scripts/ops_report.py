@@ -90,7 +90,7 @@ def show(report: Any, verbose: bool) -> bool:
     excused = len(report.failures) - len(unknown)
     word = "FAIL" if unknown else "ok  " if report.ran else "--  "
     skipped = "; ".join(f"{n} x {reason}" for reason, n in report.skipped.items())
-    counts = f"{len(unknown)} of {report.ran} samples differ" if unknown else f"{report.ran} samples"
+    counts = f"{differing(unknown)} of {report.ran} samples differ" if unknown else f"{report.ran} samples"
     notes = [f"{excused} known to differ"] * bool(excused) + [f"{len(report.remarks)} messages differ"] * bool(
         report.remarks
     )
@@ -106,6 +106,11 @@ def show(report: Any, verbose: bool) -> bool:
     for remark in report.remarks if verbose else ():
         print(f"  - message: {remark}")
     return bool(unknown)
+
+
+def differing(failures: list[Any]) -> int:
+    """How many samples differ."""
+    return len({failure.sample for failure in failures})
 
 
 def internal(name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from agdbg_engine.missing import REASONS
 
 COLUMNS = {
-    "value": ("value", "integers", "half", "layout", "method"),
+    "value": ("value", "reference", "promotion", "integers", "half", "layout", "method"),
     "gradient": ("gradient", "node", "differences"),
     "forward mode": ("forward",),
     "second order": ("second", "forward_over_reverse"),
@@ -19,9 +19,9 @@ COLUMNS = {
     "out=": ("out",),
     "complex": ("complex", "complex_gradient"),
     "errors": ("errors",),
+    "GPU": ("device",),
 }
-"""Columns, with the checks behind each; the one of the GPU comes from the strict device."""
-GPU = "GPU"
+"""Columns, with the checks behind each."""
 
 SAME, KNOWN, LACKING, NEITHER = "✓", "≠", "\N{EN DASH}", "·"
 WORST_FIRST = (LACKING, KNOWN, SAME, NEITHER)
@@ -38,15 +38,16 @@ samples of that list. `python scripts/ops_report.py` writes this page; [adding-a
 | {LACKING} | not there, or not the same |
 | {NEITHER} | PyTorch does not have it: nothing to compare with (the engine has some of it, as forward mode of `grid_sample`) |
 
-*value* is compared in float64, float32, float16, bool and all integers, with tensors in any order of memory, and for the
-method; *gradient* has the names of the nodes; *second order* has forward mode over a backward pass as well; *complex*
-has value in complex128 and complex64 and gradient in complex128; *errors* has the type of the exception for wrong
-arguments, and its first line but for the entries of `OTHER_WORDS` in `tests/ops/op_checks.py`.
+*value* is compared in float64, float32, float16, bool and all integers, with operands of several dtypes, with tensors in
+any order of memory, for the method, and with NumPy or SciPy where the list names a function of theirs; *gradient* has the
+names of the nodes; *second order* has forward mode over a backward pass as well; *complex* has value in complex128 and
+complex64 and gradient in complex128; *errors* has the type of the exception for wrong arguments, and its first line but for
+the entries of `OTHER_WORDS` in `tests/ops/op_checks.py`.
 
-*{GPU}* is not from a GPU, on which none of this has run: `tests/ops/test_op_db_on_device.py` runs every op on the strict
-device, an array type with CuPy's manners that refuses hidden copies to the host. There {SAME} is value and gradient as on
-the CPU with nothing read back, {KNOWN} the same but that numbers are read back for the reason in the last column, and
-{LACKING} refused for that reason. [gpu.md](gpu.md) says what a GPU has yet to show.
+*GPU* is not from a GPU, on which none of this has run: `tests/ops/op_device.py` runs every op on the strict device, an array
+type with CuPy's manners that refuses hidden copies to the host. There {SAME} is value and gradient as on the CPU with
+nothing read back, {KNOWN} the same but that numbers are read back for the reason in the last column, and {LACKING} refused
+for that reason. [gpu.md](gpu.md) says what a GPU has yet to show.
 """
 
 
@@ -64,49 +65,29 @@ def measured(helper: Callable[[str], Any]) -> dict[str, Any]:
         if sys.stderr.isatty():
             print(f"\r{at + 1} of {len(present)} {entry:60.60}", end="", file=sys.stderr)
         row = rows.setdefault(entry.partition(":")[0], {"remarks": []})
-        row[GPU] = worst([row.get(GPU, NEITHER), on_a_device(entry, row["remarks"], helper("op_device"))])
         for column, behind in COLUMNS.items():
             marks = [
                 mark(checks.report(entry, check), row["remarks"], helper("known"), checks.WITHOUT) for check in behind
             ]
             row[column] = worst([row.get(column, NEITHER), *marks])
-    return {"columns": [*COLUMNS, GPU], "counts": counts(db), "ops": {name: rows[name] for name in sorted(rows)}}
+    return {"columns": list(COLUMNS), "counts": counts(db), "ops": {name: rows[name] for name in sorted(rows)}}
 
 
 def mark(report: Any, remarks: list[str], known: Any, without: dict[tuple[str, str], str]) -> str:
     """The mark for one check of one entry; ``remarks`` gets what is to be said of it, ``without`` has why a form is lacking."""
     if known.unknown(report):
-        remarks.append(f"{report.check} of {report.op}: {len(known.unknown(report))} of {report.ran} samples differ")
+        remarks.append(
+            f"{report.check} of {report.op}: {len({f.sample for f in known.unknown(report)})} of {report.ran} samples differ"
+        )
+        return LACKING
+    if report.lacking:
+        what = "GPU" if report.check == "device" else f"no {report.check}"
+        remark = f"{what}: {without[report.op, report.check]}"
+        remarks.extend([remark] * (remark not in remarks))
         return LACKING
     if report.failures:
         remarks.extend(r for r in known.reasons(report) if r not in remarks)
-        return KNOWN
-    if report.ran:
-        return SAME
-    if any(reason.startswith("the engine") for reason in report.skipped) and report.check in ("inplace", "out"):
-        remarks.append(f"no {report.check}: {without[report.op.partition(':')[0], report.check]}")
-        return LACKING
-    return NEITHER
-
-
-def on_a_device(entry: str, remarks: list[str], device: Any) -> str:
-    """The mark of an entry on the strict device, by the cases and tables of the test; ``remarks`` gets the reason."""
-    variant = entry.partition(":")[2]
-    where = f"{GPU}, {variant}" if variant else GPU
-    if entry in device.REFUSED:
-        said = (device.refusal(case) for case in device.cases(entry))
-        remark = f"{where}: {next(filter(None, said))}"
-        remarks.extend([remark] * (remark not in remarks))
-        return LACKING
-    found = [lines for case in device.cases(entry) if (lines := device.differences(case)) is not None]
-    if any(found):
-        remarks.append(f"{GPU}: {entry} differs from the CPU")
-        return LACKING
-    if entry in device.HOST_READS:
-        remark = f"{where}: read back, {device.HOST_READS[entry]}"
-        remarks.extend([remark] * (remark not in remarks))
-        return KNOWN
-    return SAME if found else NEITHER
+    return KNOWN if report.failures else SAME if report.ran else NEITHER
 
 
 def worst(marks: list[str]) -> str:
@@ -176,7 +157,7 @@ def stale(root: Path, helper: Callable[[str], Any]) -> list[str]:
     have = {name.partition(":")[0] for name in db.present()}
     found = [f"docs/ops.json lacks {name}" for name in sorted(have - set(data["ops"]))]
     found += [f"docs/ops.json has {name}, which the engine has not" for name in sorted(set(data["ops"]) - have)]
-    if data["columns"] != [*COLUMNS, GPU] or data["counts"] != counts(db):
+    if data["columns"] != list(COLUMNS) or data["counts"] != counts(db):
         found.append("docs/ops.json has other columns or counts")
     if page.read_text(encoding="utf-8") != drawn(data):
         found.append("docs/ops.md is not what docs/ops.json gives")

@@ -39,7 +39,7 @@ GROUPS = {
     "ops": "ops_conventions ops_dtypes transposes complex_ops",
 }
 """Files, without ``test_`` and ``.py``, that one process runs."""
-_OPS = "every op of PyTorch's samples runs on a device in `tests/ops/test_op_db_on_device.py`"
+_OPS = "every op of PyTorch's samples runs on a device in `tests/ops/op_device.py`"
 _HOST = "it is about the host: processes, files, NumPy's arrays, texts, times"
 _LONG = "random programs or long chains, which take minutes there; the same ops and writes run there in other files"
 _PARTLY = "most of it passes there; the rest counts on values that the CPU checks, on shared memory or on texts, and is not told apart yet"

@@ -36,7 +36,7 @@ SUITES = {
     "tests/engine/test_gradcheck_device.py": "not as_many_copies",  # CuPy does not note its reads
     "tests/engine/test_several_devices.py": "",  # skipped where there is one GPU
     "tests/engine/test_repeated_index.py": "not cupy_does_not_join",  # of doubles CuPy joins what it should not
-    "tests/ops/test_op_db_on_device.py": "not reads_only_where_it_must",  # CuPy does not note its reads
+    "tests/ops/test_op_db.py": "same_as_torch",
 }
 """Files of tests for a device, and what is left out of each (as pytest's ``-k``)."""
 

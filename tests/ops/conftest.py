@@ -9,8 +9,8 @@ HERE = Path(__file__).parent
 HELPERS = (
     "ops/dtype_grid", "engine/cupy_api", "engine/strict_streams", "engine/strict_words", "engine/strict_refusals", "engine/strict_manners",
     "engine/strict_device",
-    "ops/op_db", "ops/op_convert", "ops/op_compare", "ops/op_cases", "ops/op_grads",
-    "ops/op_checks", "ops/op_device", "ops/known", "ops/known_fields",
+    "ops/op_db", "ops/op_convert", "ops/op_compare", "ops/op_cases", "ops/op_grads", "ops/op_saved", "ops/op_device",
+    "ops/op_checks", "ops/known_fields", "ops/known",
 )  # fmt: skip
 """In the order in which they import each other; the strict device is that of the engine's tests."""
 

@@ -3,6 +3,10 @@
 import fnmatch
 from dataclasses import dataclass
 
+from agdbg_tests_known_fields import FIELDS
+from agdbg_tests_op_cases import Failure
+from agdbg_tests_op_device import READS, SEEN
+
 
 @dataclass(frozen=True)
 class Known:
@@ -14,10 +18,16 @@ class Known:
     samples: str = "*"
     always: bool = True
     """False where chance decides whether the difference is seen."""
+    everywhere: bool = False
+    """True where other entries may show it too, as those with a node of this name."""
 
     def covers(self, failure):
         """Whether a failure is this difference."""
         return fnmatch.fnmatchcase(f"{failure.sample} {failure.text}", self.samples)
+
+    def concerns(self, report):
+        """Whether the difference is one of this check of this entry."""
+        return self.check == report.check and (self.everywhere or self.op == report.op)
 
 
 KNOWN: list[Known] = []
@@ -96,18 +106,6 @@ KNOWN += [
     Known(op, "out", "PyTorch's out= is left at zeros where only one dimension is transformed", "*torch 0j*")
     for op in ("fft.ihfft2", "fft.ihfftn")
 ]
-
-
-def unknown(report):
-    """The failures that no known difference covers."""
-    rows = [k for k in KNOWN if (k.op, k.check) == (report.op, report.check)]
-    return [f for f in report.failures if not any(k.covers(f) for k in rows)]
-
-
-def reasons(report):
-    """The reasons of the known differences among the failures."""
-    rows = [k for k in KNOWN if (k.op, k.check) == (report.op, report.check)]
-    return [k.reason for k in rows if any(map(k.covers, report.failures))]
 
 
 KNOWN += [
@@ -194,3 +192,61 @@ KNOWN += [
         ("msort", "Of more than 16 elements PyTorch leaves the order of equal ones open"),
     )
 ]
+
+KNOWN += [
+    Known("ldexp", "promotion", "PyTorch's kernel has no exponents of bools; a product has", "*ldexp_cpu_exp*"),
+    Known("narrow", "promotion", "A 0-d tensor of floats is refused as the number that it stands for", "*received an invalid combination*"),
+    Known("__rmatmul__", "promotion", "That the dtypes differ is said before that bools cannot be multiplied", "*not implemented for 'Bool'*"),
+    Known("linalg.solve_triangular", "promotion", "PyTorch reads the memory of one dtype as another one", "*torch nothing"),
+    Known("linalg.pinv:singular", "promotion", "PyTorch multiplies matrices of two dtypes if they have no elements", "*0, 50, 2*torch nothing"),
+    Known("special.zeta", "promotion", "PyTorch has no zeta function of half precision", "*zeta_cpu*the engine nothing"),
+    Known("masked.logaddexp", "promotion", "PyTorch has no neutral element of bools", "*identity of logaddexp*"),
+    *(
+        Known(f"nn.functional.linear_cross_entropy:{variant}", "promotion", "PyTorch refuses the targets by its own node", "*index_select*")
+        for variant in ("chunked", "chunked_none")
+    ),
+    *(Known(op, "reference", "NumPy divides by the number of elements, PyTorch by one less") for op in ("std", "var")),
+    Known("fft.ihfft2", "reference", "The list's function of NumPy has no norm", "*norm='ortho'*"),
+]  # fmt: skip
+
+_ASKED = "a number of Python is asked for"
+_SIZE = "the size of the result depends on values"
+_ERRORS = "singular matrices are an error, as in torch"
+_ZEROS = "the formula depends on whether there are zeros, as in torch"
+HOST_READS = {
+    **dict.fromkeys(("item", "allclose", "equal", "linspace:tensor_overload", "logspace:tensor_overload", "narrow", "tensor_split"), _ASKED),
+    **dict.fromkeys(
+        ("nonzero", "argwhere", "masked_select", "index_put", "unique", "unique_consecutive",
+         "bincount", "nn.functional.one_hot"), _SIZE),
+    **dict.fromkeys(("histogram", "histogramdd"), "without a range the intervals lie between the smallest and the largest"),
+    "index_fill": "places that are named twice count once in the gradient", "searchsorted": "a sorter that is out of range is an error",
+    **dict.fromkeys(
+        ("cholesky", "linalg.cholesky", "linalg.lu_factor", "linalg.inv", "linalg.solve", "linalg.tensorinv",
+         "linalg.tensorsolve", "linalg.matrix_power"), _ERRORS),
+    **dict.fromkeys(("prod", "cumprod", "masked.prod", "masked.cumprod", "linalg.vander"), _ZEROS),
+    **dict.fromkeys(("svd", "linalg.svd"), "a gradient that depends on the phase of complex vectors is an error, as in torch"),
+    "cov": "negative weights are an error, as in torch", "to": "the copy to the CPU is what is asked for",
+    "nn.functional.ctc_loss": "lengths decide about loops; torch copies them to the CPU too",
+}  # fmt: skip
+"""Ops that may read from the device, and why."""
+KNOWN += [Known(op, "device", f"GPU: read back, {why}", f"* {READS} *", SEEN) for op, why in HOST_READS.items()]
+
+KNOWN += [
+    Known(op, "saved", f"saved: {why}", f"* {name}", everywhere=True)
+    for why, entries in FIELDS.items()
+    for op, names in entries.items()
+    for name in names.split()
+]
+
+
+def unknown(report):
+    """The failures that no known difference covers, and the known differences that are gone."""
+    rows = [k for k in KNOWN if k.concerns(report)]
+    found = [f for f in report.failures if not any(k.covers(f) for k in rows)]
+    mine = [k for k in rows if k.always and k.op == report.op]
+    return found + [Failure("", f"no longer so: {k.reason}") for k in mine if not any(map(k.covers, report.failures))]
+
+
+def reasons(report):
+    """The reasons of the known differences among the failures."""
+    return [k.reason for k in KNOWN if k.concerns(report) and any(map(k.covers, report.failures))]

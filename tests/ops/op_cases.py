@@ -29,7 +29,7 @@ TURNED = {"svd", "linalg.svd", "linalg.eigh", "linalg.eig", "svd_lowrank", "pca_
 
 @dataclass(frozen=True)
 class Failure:
-    """What one sample showed; ``detail`` is the traceback of an engine's exception."""
+    """One difference that a sample showed; ``detail`` is the traceback of an engine's exception."""
 
     sample: str
     text: str
@@ -47,6 +47,7 @@ class Report:
     check: str
     ran: int = 0
     failures: list = field(default_factory=list)
+    lacking: list = field(default_factory=list)
     skipped: collections.Counter = field(default_factory=collections.Counter)
     remarks: list = field(default_factory=list)
 
@@ -161,7 +162,7 @@ def leaves_of(tree):
     return [x for item in tree.values() for x in leaves_of(item)] if isinstance(tree, dict) else []
 
 
-@functools.lru_cache(maxsize=12)
+@functools.lru_cache(maxsize=32)
 def samples(name, dtype, requires_grad):
     """The samples of an entry, the same in every run."""
     op = OPS[name]
@@ -197,7 +198,7 @@ def spread(items, most):
     """At most so many of the items, evenly over all of them."""
     if len(items) <= most:
         return items
-    return [items[i * (len(items) - 1) // (most - 1)] for i in range(most)]
+    return [items[i * (len(items) - 1) // max(most - 1, 1)] for i in range(most)]
 
 
 @contextlib.contextmanager
@@ -227,6 +228,5 @@ def run(report, cases, check):
             raised = Raised(error)
             lines, detail = [f"the comparison fails with {raised!r}"], raised.trace
         report.ran += 1
-        if lines:
-            report.failures.append(Failure(case.text, "\n   ".join(lines), detail))
+        report.failures += [Failure(case.text, line, detail) for line in lines]
     return report

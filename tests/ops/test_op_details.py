@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -288,3 +290,23 @@ def test_names_of_overridden_operators():
     _ = (x == other, x & other, x | other, x ^ other, ~x, x // other, x << other, 2 // x, other == x, other & x)
     names = "__eq__ __and__ __or__ __xor__ __invert__ __floordiv__ __lshift__ __rfloordiv__ __eq__ __and__"
     assert seen == names.split()
+
+
+# ----- bags of rows -----
+
+
+@pytest.mark.parametrize(("indices", "offsets", "words", "said"), [
+    ([0, 5], [0], {}, "Index 1 of input takes value 5 which is not in the valid range [0, 3)"),
+    ([0, -1], [0], {}, "Index 1 of input takes value -1 which is not in the valid range [0, 3)"),
+    ([0.0, 1.0], [0], {}, "argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.FloatTensor"),
+    ([0, 1], [0], {"padding_idx": 7}, "padding_idx must be within the number of embeddings, -3 through 2, but got 7"),
+    ([0, 1], [], {"include_last_offset": True}, "include_last_offset: number of offset should be at least 1"),
+    ([0, 1], [0, 2, 1], {}, "offsets have to be in order"),
+])  # fmt: skip
+def test_bags_that_cannot_be(indices, offsets, words, said):
+    with pytest.raises(RuntimeError, match=re.escape(said)):
+        F.embedding_bag(ae.tensor(indices), ae.ones(3, 2), ae.tensor(offsets, dtype=i64), **words)
+
+
+def test_no_bag_is_an_empty_result():
+    assert F.embedding_bag(ae.tensor([0, 1]), ae.ones(3, 2), ae.tensor([], dtype=i64)).shape == (0, 2)

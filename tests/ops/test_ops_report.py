@@ -1,6 +1,7 @@
 """scripts/ops_report.py: the loop of those who write ops, and the table."""
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -76,14 +77,18 @@ def test_a_table_of_other_ops_is_stale(script, tmp_path, capsys):
 ])  # fmt: skip
 def test_the_column_of_the_gpu_comes_from_the_strict_device(script, entry, expected):
     script.helpers()
-    remarks = []
-    mark = importlib.import_module("ops_table").on_a_device(entry, remarks, script.helper("op_device"))
-    assert " ".join([mark, *remarks]) == expected
+    assert marked(script, entry, "device") == expected
+
+
+def marked(script, entry, check):
+    """The mark of a check and its remarks."""
+    checks, remarks = script.helper("op_checks"), []
+    found = checks.report(entry, check)
+    mark = importlib.import_module("ops_table").mark(found, remarks, script.helper("known"), checks.WITHOUT)
+    return " ".join([mark, *remarks])
 
 
 def test_a_wrong_value_on_the_device_is_seen_in_the_column(script, monkeypatch):
     script.helpers()
-    device, remarks = script.helper("op_device"), []
-    monkeypatch.setattr(device, "differences", lambda case: ["result 0: other numbers"])
-    assert importlib.import_module("ops_table").on_a_device("sin", remarks, device) == "\N{EN DASH}"
-    assert remarks == ["GPU: sin differs from the CPU"]
+    monkeypatch.setattr(script.helper("op_device"), "_compared", lambda *args: ["other numbers"])
+    assert re.fullmatch(r"\N{EN DASH} device of sin: \d+ of \d+ samples differ", marked(script, "sin", "device"))

@@ -52,7 +52,13 @@ def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of all elements of ``self - other``."""
     if not isinstance(other, Tensor):
         raise TypeError(f"dist(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    if np.bool_ in (self.dtype, other.dtype):
+        _ = self - other  # refused there
     dtype = result_type([(t.dtype, 2 if t.ndim else 1) for t in (self, other)])
+    if dtype.kind not in "fc":
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {scalar_type(dtype)} instead."
+        )
     return OPS["dist_raw"](self.to(dtype), other.to(dtype), float(p))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....backends import on_host
 from ....device import array_module
+from ....dtype import scalar_type
 from ....repeated_index import add_at, join_at
 from ....several import at_home
 from ....tensor import Tensor, wrap
@@ -50,10 +51,15 @@ def embedding_bag(
     else:
         assert offsets is not None
         starts = offsets._a
+    _check_numbers(input, weight, per_sample_weights, padding_idx)
     if max_norm is not None:
         embedding_renorm_(weight, input, max_norm, norm_type)
     padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    if include_last_offset and not len(starts):
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
     n = len(starts) - bool(include_last_offset)
+    if not n:  # nothing is in no bag
+        input, per_sample_weights = input[:0], None
     bags = _bags(starts[:n], input.numel())
     counted = input._a != padding
     rows = rows_of(weight, input, padding, scale_grad_by_freq)
@@ -106,6 +112,41 @@ def _check(
         )
 
 
+_WHERE = "(while checking arguments for embedding_bag)"
+
+
+def _check_numbers(input: Tensor, weight: Tensor, factors: Tensor | None, padding_idx: int | None) -> None:
+    rows = weight.shape[0]
+    if input.dtype not in (np.int64, np.int32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{_kind(input)} instead {_WHERE}"
+        )
+    if weight.dtype.kind != "f":
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, Double; "
+            f"but got {_kind(weight)} instead {_WHERE}"
+        )
+    if factors is not None and factors.dtype != weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; but "
+            f"type {_kind(weight)} does not equal {_kind(factors)} {_WHERE}"
+        )
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got {padding_idx}"
+        )
+    found = input._a
+    if on_host(found) and found.size and (wrong := np.flatnonzero((found < 0) | (found >= rows))).size:
+        raise RuntimeError(
+            f"Index {wrong[0]} of input takes value {found[wrong[0]]} which is not in the valid range [0, {rows})"
+        )
+
+
+def _kind(x: Tensor) -> str:
+    return "CPUBoolType" if x.dtype == np.bool_ else f"torch.{scalar_type(x.dtype)}Tensor"
+
+
 @at_home
 def _bags(starts: Any, size: int) -> Any:
     """The bag of every element."""
@@ -118,6 +159,8 @@ def _bags(starts: Any, size: int) -> Any:
         raise RuntimeError(
             f"offsets[-1] can not be greater than input's length({size}), but got offsets[-1] of {int(starts[-1])}"
         )
+    if on_host(starts) and (np.diff(starts) < 0).any():
+        raise RuntimeError("offsets have to be in order: each bag begins where the one before it ends")
     return np.searchsorted(starts, array_module(starts).arange(size), side="right") - 1
 
 

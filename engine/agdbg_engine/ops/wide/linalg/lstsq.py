@@ -82,9 +82,14 @@ def pinv_tangent(F: Any, a_t: Any, inverse: Any, a: Any) -> Any:
     return right + left - first
 
 
-def _number(x: Any) -> Any:
-    """A tolerance, as an array where it is a tensor."""
-    return x._a if isinstance(x, Tensor) else x
+def _tolerances(op: str, atol: Any, rtol: Any) -> list[Any]:
+    """Tolerances, as arrays where they are tensors."""
+    for name, x in (("atol", atol), ("rtol", rtol)):
+        if isinstance(x, Tensor) and x.dtype.kind == "c":
+            raise RuntimeError(
+                f"torch.linalg.{op}: {name} tensor of complex type is not supported. Got {scalar_type(x.dtype)}"
+            )
+    return [x._a if isinstance(x, Tensor) else x for x in (atol, rtol)]
 
 
 @public("linalg", out=True)
@@ -100,7 +105,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
         )
     if hermitian:
         square("linalg.eigh", A)
-    x: Tensor = PINV(A, _number(atol), _number(rtol), hermitian)
+    x: Tensor = PINV(A, *_tolerances("pinv", atol, rtol), hermitian)
     return x
 
 
@@ -120,7 +125,7 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
         square("linalg.eigh", A)
     if tol is not None:
         atol, rtol = tol, 0.0
-    x: Tensor = RANK(A, _number(atol), _number(rtol), hermitian)
+    x: Tensor = RANK(A, *_tolerances("matrix_rank", atol, rtol), hermitian)
     return x
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
-from ....dtype import cpp_type
+from ....dtype import cpp_type, scalar_type
 from ....errors import raise_if
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -145,6 +145,12 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     is_tensor("linalg.vecdot", "x", x)
     is_tensor("linalg.vecdot", "y", y, 2)
     floating("linalg.vecdot", x, low=True)
+    if x.dtype != y.dtype:
+        kinds = [scalar_type(t.dtype) for t in (x, y)]
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {kinds[0]} and y of type {kinds[1]} "
+            "instead"
+        )
     if x.ndim == y.ndim == 1:
         one_dim(x, dim)
         return vdot(x, y)
@@ -183,8 +189,9 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
         raise shape_error(f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}")
     _broadcast(input, other)
     if input.dtype != other.dtype:
-        dtype = np.result_type(input.dtype, other.dtype)
-        input, other = (t if t.dtype == dtype else t.to(dtype) for t in (input, other))
+        raise RuntimeError(f"expected scalar type {scalar_type(input.dtype)} but found {scalar_type(other.dtype)}")
+    if input.dtype == np.bool_:
+        raise NotImplementedError("\"cross\" not implemented for 'Bool'")
     x: Tensor = CROSS(input, other, one_dim(input, dim) - input.ndim)
     return x
 

@@ -88,6 +88,8 @@ def _pooled(k: int, x: Tensor, kernel_size: Size, output_size: Any, output_ratio
     elif tuple(samples.shape[-2:]) != (x.shape[-k - 1], k):
         what = "size(1) equals to input channel size" if samples.shape[-1] == k else f"size(2) equals to {k}"
         raise shape_error(f"Expect _random_samples.{what}.")
+    elif samples.dtype != x.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
     values, indices = getattr(graph, f"{op}_raw")(x, kernel, size, samples._a)
     return values, indices
 

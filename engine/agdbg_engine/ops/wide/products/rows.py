@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from ....device import array_module
-from ....dtype import cpp_type, scalar_type
+from ....dtype import cpp_type, promote_types, scalar_type
 from ....errors import raise_if
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -174,7 +175,7 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any 
         if v.ndim != 1:
             raise shape_error(f"addr: Expected 1-D argument {name}, but got {v.ndim}-D")
     _onto(self, (vec1.shape[0], vec2.shape[0]))
-    dtype = np.result_type(self.dtype, vec1.dtype, vec2.dtype)
+    dtype = functools.reduce(promote_types, (self.dtype, vec1.dtype, vec2.dtype))
     if dtype == np.bool_:
         beta, alpha = bool(beta), bool(alpha)
     elif dtype.kind in "iu":

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module
+from ....dtype import scalar_type
 from ....repeated_index import add_at
 from ..convolution.windows import Ints
 from ..declare import formula, kernel, op
@@ -125,6 +126,8 @@ def _unit(k: int, *dims: int) -> Ints:
 def grid_values(input: Any, grid: Any, *how: Any) -> Any:
     """The image at the points of the grid."""
     x, at = input, grid
+    if x.dtype != at.dtype:
+        raise RuntimeError(f"expected scalar type {scalar_type(x.dtype)} but found {scalar_type(at.dtype)}")
     k = x.ndim - 2
     return _read(x, _axes(at, x.shape[2:], how), at.shape[1:-1], (0,) * k)
 

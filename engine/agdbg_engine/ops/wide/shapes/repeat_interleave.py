@@ -65,8 +65,6 @@ def _numbered(repeats: Tensor, output_size: int | None) -> Tensor:
     if repeats.ndim != 1:
         raise shape_error("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (np.int64, np.int32):
-        if repeats.dtype.kind in "iub":
-            raise shape_error("repeats has to be Long or Int tensor")
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{scalar_type(repeats.dtype)}'")
     times = repeats._a
     if not on_host(times):

@@ -61,6 +61,8 @@ def searchsorted(
         bounds = np.take_along_axis(bounds, sorter._a, -1)
     no_gradient((sorted_sequence, input))
     dtype = result_type([(a.dtype, 2 if a.ndim else 1) for a in (bounds, x)])
+    if x.size:
+        _refuse(dtype)
     found = _places(bounds.astype(dtype), x.astype(dtype), "right" if right or side == "right" else "left")
     return wrap(as_array(found).astype(np.int32 if out_int32 else np.int64))
 
@@ -97,9 +99,12 @@ def _check(bounds: Any, x: Any, right: bool, side: str | None, sorter: Tensor | 
             f"and input value tensor must match, but we got boundaries tensor {list(bounds.shape)} and input value tensor "
             f"{list(x.shape)}"
         )
-    for dtype in (bounds.dtype, x.dtype):
-        if dtype.kind in "bc":
-            raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{scalar_type(dtype)}'")
+
+
+def _refuse(dtype: Any) -> None:
+    """There is no order of complex numbers, and none of bools alone."""
+    if dtype.kind in "bc":
+        raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{scalar_type(dtype)}'")
 
 
 @public("torch", out=True)
