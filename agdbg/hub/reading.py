@@ -135,12 +135,13 @@ class Reading:
         self, call: Call, nothing: T, job: "Callable[[History], T]", finish: Callable[[T], Body] = lambda found: found
     ) -> Any:
         """Like :meth:`ask`, but when nothing was recorded so far, that is ``nothing``."""
+        return call.work(self.reader, _or(nothing, self._near, job), finish, self._near.forget)
 
-        def look() -> T:
-            history = self._near.history()
-            return nothing if history is None else job(history)
-
-        return call.work(self.reader, look, finish, self._near.forget)
+    def ask_heavy_or(
+        self, call: Call, nothing: T, job: "Callable[[History], T]", finish: Callable[[T], Body] = lambda found: found
+    ) -> Any:
+        """The same for what takes its time."""
+        return call.work(self.heavy, _or(nothing, self._far, job), finish, self._far.forget)
 
     def peek(self, job: "Callable[[History | None], T]", done: Callable[[T, BaseException | None], object]) -> None:
         """Let the reader look, for the hub itself."""
@@ -169,3 +170,11 @@ class Reading:
         if history is None:
             raise Refused(self.why_nothing)
         return history
+
+
+def _or(nothing: T, view: View, job: "Callable[[History], T]") -> Callable[[], T]:
+    def look() -> T:
+        history = view.history()
+        return nothing if history is None else job(history)
+
+    return look

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from agdbg.events import HookAction, Kind, Outcome, a_of
+from agdbg.hub.empty import no_pass
 from agdbg.norm import norm_of_all, told
 from agdbg.protocol.looks import Run, TimelineBody
 from agdbg.record.growing import Growing, Numbers
@@ -72,7 +73,7 @@ class Timeline:
         chosen, _ = self.runs_of(facts, pass_id)
         found = facts.pass_of(chosen) if chosen else None
         if found is None or chosen is None:
-            return _nothing(start)
+            return no_pass(start)
         known, ids = self._known(facts, chosen), self._ids()
         at = int(np.searchsorted(ids, chosen))
         rows = known.rows[start : start + count].tolist()
@@ -160,10 +161,3 @@ class Timeline:
         hooks = [each for each in self._growing.index(Kind.HOOK).rows(node) if first < each < row]
         fired = [hook_at(facts, each) for each in hooks if a_of(facts.words(each)[0]) == HookAction.FIRED]
         return [hook for hook in fired if hook.number]  # what a custom Function's backward wrote is told likewise
-
-
-def _nothing(start: int) -> TimelineBody:
-    return {
-        "pass": 0, "before": None, "after": None, "call": "", "file": "", "line": 0, "outcome": "unfinished",
-        "total": 0, "start": start, "runs": [], "longestNs": 0, "wholeNs": 0, "at": None,
-    }  # fmt: skip

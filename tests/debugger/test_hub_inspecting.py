@@ -456,9 +456,12 @@ def test_nothing_was_recorded_yet(hub):
     assert client.request("agdbg/events", start=0, count=10)["total"] == 0
     assert client.request("agdbg/find", text="a", start=0, backwards=False)["row"] is None
     assert client.request("agdbg/locate", node=1)["row"] is None
+    assert client.request("agdbg/timeline", start=3, count=10)["pass"] == 0
+    assert client.request("agdbg/tree", start=0, count=10) == {"total": 0, "start": 0, "branches": []}
     for command, arguments in (
         ("agdbg/node", {"node": 1}),
         ("agdbg/findings", {}),
+        ("agdbg/timeline", {"start": 0, "count": 1, "pass": 1}),
         ("agdbg/graph", {"start": 0, "count": 1}),
         ("agdbg/export", {"path": "graph.svg"}),
     ):

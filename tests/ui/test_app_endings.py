@@ -203,7 +203,10 @@ def test_what_the_findings_pane_says_is_true_at_each_moment(shown):
     ],
 )
 def test_the_title_says_how_it_stands_to_the_node(shown, name, title):
+    """Where there is no room for all that the hub says of the place."""
+
     def prepare(hub):
+        hub.op = lambda row: "M" * 140
         frames, node = hub.do_stackTrace, hub.do_node
         hub.do_node = lambda **how: node(**how) | {"state": "pending"}
         hub.do_stackTrace = lambda **how: {

@@ -150,6 +150,12 @@ END = Stop(1, "step", "the pass is over", frames=AT_END)
 PAST_END = Stop(1, "step", "in the recording: its end, after pass 2", frames=AT_END)
 
 
+AT_SQRT = "before SqrtBackward0, node 3 of 1,004 of backward"
+RECORDED = "in the recording: Mul, node 2 of 9 of backward, pass 1"
+BUILT = "forward, line 8 built MulBackward0"
+RETURNS = "backward() has run its 4 nodes and is about to return"
+
+
 def words(view, now=0.0, width=100):
     return "".join(text for text, _ in title(view, now, width)).strip()
 
@@ -162,9 +168,14 @@ def words(view, now=0.0, width=100):
         (View("stopped", ("train.py",), stop=LIVE), "train.py  ■ stopped before MulBackward0  3 of 12"),
         (View("stopped", ("train.py",), stop=END), "train.py  ■ stopped at the end of pass 2"),
         (View("ended", ("t.py",), exit=3), "t.py  ✗ ended with status 3"),
-        (View("ended", ("t.py",), exit=0, stop=PAST), "t.py  □ ended with status 0  ◂ recording: before MulBackward0  3 of 12, pass 2"),
-        (View("trace", ("t.py",), stop=PAST), "t.py  ◂ recording: before MulBackward0  3 of 12, pass 2"),
-        (View("trace", ("t.py",), stop=PAST_END), "t.py  ◂ recording: at the end of pass 2"),
+        (View("ended", ("t.py",), exit=0, stop=PAST), "t.py  □ ended with status 0  ◂ recording: before MulBackward0, node 3 of 12 of backward, pass 2"),
+        (View("trace", ("t.py",), stop=PAST), "t.py  ◂ recording: before MulBackward0, node 3 of 12 of backward, pass 2"),
+        (View("trace", ("t.py",), stop=PAST_END), "t.py  ◂ recording: its end, after pass 2"),
+        (View("stopped", ("t.py",), stop=Stop(1, "step", f"{AT_SQRT}()")), f"t.py  ■ stopped {AT_SQRT}()"),
+        (View("stopped", ("t.py",), stop=Stop(1, "step", f"{AT_SQRT}(); breakpoint 2")), f"t.py  ■ stopped {AT_SQRT}()"),
+        (View("trace", ("t.py",), stop=Stop(1, "step", RECORDED)), "t.py  ◂ recording: before Mul, node 2 of 9 of backward, pass 1"),
+        (View("stopped", ("t.py",), stop=Stop(1, "step", BUILT)), f"t.py  ■ stopped: {BUILT}"),
+        (View("stopped", ("t.py",), stop=Stop(1, "step", RETURNS)), f"t.py  ■ stopped: {RETURNS}"),
         (View("ended", ("t.py",), signal="SIGSEGV"), "t.py  ✗ ended by SIGSEGV"),
         (View("trace", ("t.py",)), "t.py  □ recording"),
         (View("lost", ("t.py",)), "t.py  ✗ the connection to the hub is gone"),
@@ -205,16 +216,28 @@ def test_the_banner_says_why():
     assert banner(View("stopped", stop=LIVE)) == ("stop", "before MulBackward0", "")
     assert banner(View("ended", exit=0)) == ("ended", WALK, "")
     assert banner(View("ended", exit=1)) == ("ended", WALK, "")
-    place = Stop(1, "step", "in the recording: MulBackward0, node 2 of 9 of backward, pass 1")
-    assert banner(View("trace", stop=place)) == ("recorded", "MulBackward0, node 2 of 9 of backward, pass 1", "")
+    assert banner(View("trace", stop=Stop(1, "step", "in the recording"))) == ("recorded", "in the recording", "")
     failed = Stop(1, "exception", "RuntimeError is about to be raised: freed", "RuntimeError: freed\nmore")
     assert banner(View("stopped", stop=failed)) == ("error", "RuntimeError: freed", failed.description)
 
 
+@pytest.mark.parametrize("where", [f"{AT_SQRT}()", f"{AT_SQRT}(), which calls hooks", RECORDED, BUILT, RETURNS])
+def test_where_it_stands_is_said_once(where):
+    assert banner(View("stopped", stop=Stop(1, "step", where))) is None
+    told = banner(View("stopped", stop=Stop(1, "breakpoint", f"{where}; the condition failed")))
+    assert told == ("recorded" if where == RECORDED else "stop", "the condition failed", "")
+
+
+def test_a_place_that_has_no_room_in_the_title_is_said_in_short():
+    stop = Stop(1, "step", f"{AT_SQRT}(), which calls hooks", frames=LIVE.frames)
+    assert (
+        words(View("stopped", ("train.py",), stop=stop), width=60) == "train.py  ■ stopped before MulBackward0  3 of 12"
+    )
+
+
 def test_an_error_that_has_not_happened_is_told_as_what_would():
     ahead = Stop(1, "exception", "before MulBackward0, node 1 of 3 of backward()", "freed\nmore")
-    assert banner(View("stopped", stop=ahead)) == ("predicted", "freed", ahead.description)
-    assert banner(View("stopped", stop=Stop(1, "step", ahead.description)))[0] == "stop"
+    assert banner(View("stopped", stop=ahead)) == ("predicted", "freed", "")
     assert banner_look("predicted").word == "will fail"
     assert len({look.mark for look in BANNER.values()}) == len(BANNER)
 
@@ -222,7 +245,7 @@ def test_an_error_that_has_not_happened_is_told_as_what_would():
 def test_a_nan_has_happened_and_nothing_fails():
     made = "SqrtBackward0 made NaN"
     stop = Stop(1, "exception", f"before AccumulateGrad, node 5 of 5; {made}", made)
-    assert banner(View("stopped", stop=stop)) == ("found", made, "before AccumulateGrad, node 5 of 5")
+    assert banner(View("stopped", stop=stop)) == ("found", made, "")
     assert banner_look("found").word == "found"
 
 
@@ -297,7 +320,7 @@ def headless(monkeypatch):
 
 
 def test_a_hub_that_does_not_start_is_told(headless, monkeypatch):
-    def fails():
+    def fails(words=()):
         raise HubFailed("the hub did not start: no space left")
 
     monkeypatch.setattr("agdbg.hub.starting.start_hub", fails)

@@ -193,7 +193,7 @@ def test_the_hub_dies_and_what_was_seen_stays(shown):
         await screen.stop(6)
         screen.hub.die("the hub at /run/x is gone; the program runs on")
         await screen.until(lambda: "connection to the hub is gone" in screen.title)
-        assert "the program runs on" in banner(screen).detail
+        assert "the program runs on" in banner(screen).headline
         assert "MulBackward0" in screen.text
         await screen.press("n", "b", "x", "escape", "down", "q")
 

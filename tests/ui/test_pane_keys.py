@@ -62,7 +62,7 @@ def view_of_tensor(screen):
 
 
 def dimension(screen):
-    return screen.app.screen._dimension
+    return screen.app.screen.view.dimension
 
 
 def typed(screen):

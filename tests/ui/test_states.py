@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from agdbg_ui.palettes import ORDER
 from agdbg_ui.panes import Panes
+from agdbg_ui.screens.main import MainScreen
 from agdbg_ui.screens.modal import Modal
 from agdbg_ui.widgets.pane_tabs import PaneTabs
 from agdbg_ui.widgets.rows import Rows
@@ -17,7 +18,7 @@ from agdbg_ui.widgets.too_small import TooSmall
 
 SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40), (220, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
 #: What only others are made of, and what is seen at some sizes only.
-ELSEWHERE = {Rows, Modal, TooSmall, PaneTabs}
+ELSEWHERE = {Rows, Modal, TooSmall, PaneTabs, MainScreen}
 
 
 @SIZES

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agdbg_ui import keymap
+from agdbg_ui.pane_keys import IN_PANES
 from agdbg_ui.screens.filters import FiltersScreen
 from agdbg_ui.screens.page import Page
 from agdbg_ui.screens.tensor import TensorScreen
@@ -86,6 +87,12 @@ def test_every_binding_of_the_app_is_a_key_of_the_page():
     }
     keys = [each for binding in keymap.bindings() for each in binding.key.split(",")]
     assert [key for key in keys if shown.get(key, key) not in named] == []
+
+
+def test_the_page_and_the_help_screen_have_the_same_keys_of_panes():
+    told = [(where, keys, what) for where, rows in IN_PANES.items() for keys, what in rows]
+    table = re.findall(r"^\| ([^|]+) \| ([^|]+) \| (.*) \|$", section("In one pane"), re.MULTILINE)[2:]
+    assert told == [tuple(cell.replace("`", "") for cell in row) for row in table]
 
 
 @pytest.mark.parametrize("pane", PANES)

@@ -55,7 +55,7 @@ from agdbg_ui.widgets.output import OutputPane
 from agdbg_ui.widgets.prompt import Prompt
 from agdbg_ui.widgets.title_line import TitleLine
 from agdbg_ui.widgets.too_small import TooSmall
-from agdbg_ui.wording import emptiness, no_output, reading
+from agdbg_ui.wording import emptiness, has_nodes, no_output, reading
 
 #: From so many columns on panes stand side by side; with fewer columns or rows than these nothing fits.
 WIDE, LEAST_COLUMNS, LEAST_ROWS = 110, 40, 10
@@ -261,13 +261,16 @@ class AgdbgApp(PaneApp):
         if self.session is not None and self.session.connected:
             self.session.terminal.ask()
 
+    @on(Lanes.Emptied)
     def _show_empty(self) -> None:
         if self.session is None:
             self.lanes.set_note("starting …")
-        elif self.session.view.life == "trace" and not self.lanes.pages.is_answered:
+            return
+        view, is_answered = self.session.view, self.lanes.pages.is_answered
+        if has_nodes(view) or (view.life in ("trace", "stopped", "ended") and not is_answered):
             self.lanes.set_note(reading(self.session.works.newest))
         else:
-            self.lanes.set_note(emptiness(self.session.view, self.session.clock()))
+            self.lanes.set_note(emptiness(view, self.session.clock()))
 
     @on(messages.Moved)
     def _on_moved(self) -> None:

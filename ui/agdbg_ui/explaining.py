@@ -9,7 +9,7 @@ from agdbg.protocol.errors import RequestFailed
 from agdbg_ui.session import Session
 from agdbg_ui.view import Stop, View
 from agdbg_ui.widgets.banner import Banner
-from agdbg_ui.wording import banner, ended_banner, spaced, stop_kind
+from agdbg_ui.wording import banner, detail_of, ended_banner, spaced, stop_kind
 
 NOTHING = "Nothing is known to have gone wrong."
 #: The exit status after an error that nobody caught.
@@ -60,7 +60,7 @@ class Explaining:
             return
         self._about, self._diagnosis = about, ""
         said = banner(view)
-        if said is None and view.life != "trace":
+        if said is None and (view.stop is not None or view.life != "trace"):
             self._banner.clear()
             return
         if view.stop is not None and view.stop.reason == "exception":
@@ -105,7 +105,7 @@ class Explaining:
         headline = str(info.get("description") or "").strip().partition("\n")[0]
         self._diagnosis = str((info.get("details") or {}).get("message") or info.get("description") or "").strip()
         self._found(headline)
-        self._banner.show(stop_kind(stop), headline or stop.description, stop.place if headline else "")
+        self._banner.show(stop_kind(stop), headline or stop.description, detail_of(stop) if headline else "")
 
     async def _conclude(self, view: View) -> None:
         """The program is over: the first finding is what matters most."""

@@ -43,7 +43,7 @@ class Jumps:
         runs = (await self._session.ask.timeline(0, 1, None, self._session.stopped_thread))["runs"]
         if runs:
             await self._app.go_to_node(runs[0]["node"])
-        else:
+        elif not self._app.lanes.to_counter():  # where none has run the first one is where it stands
             self._app.say("no node has run in this pass yet")
 
     async def _bad(self, where: str) -> None:

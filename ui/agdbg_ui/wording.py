@@ -13,14 +13,38 @@ _GAP = "  "
 _LEAST_TRACE = 16
 #: What the banner says of a program that is over; how it ended stands in the title.
 WALK = "n and p walk through what was recorded"
+#: Where a thread stands, as the title says it; what follows a semicolon is something else.
+_PLACE = re.compile(
+    rf"{IN_THE_RECORDING}: [^;]+|(?:before|in) [^;]+, node [\d,]+ of [\d,]+[^;]*|forward, line \d+ built [^;]+"
+    r"|[^;]+ has run its [\d,]+ nodes and is about to return"
+)
+_AT_NODE = re.compile(r", node [\d,]+ of ")
 #: The first line of a piece of evidence, or of what to do: a label at the left, and more behind it.
 _LABELLED = re.compile(r" {0,3}[\w-]+(?: [\w-]+)* {2,}\S")
 
 
 def title(view: View, now: float, width: int) -> Pieces:
     """Program, state, position and trace, in this order of importance."""
-    pieces: Pieces = [(_GAP, ""), *state(view, now)]
-    if view.stop is not None and view.stop.node and (position := _position(view.stop)):
+    name = view.script or "agdbg"
+    pieces = _beside_name(view, now, whole=True)
+    if width_of(pieces) + cells(name) + 2 > width:
+        pieces = _beside_name(view, now, whole=False)
+    if view.rank:
+        pieces = [(f" {safe(view.rank)}", NOTICE), *pieces]
+    name = shorten(name, max(width - width_of(pieces) - 2, width // 4, 8))
+    pieces = [(" ", ""), (name, TITLE), *pieces]
+    room = width - width_of(pieces) - len(_GAP) - 1
+    if view.trace and room >= _LEAST_TRACE:
+        trace = shorten_start(view.trace, room)
+        pieces += [(" " * (room - cells(trace)) + _GAP, ""), (trace, ASIDE)]
+    return pieces
+
+
+def _beside_name(view: View, now: float, *, whole: bool) -> Pieces:
+    """All but the program and the trace; `whole`: where it stands is said in full, else by the node and its number."""
+    pieces: Pieces = [(_GAP, ""), *state(view, now, whole=whole)]
+    stop = view.stop
+    if stop is not None and stop.node and not (whole and place(stop)) and (position := _position(stop)):
         pieces += [(_GAP, ""), (position, TITLE)]
     if view.trouble:
         pieces += [(_GAP, ""), (f"! {view.trouble}", ALERT)]
@@ -31,23 +55,15 @@ def title(view: View, now: float, width: int) -> Pieces:
     if view.hands:
         is_watching = view.hands == "watching"
         pieces += [(_GAP, ""), ("watching (C)", NOTICE) if is_watching else (view.hands, "bold $text-success")]
-    if view.rank:
-        pieces = [(f" {safe(view.rank)}", NOTICE), *pieces]
-    name = shorten(view.script or "agdbg", max(width - width_of(pieces) - 2, width // 4, 8))
-    pieces = [(" ", ""), (name, TITLE), *pieces]
-    room = width - width_of(pieces) - len(_GAP) - 1
-    if view.trace and room >= _LEAST_TRACE:
-        trace = shorten_start(view.trace, room)
-        pieces += [(" " * (room - cells(trace)) + _GAP, ""), (trace, ASIDE)]
     return pieces
 
 
-def state(view: View, now: float) -> Pieces:
+def state(view: View, now: float, *, whole: bool = False) -> Pieces:
     """How the program is; a mark says so without colour."""
     if view.life == "lost":
         return [("✗ the connection to the hub is gone", ALERT)]
     if view.stop is not None:
-        return [*_process(view), _standing(view.stop)]
+        return [*_process(view), _standing(view.stop, whole)]
     if view.life in ("starting", "waiting"):
         return [("… starting", ASIDE)]
     if view.life == "running":
@@ -68,7 +84,7 @@ def quiet_for(view: View, now: float) -> int:
 def banner(view: View) -> tuple[str, str, str] | None:
     """Kind, headline and detail of the banner, before an explanation is known; None: nothing to say."""
     if view.life == "lost":
-        return "error", "the connection to the hub is gone", view.why
+        return ("error", view.why, "") if view.why else None
     if view.stop is not None:
         return _stop_banner(view.stop)
     if view.life == "ended":
@@ -155,10 +171,30 @@ def _process(view: View) -> Pieces:
     return [_ended(view), (_GAP, "")] if view.life in ("ended", "lost") else []
 
 
-def _standing(stop: Stop) -> Piece:
+def place(stop: Stop) -> str:
+    """Where it stands in full, without what happened there; "" when that is told otherwise than by a node of a pass."""
+    found = _PLACE.match(stop.place)
+    return safe(found[0].strip()) if found else ""
+
+
+def has_nodes(view: View) -> bool:
+    """Whether there is a graph, whatever is known of it: a thread stands at a node."""
+    return view.stop is not None and bool(_AT_NODE.search(place(view.stop)))
+
+
+def detail_of(stop: Stop) -> str:
+    """Where it stands, for the banner: "" when the title tells it."""
+    return "" if place(stop) else stop.place
+
+
+def _standing(stop: Stop, whole: bool) -> Piece:
     where = _where(stop)
     if not where and stop.position:
         where = f" at the {safe(stop.position)}"  # "end of pass 2"
+    if whole and (told := place(stop)):
+        where = told.removeprefix(f"{IN_THE_RECORDING}: ")
+        where = f" before {where}" if stop.is_recorded and _AT_NODE.search(where) else f" {where}"
+        where = where if where.startswith((" before ", " in ")) or stop.is_recorded else f":{where}"
     if stop.is_recorded:
         return f"◂ recording:{where}" if where else "◂ recording", "bold $text-accent"
     return f"■ stopped{where}", NOTICE
@@ -209,11 +245,16 @@ def _running_banner(view: View) -> tuple[str, str, str] | None:
     return ("info", f"the program runs {view.doing}", "") if view.stepping and view.stepping.phase else None
 
 
-def _stop_banner(stop: Stop) -> tuple[str, str, str]:
+def _stop_banner(stop: Stop) -> tuple[str, str, str] | None:
+    """What there is to say besides where it stands, which the title tells."""
     kind = stop_kind(stop)
     headline, _, rest = (stop.text or stop.description or stop.reason).strip().partition("\n")
+    if not stop.text and (told := place(stop)):
+        headline = headline[len(told) :].lstrip("; ") if headline.startswith(told) else headline
+        if not headline:
+            return None
     if kind == "recorded":  # the banner begins with these words
         headline = headline.removeprefix(f"{IN_THE_RECORDING}: ")
     if stop.text and stop.description and stop.description != headline:
-        return kind, headline, stop.place
+        return kind, headline, detail_of(stop)
     return kind, headline, rest.strip().partition("\n")[0]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from agdbg.hub.call import LATER, Body, Call, Refused, handles
+from agdbg.hub.empty import no_pass
 from agdbg.hub.neighbourhood import MOST, laid_out
 from agdbg.hub.references import Elements
 
@@ -20,7 +21,9 @@ def timeline(call: Call) -> Body:
         except ValueError as error:
             raise Refused(f"agdbg/timeline: {error}") from None
 
-    return call.session.recorded().ask(call, page)
+    if wanted is not None:
+        return call.session.recorded().ask(call, page)
+    return call.session.recorded().ask_or(call, dict(no_pass(arguments["start"])), page)
 
 
 @handles("agdbg/profile")
@@ -103,7 +106,7 @@ def tree(call: Call) -> Body:
         branches = history.branches()
         return {"total": len(branches), "start": start, "branches": branches[start : start + count]}
 
-    return call.session.recorded().ask_heavy(call, page)
+    return call.session.recorded().ask_heavy_or(call, {"total": 0, "start": start, "branches": []}, page)
 
 
 @handles("agdbg/paths")

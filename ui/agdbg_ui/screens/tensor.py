@@ -28,7 +28,8 @@ from agdbg_ui.widgets.painting import colour, paint
 HINT = "Tab mode  arrows move  [ ] slice  { } dimension  b NaN  d change  Esc closes"
 MODES = ("heat", "shades", "numbers")
 _BARS = f" {HEIGHTS}"
-_CELL = 11
+#: Cells of a number: five digits, their signs and exponent, and a blank before them; longer ones, as complex ones, have more.
+_CELL = 13
 #: Lines about all elements, until they are known.
 _HEAD = 3
 #: Cells of the words before them, and from which width on there are such.
@@ -59,6 +60,7 @@ class TensorView(Widget, can_focus=True):
         self.body: Body = {}
         self.mode = "heat"
         self.compares = False
+        self.dimension = 0
         self.problem = ""
 
     @property
@@ -67,8 +69,14 @@ class TensorView(Widget, can_focus=True):
         above = (len(self._head) or _HEAD) + (self.mode == "numbers")
         height, width = max(self.size.height - above, 1), max(self.size.width, 1)
         if self.mode == "numbers":
-            return min(height, _SIDE), min(max((width - 7) // _CELL, 1), _SIDE)
+            return min(height, _SIDE), min(max((width - 7) // self._cell, 1), _SIDE)
         return min(height * (2 if self.mode == "heat" else 1), _SIDE), min(width, _SIDE)
+
+    @property
+    def _cell(self) -> int:
+        """Cells of a number."""
+        longest = max((len(text) for line in self.body.get("values", ()) for text in line), default=0)
+        return max(_CELL, longest + 2)
 
     def render_line(self, y: int) -> Strip:
         """A line of the page."""
@@ -115,7 +123,10 @@ class TensorView(Widget, can_focus=True):
     def _shown(self) -> Pieces:
         """Which elements the matrix below shows, and how."""
         body = self.body
-        slices = [*map(str, body["index"]), ":", ":"][: len(body["shape"])]
+        index = [str(at) for at in body["index"]]
+        if len(index) > 1:  # the one that [ and ] change
+            index[self.dimension] = f"<{index[self.dimension]}>"
+        slices = [*index, ":", ":"][: len(body["shape"])]
         part = f" of the slice [{', '.join(slices)}]" if len(body["shape"]) > 2 else ""
         rows, columns = len(body["values"]), len(body["values"][0]) if body["values"] else 0
         down, along = body["rowStep"], body["columnStep"]
@@ -168,10 +179,10 @@ class TensorView(Widget, can_focus=True):
         return paint(self, [(line, "")], width)
 
     def _numbers(self, y: int, width: int) -> Strip:
-        values, body = self.body["values"], self.body
+        values, body, cell = self.body["values"], self.body, self._cell
         if y == 0:
             names = [
-                f"{body['column'] + at * body['columnStep']:>{_CELL}}" for at in range(len(values[0]) if values else 0)
+                f"{body['column'] + at * body['columnStep']:>{cell}}" for at in range(len(values[0]) if values else 0)
             ]
             return paint(self, [(" " * 7, ""), ("".join(names), FAINT)], width)
         if y > len(values):
@@ -179,7 +190,7 @@ class TensorView(Widget, can_focus=True):
         pieces: Pieces = [(f"{body['row'] + (y - 1) * body['rowStep']:>6} ", FAINT)]
         for text in values[y - 1]:
             is_bad = text.strip("+-") in ("nan", "inf")
-            pieces.append((pad(safe(text).rjust(_CELL), _CELL), ALERT if is_bad else ""))
+            pieces.append((pad(safe(text).rjust(cell), cell), ALERT if is_bad else ""))
         return paint(self, pieces, width)
 
 
@@ -231,7 +242,6 @@ class TensorScreen(Modal[None]):
         self._heading, self._fetch = safe(heading), fetch
         self._view = TensorView()
         self._index: list[int] = []
-        self._dimension = 0
         self._row = self._column = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._fetching = Newest(self._load, self._keep)
@@ -312,15 +322,15 @@ class TensorScreen(Modal[None]):
     def action_slice(self, by: int) -> None:
         """Another slice along the chosen dimension."""
         if self._index:
-            size = self._view.body["shape"][self._dimension]
-            self._index[self._dimension] = (self._index[self._dimension] + by) % size
+            along = self._view.dimension
+            self._index[along] = (self._index[along] + by) % self._view.body["shape"][along]
             self._fetching.ask()
 
     def action_dimension(self, by: int) -> None:
         """Slices are along another dimension."""
         if self._index:
-            self._dimension = (self._dimension + by) % len(self._index)
-            self.app.notify(f"[ ] now choose along dimension {self._dimension}", timeout=2, markup=False)
+            self._view.dimension = (self._view.dimension + by) % len(self._index)
+            self._view.refresh()
 
     def action_bad(self) -> None:
         """To the first element that is not finite."""

@@ -53,6 +53,10 @@ class Lanes(Rows):
         """The cursor is on another row, or on one that has become known."""
 
     @dataclass
+    class Emptied(Message):
+        """It has become known that there are no rows."""
+
+    @dataclass
     class FoldWanted(Message):
         """Fold or unfold what the cursor is on."""
 
@@ -103,6 +107,8 @@ class Lanes(Rows):
             self._gradients.clear()  # another recording
         self.pages.put(body, age, grows)
         self._answered.set()
+        if not body["total"]:
+            self.post_message(self.Emptied())
         for row in body["rows"]:
             if row["gradient"] is None or row["state"] == "next":
                 row["gradient"] = self._gradients.get(row["node"], row["gradient"])
