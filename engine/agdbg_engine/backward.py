@@ -91,6 +91,8 @@ class BackwardPass:
         self.parent = current.bp
         self.overriding = mode.overriding
         """Whether classes with ``__torch_function__`` are asked by what the user's hooks do; the engine's own work never asks."""
+        self.transform, current.transform = current.transform or mode.transform, None
+        """Which hooks it calls, beside those that were registered outside of any transform."""
         self.tag = 0
         self.watch: watching.Watch | None = None
         """Who looks at the gradients on their way; set by an instrument when the pass starts, if at all."""

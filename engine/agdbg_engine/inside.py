@@ -41,7 +41,10 @@ class _Tensors:
 class Inside:
     """A context in which a function is transformed; entering says so to everything in this thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, forward: bool = False) -> None:
+        self.forward = forward
+        """Whether the transform runs forward mode."""
+        self.outer: Inside | None = None
         self._made = _Tensors()
         self._views = _Tensors()
         """Those made inside on memory that was not."""
@@ -51,16 +54,16 @@ class Inside:
         """The nodes of inputs that have a history."""
 
     def __enter__(self) -> Inside:
-        self._outer = mode.transform
+        self.outer = mode.transform
         mode.transform = self
         events.use(events.TRANSFORM)
         return self
 
     def __exit__(self, *exc: object) -> None:
         events.use(events.TRANSFORM, -1)
-        mode.transform = self._outer
-        if self._outer is not None:
-            self._outer.take(self)
+        mode.transform = self.outer
+        if self.outer is not None:
+            self.outer.take(self)
 
     def add(self, t: Any) -> None:
         """``t`` was made inside."""
@@ -75,11 +78,15 @@ class Inside:
     def add_input(self, t: Any, of: Any) -> None:
         """``t``, on the memory of ``of``, is what the transform runs backward for."""
         self.add(t)
-        if self._outer is not None and of not in self._outer:
+        if self.outer is not None and of not in self.outer:
             memory = t._shared_storage()
             self._captured[id(memory)] = memory
         if t._fn is not None:
             self._inputs.add(t._fn)
+
+    def holds(self, node: Any, leaf: Any) -> bool:
+        """Whether what ``node`` made, or ``leaf`` where there is none, is part of the graph of this level."""
+        return self.reached_from(node) if node is not None else leaf in self
 
     def reached_from(self, node: Any) -> bool:
         """Whether an input or a leaf made inside is behind ``node``: only that has a history for PyTorch, whose transforms take all
@@ -135,6 +142,14 @@ def _overload(name: str, args: tuple[Any, ...]) -> str:
     if name in ("fill_", "pow_", "masked_fill_"):
         return ".Scalar" if isinstance(args[-1], int | float | complex) else ".Tensor"
     return ""
+
+
+def is_dual(t: Any) -> bool:
+    """Whether ``t`` is a dual of the innermost transform: none of those requires grad for PyTorch, whatever its primal does."""
+    inside = mode.transform
+    return (
+        inside is not None and inside.forward and t._meta is not None and bool(t._meta.tangents) and inside.computed(t)
+    )
 
 
 def refuse(call: str) -> None:

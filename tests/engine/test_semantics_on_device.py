@@ -34,7 +34,7 @@ GROUPS = {
     "random": "random_dags",
     "tensors": "variable_grad autograd_names functional functional_call func_captured layouts node_call numbers_in_graphs names_of_nodes",
     "events": "module_events module_versions op_failed function_memory function_events",
-    "more hooks": "hooked_norms hooks_journal hooks_nowhere hooks_random",
+    "more hooks": "hooked_norms hooks_journal hooks_nowhere hooks_random hooks_of_roots hooks_in_transforms",
     "gradcheck": "gradcheck forward_expanded",
     "ops": "ops_conventions ops_dtypes transposes complex_ops",
 }

@@ -34,7 +34,7 @@ def jvp_of(
         raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     primals, directions, structure = _checked(args if argnums is None else sliced(args, argnums), tangents)
     forward_ad.check_outermost()
-    with ordinary(), forward_ad.nested_level() as level, Inside() as inside:
+    with ordinary(), forward_ad.nested_level() as level, Inside(forward=True) as inside:
         duals = [forward_ad.make_dual(counted(p), t, level=level) for p, t in zip(primals, directions, strict=True)]
         for dual in duals:
             inside.add(dual)

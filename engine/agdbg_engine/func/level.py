@@ -36,18 +36,18 @@ class Level:
         self._ordinary = ordinary()
         self._recording = enable_grad()
         self._hooks = disable_saved_tensors_hooks(_HOOKS)
-        self._inside = Inside()
+        self.inside = Inside()
 
     def __enter__(self) -> Level:
         self._hooks.__enter__()
         self._ordinary.__enter__()
         self._recording.__enter__()
-        self._inside.__enter__()
+        self.inside.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.end()
-        self._inside.__exit__(kind, error, tb)
+        self.inside.__exit__(kind, error, tb)
         self._recording.__exit__(kind, error, tb)
         self._ordinary.__exit__(kind, error, tb)
         self._hooks.__exit__(kind, error, tb)
@@ -60,7 +60,7 @@ class Level:
         inner = _alias(x) if recorded else _bare(counted(x), tangents_of(x))._set_requires_grad(True)
         if inner._fn is not None and inner._fn.next_nodes() == (None,):
             _orphans.add(inner._fn)
-        self._inside.add_input(inner, x)
+        self.inside.add_input(inner, x)
         self._pairs.append((x, inner))
         return inner
 
@@ -80,7 +80,7 @@ class Level:
         for outer, inner in self._pairs:
             if t is inner:
                 return outer
-        return pruned(t, recorded, self._inside)
+        return pruned(t, recorded, self.inside)
 
 
 _orphans: weakref.WeakSet[Node] = weakref.WeakSet()

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import autograd
 from ..creation import zeros_like
+from ..current import current
 from ..dtype import is_differentiable
 from ..grad_mode import mode, ordinary
 from ..gradient_edge import get_gradient_edge
@@ -54,7 +55,7 @@ def _grad_and_value(
         output, aux = with_aux(func(*replaced(args, argnums, inner), **kwargs), has_aux, _GRAD)
         _check_number(output)
         leaves, structure = flatten(inner)
-        pull = Pull([output], leaves)
+        pull = Pull([output], leaves, level)
         level.end()
         gradient = level.result(unflatten(pull([None], create_graph=True), structure))
         value = level.result(output)
@@ -95,7 +96,7 @@ def vjp_of(func: Function, args: tuple[Any, ...], argnums: Argnums | None, has_a
                     f"torch.{out.dtype}"
                 )
         leaves, structure = flatten(inner)
-        pull = Pull(outs, leaves)
+        pull = Pull(outs, leaves, level)
         level.end()
         result, extra = level.result(output), level.result(aux) if has_aux else None
 
@@ -116,7 +117,8 @@ def vjp_of(func: Function, args: tuple[Any, ...], argnums: Argnums | None, has_a
 class Pull:
     """Pulls gradients of ``outputs`` back to ``inputs``: it knows their edges, whatever becomes of the tensors."""
 
-    def __init__(self, outputs: list[Tensor], inputs: list[Tensor]) -> None:
+    def __init__(self, outputs: list[Tensor], inputs: list[Tensor], level: Level) -> None:
+        self._level = level
         self._roots = [get_gradient_edge(o) if o.requires_grad else None for o in outputs]
         self._inputs = inputs
         self._targets = [get_gradient_edge(x) if x.requires_grad else None for x in inputs]
@@ -129,6 +131,7 @@ class Pull:
         if not pairs or not targets:
             return [zeros_like(x) for x in self._inputs]
         roots, given = zip(*pairs, strict=True)
+        current.transform = self._level.inside
         found = iter(autograd.grad(roots, targets, given, retain_graph, create_graph, allow_unused=True))
         gradients = [None if x is None else next(found) for x in self._targets]
         return [zeros_like(x) if g is None else g for g, x in zip(gradients, self._inputs, strict=True)]

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import events
+from ..grad_mode import mode
 from ..sites import caller
 
 if TYPE_CHECKING:
+    from ..inside import Inside
     from ..node import Node
     from ..tensor import Tensor
     from ..validate import InputMetadata
@@ -32,6 +34,33 @@ class Quiet:
     def __call__(self, *args: Any) -> Any:
         """Called as any hook at its place."""
         raise NotImplementedError
+
+
+class Owned:
+    """A hook that was registered while a function is transformed: its level's passes call it, no others.
+
+    PyTorch has a graph for every level, and a hook is part of one of them; here a graph is that of all levels.
+    """
+
+    __slots__ = ("hook", "transform")
+
+    def __init__(self, hook: Hook, transform: Inside) -> None:
+        self.hook = hook
+        self.transform = transform
+
+
+def owned(hook: Hook, node: Node | None, leaf: Tensor | None = None) -> Any:
+    """``hook`` for ``node``, or ``leaf`` if that has none yet, as it is kept."""
+    transform = mode.transform if events.special & events.TRANSFORM else None
+    while transform is not None and not transform.holds(node, leaf):
+        transform = transform.outer
+    return hook if transform is None else Owned(hook, transform)
+
+
+def function_of(hook: Any) -> Hook:
+    """What is called, of a hook as it is kept."""
+    found: Hook = hook.hook if type(hook) is Owned else hook
+    return found
 
 
 class NodeHooks:
@@ -55,9 +84,9 @@ class NodeHooks:
     def firing(self) -> Iterator[tuple[str, int, Hook]]:
         """Kind, output number and function of every hook, in the order in which they fire."""
         for nr, hooks in self.tensor:
-            yield from (("tensor", nr, hook) for hook in list(hooks.values()))
-        yield from (("pre", 0, hook) for hook in list(self.pre.values()))
-        yield from (("post", 0, hook) for hook in list(self.post.values()))
+            yield from (("tensor", nr, function_of(hook)) for hook in list(hooks.values()))
+        yield from (("pre", 0, function_of(hook)) for hook in list(self.pre.values()))
+        yield from (("post", 0, function_of(hook)) for hook in list(self.post.values()))
 
 
 class LeafHooks(NodeHooks):
@@ -129,7 +158,7 @@ class RemovableHandle:
         self._dicts: list[weakref.ref[OrderedDict[int, Any]]] = [weakref.ref(hooks), *map(weakref.ref, extra)]
         self._node = None if node is None else weakref.ref(node)
         self._kind = kind
-        hooks[self.id] = hook
+        hooks[self.id] = owned(hook, node, tensor) if events.special else hook
         if events.sink is not None:
             events.sink.hook("registered", kind, node, *caller(), events.HookFacts(self.id, hook, tensor))
 
@@ -147,6 +176,6 @@ class RemovableHandle:
         self.remove()
 
 
-def add_quietly(hooks: Hooks, hook: Quiet) -> None:
-    """Put a hook of the engine's own at the end of ``hooks``; nobody is told."""
-    hooks[RemovableHandle._next_id()] = hook
+def add_quietly(hooks: Hooks, hook: Quiet, node: Node) -> None:
+    """Put a hook of the engine's own at the end of ``hooks``, those of ``node``; nobody is told."""
+    hooks[RemovableHandle._next_id()] = owned(hook, node)

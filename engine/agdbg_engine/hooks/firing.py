@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from .. import events
 from ..errors import Details, class_name, make, type_text
 from ..grad_mode import mode
-from ..hooks import Hook, Hooks, LeafHooks, NodeHooks, Quiet
+from ..hooks import Hook, Hooks, LeafHooks, NodeHooks, Owned, Quiet, function_of
 from .watch import Watch, facts
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Gradients = list[Any]
 def tensor_hooks(bp: BackwardPass, node: Node, hooks: NodeHooks, gs: Gradients) -> Gradients:
     """The gradients coming in for ``node`` as the hooks on its outputs leave them; retained by the tensors that want it."""
     for nr, mine in hooks.tensor:
-        for number, hook in list(mine.items()):
+        for number, hook in _due(bp, mine):
             g = as_tensor(gs[nr])
             answer = _fire(bp, number, hook, "tensor", node, g)
             if answer is not None:
@@ -36,7 +37,7 @@ def tensor_hooks(bp: BackwardPass, node: Node, hooks: NodeHooks, gs: Gradients) 
 
 def pre_hooks(bp: BackwardPass, node: Node, hooks: Hooks, gs: Gradients) -> Gradients:
     """The gradients coming in for ``node`` as the hooks before it leave them."""
-    for number, hook in list(hooks.items()):
+    for number, hook in _due(bp, hooks):
         tensors = [as_tensor(g) for g in gs]
         answer = _fire(bp, number, hook, "pre", node, tuple(tensors))
         gs = _replaced(bp, answer, tensors, gs, hook, node)
@@ -49,7 +50,7 @@ def post_hooks(bp: BackwardPass, node: Node, hooks: Hooks, found: Gradients, gs:
     found = list(found)
     for i in node.blanks:
         found.insert(i, None)
-    for number, hook in list(hooks.items()):
+    for number, hook in _due(bp, hooks):
         inputs = [as_tensor(g) for g in found]
         answer = _fire(bp, number, hook, "post", node, tuple(inputs), outputs)
         found = _replaced(bp, answer, inputs, found, hook, node)
@@ -61,13 +62,22 @@ def post_hooks(bp: BackwardPass, node: Node, hooks: Hooks, found: Gradients, gs:
 def post_accumulate_hooks(bp: BackwardPass, node: AccumulateGrad, hooks: LeafHooks) -> None:
     """Tell those who wait for the ``grad`` of a leaf, even if there is none; :class:`RuntimeError` when one returns a tensor."""
     leaf, answered = node.variable, False
-    for number, hook in list((hooks.post_accumulate or {}).items()):
+    for number, hook in _due(bp, hooks.post_accumulate or {}):
         answer = _fire(bp, number, hook, "post-accumulate", node, leaf)
         if answer is not None and answer is not leaf:
             _checked(answer, leaf, hook, node)
             answered = True
     if answered:
         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def _due(bp: BackwardPass, hooks: Mapping[int, Any]) -> list[tuple[int, Hook]]:
+    """The hooks that this pass calls: those of a transform only in passes of its level."""
+    return [
+        (number, function_of(hook))
+        for number, hook in hooks.items()
+        if type(hook) is not Owned or hook.transform is bp.transform
+    ]
 
 
 def as_tensor(g: Any) -> Any:

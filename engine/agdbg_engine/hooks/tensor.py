@@ -107,7 +107,7 @@ def register(t: Any, hook: Hook, kind: str) -> RemovableHandle:
 
 
 def _check_requires_grad(t: Any) -> None:
-    if not t.requires_grad:
+    if not t.requires_grad or inside.is_dual(t):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
 
 

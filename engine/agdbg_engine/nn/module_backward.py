@@ -13,6 +13,7 @@ from ..function import Function
 from ..grad_mode import mode
 from ..hooks import Hook, Quiet, add_quietly, node_hooks
 from ..hooks.watch import Watch, facts
+from ..inside import is_dual
 from ..node import Node
 from ..tensor import Tensor
 
@@ -121,12 +122,12 @@ class Places:
         """The values, their tensors through a node that has ``hook``, if a gradient of one of them can be wanted."""
         values, self._values = self._values, ()  # nothing is kept alive from here
         tensors = self.tensors(values)
-        if not (mode.grad and any(x.requires_grad for x in tensors)):
+        if not (mode.grad and any(x.requires_grad and not is_dual(x) for x in tensors)):
             return values
         self.recorded = True
         through = BackwardHookFunction.apply(*tensors)
         node = next(x.grad_fn for x in through if x.grad_fn is not None)
-        add_quietly(node_hooks(node).post, hook)
+        add_quietly(node_hooks(node).post, hook, node)
         replaced = list(values)
         for i, x in zip(self._indices, through, strict=True):
             replaced[i] = x
@@ -188,7 +189,7 @@ def hook_last_node(module: Module, hooks: list[Numbered], args: tuple[Any, ...],
     if node is None:
         return
     for number, hook in hooks:
-        add_quietly(node_hooks(node).post, LastNode(module, number, hook))
+        add_quietly(node_hooks(node).post, LastNode(module, number, hook), node)
     missing = _what_is_missed(args, result, node)
     if missing:
         warnings.warn(missing, FutureWarning, stacklevel=5)
