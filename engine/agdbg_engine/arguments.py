@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .device import device
 from .memory_format import contiguous_format, preserve_format
 from .signatures import Guard, refusal
 from .strided import strided
@@ -58,12 +59,17 @@ def renamed(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tup
             new[_OTHER_NAMES[name]] = value
         elif name in _OF_NUMPY and (other := _by_numpy(name, parameters)) is not None:
             new[other] = value
-        elif name not in _IDLE or not any(value is v or value == v for v in _IDLE[name]):
+        elif name not in _IDLE or not _asks_for_nothing(value, _IDLE[name]):
             new[name] = value
     first = next(iter(parameters))
     if args and first in new:  # the sizes among ``args`` come after it
         args = (new.pop(first), *args)
     return args, new
+
+
+def _asks_for_nothing(value: Any, idle: tuple[Any, ...]) -> bool:
+    """Whether ``value`` is one of ``idle``: the person's objects, of which some are compared by code of theirs, are not asked."""
+    return any(value is v for v in idle) or (isinstance(value, str | device) and any(value == v for v in idle))
 
 
 def _by_numpy(name: str, parameters: dict[str, inspect.Parameter]) -> str | None:

@@ -12,7 +12,7 @@ from . import errors, events, inside, layout
 from .attributes import Attributes
 from .conversions import Conversions
 from .copying import Copying, CopyingParameter
-from .device import same_place
+from .device import array_module, same_place
 from .dtype import is_differentiable
 from .factories import Factories
 from .grad_mode import mode
@@ -167,11 +167,15 @@ class Tensor(
         """This view made again of another base; ``None`` where it is no view or that base is not like its own."""
         from .view_func import replayed
 
-        if not isinstance(new_base, Tensor):
-            raise TypeError(
-                f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {type(new_base).__name__}"
-            )
+        _check_base(new_base)
         return replayed(self, new_base)
+
+    def _view_func_unsafe(self, new_base: Tensor) -> Tensor | None:
+        """As :meth:`_view_func`, of any other base whose memory is large enough."""
+        from .view_func import seen_alike
+
+        _check_base(new_base)
+        return seen_alike(self, new_base)
 
     def is_inference(self) -> bool:
         """Whether this tensor was made in inference mode (or is a view of such a one)."""
@@ -269,8 +273,18 @@ class Tensor(
                 self._meta.additions += 1  # type: ignore[union-attr]  # as above
 
     def _as_grad(self, g: Tensor) -> Tensor:
-        """``g`` as a recorded op of its own, laid out like this tensor (which may have changed its shape in place since)."""
-        return g.clone()._laid_out_like(self)
+        """``g`` as a recorded op of its own, laid out like this tensor (which may have changed its shape in place since).
+
+        As in PyTorch a write into fresh memory, which counts, for a leaf that lies without gaps, else a clone.
+        """
+        if self._fn is not None or not layout.dense(self._a):
+            return g.clone()._laid_out_like(self)
+        from .ops._generated import copy
+
+        a, dtype = self._a, g._a.dtype
+        made = copy(wrap(a if a.dtype == dtype else array_module(a).empty(a.shape, dtype)), g)._laid_out_like(self)
+        made._shared_storage().version = 1
+        return made
 
     def _plus(self, g: Tensor) -> Tensor:
         """The sum, laid out like this tensor: as PyTorch's, whose first operand says how."""
@@ -385,6 +399,11 @@ class Tensor(
 
 
 Tensor._in = Tensor._a  # type: ignore[attr-defined]  # the same slot, by the name under which ops read their inputs
+
+
+def _check_base(new_base: Any) -> None:
+    if not isinstance(new_base, Tensor):
+        raise TypeError(f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {type(new_base).__name__}")
 
 
 class _ParameterKind(type):

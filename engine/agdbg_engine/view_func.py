@@ -50,6 +50,18 @@ def chain_of(t: Tensor) -> list[ViewFunc]:
     return [] if view is None else [ViewFunc(v) for v in view.chain()]
 
 
+def seen_alike(t: Tensor, base: Tensor) -> Tensor | None:
+    """Of the memory of ``base`` what ``t`` shows of its own, whatever sizes that base has; ``None`` when ``t`` is no view."""
+    view = None if t._meta is None else t._meta.view
+    if view is None:
+        return None
+    if t._a.dtype != view.base._a.dtype:  # sizes and strides are not all that the view changed
+        for func in chain_of(t):
+            base = func(base)
+        return base
+    return base.as_strided(t._a.shape, t.stride(), t.storage_offset())
+
+
 def replayed(t: Tensor, base: Tensor) -> Tensor | None:
     """The view of ``base`` that is like ``t`` of its own base.
 

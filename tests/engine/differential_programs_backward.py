@@ -456,3 +456,26 @@ def a_state_carried_over(t):
         h = (h * w + 1).tanh()
         seen.append(error_of(h.sum().backward))
     return [seen, plain(w.grad)]
+
+
+@add
+def what_made_a_kept_gradient(t):
+    """A recorded gradient is written into fresh memory for a leaf without gaps, cloned elsewhere, added to another one."""
+
+    def made(x, function=lambda x: x**3, gradient=None, before=None):
+        x = x.detach().requires_grad_()
+        x.grad = before
+        y = function(x)
+        y.backward(t.ones_like(y) if gradient is None else gradient, create_graph=True)
+        below = [node and node.name() for node, _ in x.grad.grad_fn.next_functions] if x.grad.grad_fn else None
+        return [x.grad.grad_fn, below, x.grad._version, list(x.grad.stride()), plain(x.grad)]
+
+    x, m = t.tensor([0.5, 2.0]), t.arange(1.0, 7.0).reshape(2, 3)
+    given = t.ones(2, requires_grad=True) * 2
+    y = x.requires_grad_() * 1
+    y.retain_grad()
+    (y**3).sum().backward(create_graph=True)
+    return [
+        made(x), made(m.t()), made(m[:, ::2]), made(x[:1].expand(2)), made(t.tensor(2.0)), made(x, before=t.ones(2)),
+        made(x, lambda x: x * 1, given), made(x, lambda x: x * 2), y.grad,
+    ]  # fmt: skip

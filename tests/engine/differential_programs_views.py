@@ -442,3 +442,48 @@ def along_an_index_onto_itself(t):
                 i = i.reshape(-1, *[1] * (x.dim() - 1)).expand(len(i), *x.shape[1:])
             seen[f"{op} {name}"] = [error_of(getattr(x, op), 0, i, v), x.tolist()]
     return seen
+
+
+NOTHING = {
+    "rows_without_elements": (2, 0),
+    "no_rows": (0, 3),
+    "neither": (0, 0),
+}
+
+
+def indexed_beyond(shape):
+    """Where there is nothing to read or write nobody looks at the indices, but for a dimension of size 0."""
+
+    def program(t):
+        keys = [
+            [5],
+            [0],
+            [-3],
+            ([0], [0]),
+            ([5], [0]),
+            (slice(None), [0]),
+            (slice(None), [5]),
+            t.tensor([5]),
+            ([[5]],),
+            [],
+            ([5], []),
+        ]
+        seen = []
+        for key in keys:
+            x = t.ones(shape, requires_grad=True)
+            y, z = x * 1, x * 1
+            said = [error_of(y.__setitem__, key, 1.0), error_of(z.__setitem__, key, t.ones(1)), y._version, y.grad_fn]
+            seen.append([error_of(lambda x=x, k=key: x[k]), *said])
+            if seen[-1][0] == "nothing":
+                seen.append([list(x[key].shape), list(t.autograd.grad(x[key].sum(), x)[0].shape)])
+        i, x = t.tensor([5]), t.ones(shape)
+        put = [error_of(x.index_put, (i,), t.ones(1), accumulate=True), error_of(x.index_put_, (i,), t.ones(1))]
+        along = (
+            [error_of(x.index_fill, 0, i, 1.0), error_of(x.index_copy, 0, i, t.ones(1, *shape[1:]))] if shape[0] else []
+        )
+        return [seen, put, along, x._version]
+
+    return program
+
+
+family(add, NOTHING, "indexed_beyond_what_has", indexed_beyond)

@@ -249,6 +249,16 @@ def fill_integers(T):
     return T.zeros(2, dtype=T.int64).fill_(T.tensor(1.0, requires_grad=True)).grad_fn is not None
 
 
+def packed_before(T):
+    packed = []
+    with T.autograd.graph.saved_tensors_hooks(packed.append, lambda kept: kept):
+        try:
+            _ = T.ones(2, requires_grad=True) * T.ones(3, requires_grad=True)
+        except RuntimeError:
+            return len(packed)
+    return None
+
+
 def hooks_of_copies(T):
     x = T.ones(1)
     return [t._backward_hooks is None for t in (pickle.loads(pickle.dumps(x)), copy.copy(x))]
@@ -488,6 +498,7 @@ ROWS = (
         "shape": (shape, "Size", "tuple"),
         "bfloat16": (bfloat16, "torch.bfloat16", AttributeError),
         "fill-integers": (fill_integers, True, False),
+        "packed-before": (packed_before, 2, 0),
         "hooks-of-copies": (hooks_of_copies, [False, False], [True, True]),
         "data-of-another-shape": (
             data_of_another_shape,

@@ -272,6 +272,45 @@ for table, build in (({n: n for n in BINARY}, binary), (UNARY, unary)):
 
 
 @programs
+def nobody_compares_them(t):
+    """The methods by which Python compares, tests and walks through objects are the person's."""
+    log = []
+
+    def told(name):
+        def method(self, *args):
+            log.append(name)
+            raise ValueError(name)
+
+        return method
+
+    names = ("__eq__", "__ne__", "__bool__", "__len__", "__iter__", "__contains__")
+    kind = type("S", (t.Tensor,), {**{n: told(n) for n in names}, "__hash__": t.Tensor.__hash__})
+    s, x, square = t.zeros(2).as_subclass(kind), t.ones(2), t.ones(2, 2)
+    calls = [
+        lambda: t.add(x, x, out=s), lambda: t.cat([x[:1], x[1:]], out=s), lambda: t.sum(square, 0, out=s), lambda: t.zeros(2, out=s),
+        lambda: t.exp(x, out=s), lambda: t.matmul(square, x, out=s), lambda: t.cumsum(x, 0, out=s), lambda: t.clamp(x, s, None),
+        lambda: t.where(x > 0, s, x), lambda: t.stack([s, s]),
+        lambda: x.add(x, alpha=s[0]), lambda: x.sub(x, alpha=s[0]), lambda: t.nn.Parameter(s), lambda: t.full((2,), s[0]),
+        lambda: t.as_tensor(s), lambda: t.nn.functional.linear(square, square, s), lambda: x.copy_(s), lambda: t.allclose(s, s),
+        lambda: s.requires_grad_().sum().backward(inputs=[s]), lambda: t.nn.utils.clip_grad_norm_([s], 1.0),
+    ]  # fmt: skip
+    return [[kind_or_error(call), list(log)] for call in calls]
+
+
+@programs
+def tensors_for_the_factor_of_a_sum(t):
+    x, seen = t.ones(2), []
+    factors = [t.tensor(2.0), t.tensor([2.0]), t.tensor([2.0, 3.0]), t.tensor(2.0, requires_grad=True), t.tensor(1)]
+    for a in factors:
+        calls = (lambda a=a: x.add(x, alpha=a), lambda a=a: x.sub(x, alpha=a), lambda a=a: x.clone().add_(x, alpha=a))
+        seen += [
+            [error_of(call) for call in calls],
+            [c().tolist() for c in calls] if not a.ndim and not a.requires_grad else None,
+        ]
+    return seen
+
+
+@programs
 def deepcopy_by_new_empty(t):
     class S(t.Tensor):
         pass

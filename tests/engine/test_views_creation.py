@@ -261,6 +261,18 @@ def not_replayable(t):
     ]
 
 
+@programs
+def seen_in_another_memory(t):
+    x, other = t.zeros(2, 3), t.arange(12.0, requires_grad=True)
+    views = (x[1], x.t(), x.view(6)[2:], x[:, 1:].t()[0], t.view_as_real(t.zeros(2, dtype=t.complex64)))
+    bases = (other.view(3, 4), other[6:], other.view(2, 6).t(), t.ones(2, dtype=t.complex64))
+    got = [[v._view_func_unsafe(b) for v in views[:-1]] for b in bases[:-1]]
+    return [
+        got, views[-1]._view_func_unsafe(bases[-1]), t.zeros(2)._view_func_unsafe(other), error_of(views[0]._view_func_unsafe, 1),
+        t.autograd.grad(got[0][1].sum(), other)[0].tolist(),
+    ]  # fmt: skip
+
+
 def test_a_replayed_view_records():
     x = ag.arange(6, dtype=ag.float64).view(2, 3)
     other = ag.ones(6, dtype=ag.float64, requires_grad=True)

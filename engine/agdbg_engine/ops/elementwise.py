@@ -34,10 +34,21 @@ def _of_old(name: str, function: Any, self: Any, *more: Any) -> Tensor:
     return function(self, *args, **kwargs)
 
 
+def _scale(op: str, alpha: Any) -> Any:
+    """``alpha`` as a number: PyTorch takes it out of a tensor without dimensions."""
+    if not isinstance(alpha, Tensor):
+        return alpha
+    if alpha._a.ndim or alpha.requires_grad:
+        raise TypeError(f"{op}(): argument 'alpha' must be Number, not Tensor")
+    return alpha._a.item()
+
+
 def add(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
     """``self + alpha * other``; one of them may be a number."""
     if more:
         return _of_old("add", add, self, other, *more)
+    if type(alpha) is not int:
+        alpha = _scale("add", alpha)
     if alpha != 1 or alpha is True:
         from .wide.pointwise.scaled_sums import add_scaled
 
@@ -49,6 +60,8 @@ def sub(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
     """``self - alpha * other``; one of them may be a number."""
     if more:
         return _of_old("sub", sub, self, other, *more)
+    if type(alpha) is not int:
+        alpha = _scale("sub", alpha)
     if alpha != 1 or alpha is True:
         from .wide.pointwise.scaled_sums import sub_scaled
 
@@ -58,6 +71,8 @@ def sub(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
 
 def rsub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``other - alpha * self``."""
+    if type(alpha) is not int:
+        alpha = _scale("rsub", alpha)
     if alpha != 1 or alpha is True:
         from .wide.pointwise.scaled_sums import rsub_scaled
 

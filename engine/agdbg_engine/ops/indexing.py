@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,8 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         try:
             return g.index(out, at)
         except IndexError as error:
-            raise _by_index_tensor(error, at) from None
+            at = _nearer(error, out, at)
+        return g.index(out, at)
     return g.alias(self) if out is self else out
 
 
@@ -109,10 +111,36 @@ def _put(x: Tensor, arrays: dict[int, Any], value: Any, accumulate: bool = False
     except (IndexError, RuntimeError):
         check_written(x, "index_put_", (tuple(arrays.values()), value, accumulate))
         raise
+    _where_it_is(lambda key: inplace(x, "index_put_", g.index_put, (key, fitted, accumulate)), x, key)
+
+
+def _where_it_is(indexed: Callable[[Any], Tensor], x: Tensor, key: tuple[Any, ...]) -> Tensor:
+    """``indexed(key)``, which reads or writes ``x[key]``; PyTorch's errors for what lies outside."""
     try:
-        inplace(x, "index_put_", g.index_put, (key, fitted, accumulate))
+        return indexed(key)
     except IndexError as error:
+        nearer = _nearer(error, x, key)
+    return indexed(nearer)
+
+
+def _nearer(error: IndexError, x: Tensor, key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A key within bounds in place of ``key``, which led to ``error``: where ``x[key]`` has no elements, nobody looks at indices.
+
+    Raises PyTorch's error elsewhere.
+    """
+    try:
+        nothing = 0 in _room(x._a, key)
+    except IndexError:  # the indices do not fit each other
         raise _by_index_tensor(error, key) from None
+    dim = 0
+    for k in key:
+        width = 1 if isinstance(k, slice) else _width(k)
+        if not isinstance(k, slice) and 0 in x._a.shape[dim : dim + width]:
+            raise shape_error("index is out of bounds for dimension with size 0", IndexError)
+        dim += width
+    if not nothing:
+        raise _by_index_tensor(error, key) from None
+    return tuple(k if isinstance(k, slice) or k.dtype.kind == "b" else k * 0 for k in key)
 
 
 def _by_index_tensor(error: IndexError, key: tuple[Any, ...]) -> Exception:
@@ -186,9 +214,10 @@ def index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fal
     _check_put("index_put", self, indices, values)
     key = _key(self, _by_dimension(self, indices))
     try:
-        return g.index_put(self, key, _fitting(self, key, values, accumulate), accumulate)
+        fitted = _fitting(self, key, values, accumulate)
     except IndexError as error:
         raise _by_index_tensor(error, key) from None
+    return _where_it_is(lambda key: g.index_put(self, key, fitted, accumulate), self, key)
 
 
 def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:

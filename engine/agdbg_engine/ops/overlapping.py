@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..layout import dense
 from ..tensor import Tensor, overlap
 
 _APART = frozenset(
@@ -108,7 +109,7 @@ def _shares(a: Any, b: Any, wholly: bool) -> bool:
             return False
     elif isinstance(a, np.ndarray) or isinstance(b, np.ndarray) or not _meet(a, b):
         return False
-    if not (_dense(a) and _dense(b)):
+    if not (dense(a) and dense(b)):
         return False
     return wholly or not _same_elements(a, b)
 
@@ -133,16 +134,3 @@ def _same_elements(a: Any, b: Any) -> bool:
 
 def _index_shares(a: Any, key: Any) -> bool:
     return key is a or (hasattr(key, "strides") and key.dtype.kind != "b" and _shares(a, key, wholly=True))
-
-
-def _dense(a: Any) -> bool:
-    """Whether the elements of ``a`` fill its memory without gaps, each in a place of its own, in whatever order."""
-    flags = a.flags
-    if flags.c_contiguous or flags.f_contiguous:
-        return True
-    step = a.itemsize
-    for width, n in sorted((s, n) for s, n in zip(a.strides, a.shape, strict=True) if n > 1):
-        if width != step:
-            return False
-        step *= n
-    return True

@@ -107,6 +107,7 @@ def in_range(index: Tensor, size: int) -> None:
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """``self`` with ``alpha`` times the slices of ``source`` added at ``index`` along ``dim``, repeats included."""
     dim, size = sources("index_add_()", self, dim, index, source)
+    index = places.anywhere(self, dim, index)
     places.check_bounds(index, dim, size, "" if self.ndim > 1 else None)
     out: Tensor = ADD(self, dim, index, source, as_written(alpha, self.dtype) if self.dtype.kind in "biu" else alpha)
     return out
@@ -176,6 +177,7 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         raise shape_error(
             f"{op}: Number of indices ({n}) should be equal to source.size(dim) ({source.shape[dim]})", IndexError
         )
+    index = places.anywhere(self, dim, index)
     places.check_bounds(index, dim, size, f"{op}: ", IndexError)
     out: Tensor = COPY(self, dim, index, source)
     return out
@@ -199,6 +201,7 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if complex_ and self.dtype.kind != "c":
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     dim, size = axis(self, dim)
+    index = places.anywhere(self, dim, index)
     found = index._a
     if on_host(found) and found.size and not (int(found.min()) >= -size and int(found.max()) < size):
         wrong = found[(found < -size) | (found >= size)].reshape(-1)[0]

@@ -11,7 +11,7 @@ from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
 from ....repeated_index import join_at
-from ....tensor import Tensor
+from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...host_only import check_place
 from ...prepare import as_array
@@ -84,6 +84,12 @@ def check_bounds(
             raise shape_error("index out of range in self", IndexError)
         wrong = found[(found < 0) | (found >= size)].reshape(-1)[0]
         raise shape_error(f"{prefix}index {wrong} is out of bounds for dimension {dim} with size {size}", error)
+
+
+def anywhere(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """``index`` as it is, or zeros where slices of ``x`` along ``dim`` have no elements, so that nothing depends on it."""
+    nothing = x._a.ndim and not x._a.size and x._a.shape[dim]
+    return wrap(index._a * 0) if nothing else index
 
 
 def check_same_dtype(op: str, x: Tensor, source: Tensor) -> None:
