@@ -192,7 +192,7 @@ class Walk:
         try:
             journal.step(self._in_parts)
         except Abandoned:
-            journal.undo()
+            journal.undo(force=True)  # of its functions some may have been called, which are called again
             self.driver.resume("next", self)  # which stops before the node once more
 
     def _in_parts(self, node: Node) -> None:
@@ -308,12 +308,12 @@ class Walk:
     def _go_back(self, command: Command) -> None:
         journal = self.journal
         assert journal is not None
-        journal.undo()
+        journal.undo(force=True)  # check_back has asked
         if command.how == "reverse":
             while journal and self.bp.position not in self._visited and not self._would_stop():
                 if journal.barrier() is not None and not command.force:
                     break
-                journal.undo()
+                journal.undo(force=True)
         self.judged = -1  # what runs again is hit again
 
     def _would_stop(self) -> bool:

@@ -31,6 +31,10 @@ MOST_NESTED = 50
 Restore = Callable[[], None]
 
 
+class Barrier(RuntimeError):
+    """A node was not undone, since it has called functions of the user, whose effects nobody can take back."""
+
+
 class Journal:
     """The nodes of one pass that can be undone, at most :data:`MOST_NODES` and :data:`MOST_BYTES` of them."""
 
@@ -208,8 +212,18 @@ class Journal:
         entry = self._entries[-1] if self._entries else None
         return isinstance(entry, _Entry) and bool(entry.nested)
 
-    def undo(self) -> Node:
-        """Take back the last run; raises :class:`IndexError` when there is none."""
+    def undo(self, force: bool = False) -> Node:
+        """Take back the last run; raises :class:`IndexError` when there is none.
+
+        And :class:`Barrier` when there is a :meth:`barrier`, unless told to do it by ``force``: what functions of the user have done
+        stays as it is.
+        """
+        barrier = None if force else self.barrier()
+        if barrier is not None:
+            raise Barrier(
+                f"{barrier.op_name} has called functions of the program (hooks, a custom Function), and what they did cannot be taken "
+                "back; undo(force=True) takes back the rest"
+            )
         taken = self._entries.pop()
         if self._counted > len(self._entries):
             self._bytes -= _bytes_of(taken)
@@ -379,7 +393,7 @@ class _Entry:
         bp = self.bp
         for journal in reversed(self.nested):
             while journal:
-                journal.undo()
+                journal.undo(force=True)
         for key, (shared, summed) in self.flags.items():
             if key in self.before:
                 bp.buffers[key] = self.before[key]

@@ -29,7 +29,7 @@ def walk(bp, moves):
             if move > 0 and bp.position < len(bp.order):
                 journal.step(None if move == 1 else lambda node: bp.run_in_parts(node, parts.append))
             elif move < 0 and len(journal):
-                journal.undo()
+                journal.undo(force=True)
     while bp.position < len(bp.order):
         journal.step()
     bp.finish(None)

@@ -97,7 +97,7 @@ def test_undoing_a_node_undoes_the_passes_that_it_called(program):
         states.append([None if x._gradient is None else x._gradient._a.tolist() for x in leaves])
         noted.step()
     for before in reversed(states):
-        noted.undo()
+        noted.undo(force=True)
         assert [None if x._gradient is None else x._gradient._a.tolist() for x in leaves] == before
     bp.finish(None)
 
@@ -133,7 +133,7 @@ def test_instruments_are_told_of_each_node_in_turn(monkeypatch):
     assert w.grad is not None
     sink = Undone()
     monkeypatch.setattr(events, "sink", sink)
-    noted.undo()
+    noted.undo(force=True)
     inner = [(True, "torch::autograd::AccumulateGrad", 2), (True, "MulBackward0", 1), (True, "SumBackward0", 0)]
     assert sink.seen == [*inner, (False, "ExpBackward0", 1)]
     assert w.grad is None
@@ -163,7 +163,7 @@ def test_what_is_too_much_stays_done_as_a_whole(monkeypatch, limit):
     noted.step()
     assert w.grad.item() == 4
     assert noted.undoes_passes() is (limit == "MOST_NESTED")
-    noted.undo()
+    noted.undo(force=True)
     assert w.grad.item() == (4 if limit == "MOST_NODES" else 2)
     bp.finish(None)
 
@@ -176,7 +176,7 @@ def test_deep_nesting_needs_no_more_stack_than_without_a_journal():
         noted.step()
     assert w.grad.item() == 301
     while noted:
-        noted.undo()
+        noted.undo(force=True)
     bp.finish(None)
 
 
