@@ -136,6 +136,21 @@ _READS = {
 """What PyTorch's functions written in Python ask their arguments for before they call with them one that looks for tensors."""
 
 
+def without_history(function: Any, error: Exception, args: tuple[Any, ...], kwargs: Keywords) -> Exception | None:
+    """What PyTorch says before it comes to the ``error`` of an op: an argument is a view that has lost its history."""
+    from .view import lost_history
+
+    if not isinstance(error, RuntimeError | IndexError) or function.__name__ in _MADE_OF_OPS:
+        return None
+    return lost_history((*args, *kwargs.values()))
+
+
+_MADE_OF_OPS = frozenset((
+    "flatten", "ger", "huber_loss", "l1_loss", "mse_loss", "narrow", "outer", "smooth_l1_loss",
+))  # fmt: skip
+"""Functions that look at sizes themselves before they call an op."""
+
+
 def _no_tensor(values: tuple[Any, ...]) -> Exception | None:
     """What PyTorch says about the first of several tensors that is none, where they are not in a list."""
     from .tensor import Tensor
@@ -287,6 +302,7 @@ def checked(
                 return call(*numbers[0], **numbers[1])
             # those with keywords were looked at
             better = None if kwargs else refusal(key, args[1:] if method else args, {})
+            better = better or without_history(function, error, args, kwargs)
             better = better or explained(function, error, args, kwargs, method)
             if better is None:
                 raise

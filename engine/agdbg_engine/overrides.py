@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
-from .arguments import check_options, explained, numbered, renamed
+from .arguments import check_options, explained, numbered, renamed, without_history
 from .grad_mode import mode
 from .signatures import Guard, refusal
 
@@ -177,6 +177,7 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
                     if numbers is not None:
                         return call(*numbers[0], **numbers[1])
                     better = None if kwargs else refusal(key, args, {})  # those with keywords were looked at
+                    better = better or without_history(function, error, args, kwargs)
                     better = better or explained(function, error, args, kwargs, in_python=in_python)
                     if better is None:
                         raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -419,3 +419,22 @@ def set_history(t: Tensor, new: Node) -> None:
     """Make output 0 of ``new`` the ``grad_fn`` of ``t``: ``retain_grad`` moves along, hooks stay where they are."""
     move_to(new, t)
     t._fn, t._nr, t._rg = new, 0, True
+
+
+def lost_history(values: Iterable[Any]) -> Exception | None:
+    """The error of the first among ``values``, and the lists in them, that is a view which has lost its history to a write.
+
+    PyTorch looks for the histories of what an op will record before it looks at sizes.
+    """
+    if not mode.grad:
+        return None
+    from .tensor import Tensor
+
+    for value in values:
+        for t in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(t, Tensor) and t._rg and t._meta is not None and t._meta.view is not None:
+                try:
+                    edge(t)
+                except RuntimeError as error:
+                    return error
+    return None

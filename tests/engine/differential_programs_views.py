@@ -487,3 +487,51 @@ def indexed_beyond(shape):
 
 
 family(add, NOTHING, "indexed_beyond_what_has", indexed_beyond)
+
+
+WRONG_READS = {
+    "mul": lambda v, t: v * t.ones(7),
+    "mm": lambda v, t: v @ t.ones(7, 7),
+    "view": lambda v, t: v.view(7),
+    "reshape": lambda v, t: v.reshape(7, -1),
+    "expand": lambda v, t: v.expand(9, 9),
+    "sum": lambda v, t: v.sum(9),
+    "transpose": lambda v, t: v.transpose(0, 9),
+    "index": lambda v, t: v[[99]],
+    "index_of_one": lambda v, t: v[99],
+    "cat": lambda v, t: t.cat([v, t.ones(7)]),
+    "where": lambda v, t: t.where(t.ones(7) > 0, v, v),
+    "linear": lambda v, t: t.nn.functional.linear(v, t.ones(7, 7)),
+    "mse_loss": lambda v, t: t.nn.functional.mse_loss(v, t.ones(7)),
+    "narrow": lambda v, t: v.narrow(0, 0, 99),
+    "sort": lambda v, t: v.sort(9),
+    "add_": lambda v, t: v.add_(t.ones(7)),
+    "setitem": lambda v, t: v.__setitem__(slice(None), t.ones(7)),
+    "right": lambda v, t: v * 2,
+    "detached": lambda v, t: v.detach() * t.ones(7),
+}
+
+
+def read_without_history(read):
+    """An op that fails by itself, on views that have lost their history: that is said first. Not where nothing is recorded."""
+
+    def program(t):
+        def stale(make):
+            x = m23(t) * 1
+            v = make(x)
+            x.mul_(2)
+            return v
+
+        def quiet(x):
+            with t.no_grad():
+                return x[:1]
+
+        views = [stale(quiet), stale(lambda x: x.unbind(0)[0].unsqueeze(0)), stale(lambda x: x[:1])]
+        said = [error_of(read, v, t) for v in views]
+        with t.no_grad():
+            return [said, error_of(read, views[0], t)]
+
+    return program
+
+
+family(add, WRONG_READS, "wrongly_read_without_history", read_without_history)

@@ -21,6 +21,7 @@ from ..scalars import check_fits, wrapped, written
 from ..signatures import refusal
 from ..sites import caller
 from ..tensor import Tensor, wrap
+from ..view import lost_history
 from .after import after, only_inference
 from .explain import bool_subtraction, explain, wrong_number
 from .mixed_devices import CHECKED, beside_numbers, wrong_devices
@@ -158,6 +159,7 @@ def failed(function: Callable[..., Tensor], error: Exception, tensors: dict[str,
     if moved is not None:
         return function(**moved, **plain)
     raise_if(_refused(function, {**tensors, **plain}))
+    raise_if(lost_history((*tensors.values(), *plain.values())))
     wrong = wrong_number(name_of(function), plain)
     if wrong is not None:
         raise wrong from None

@@ -13,6 +13,7 @@ from ..memory_format import order
 from ..several import at_home
 from ..signatures import refusal
 from ..tensor import Tensor
+from ..view import lost_history
 from . import _generated as g
 from .explain import expand_error, shape_error
 
@@ -30,7 +31,7 @@ def one_dim(x: Tensor, dim: int) -> int:
             return dim + n
     except TypeError:
         raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}") from None
-    raise _out_of_range(n, dim)
+    raise lost_history((x,)) or _out_of_range(n, dim)
 
 
 def _out_of_range(n: int, dim: int) -> Exception:
@@ -76,10 +77,10 @@ def _resolve(x: Tensor, shape: Sizes) -> Sizes:
                 "be any value and is ambiguous"
             )
         if known <= 0 or n % known:
-            raise _no_such_shape(shape, n)
+            raise lost_history((x,)) or _no_such_shape(shape, n)
         return tuple(n // known if s == -1 else s for s in shape)
     if math.prod(shape) != n or (shape and min(shape) < 0):
-        raise _no_such_shape(shape, n)
+        raise lost_history((x,)) or _no_such_shape(shape, n)
     return shape
 
 
