@@ -144,7 +144,8 @@ class set_grad_enabled(_Decorator):
         _switch(mode)
 
     def __enter__(self) -> None:
-        _switch(self.mode)
+        if is_grad_enabled() != self.mode:  # else it is so since this was made, and was told
+            _switch(self.mode)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         _switch(self.before)

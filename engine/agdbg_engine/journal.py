@@ -215,14 +215,14 @@ class Journal:
     def undo(self, force: bool = False) -> Node:
         """Take back the last run; raises :class:`IndexError` when there is none.
 
-        And :class:`Barrier` when there is a :meth:`barrier`, unless told to do it by ``force``: what functions of the user have done
-        stays as it is.
+        And :class:`Barrier` when there is a :meth:`barrier`, unless told to do it by ``force``: then what functions of the user
+        have done stays as it is.
         """
         barrier = None if force else self.barrier()
         if barrier is not None:
             raise Barrier(
-                f"{barrier.op_name} has called functions of the program (hooks, a custom Function), and what they did cannot be taken "
-                "back; undo(force=True) takes back the rest"
+                f"{barrier.op_name} has called functions of the program (hooks, a custom Function), and what they did cannot be "
+                "taken back; undo(force=True) takes back the rest"
             )
         taken = self._entries.pop()
         if self._counted > len(self._entries):

@@ -379,6 +379,8 @@ class Tensor(
             raise TypeError(f"Variable data has to be a tensor, but got {errors.class_name(value)}")
         if self.requires_grad and not is_differentiable(value._a.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        if events.sink is not None and value._rg and value.requires_grad:
+            events.sink.graph_cut(value, "data", *caller())
         pin(self, value._a)
         value._shared_storage()  # two tensors write to its memory from now on, each with a counter of its own
         if value.is_inference() or self.is_inference():

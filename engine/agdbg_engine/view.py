@@ -176,8 +176,20 @@ def as_view(out: Tensor, source: Tensor, op: str, step: Step, creation: Creation
     meta.view = ViewMeta(source if parent is None else parent.base, parent, op, step, creation)
     out._rg = out._rg or MAYBE
     if events.sink is not None:
-        events.sink.view_created(out, source, op, *caller())
+        events.sink.view_created(out, source, public_name(op), *caller())
     return out
+
+
+def public_name(op: str) -> str:
+    """What people call the op of the table that makes a view: ``squeeze`` or ``squeeze_`` for a part of that."""
+    name = op.removesuffix("_here")
+    return _OF_PARTS.get(name, name) + ("_" if name != op else "")
+
+
+_OF_PARTS = {
+    "permute_to": "permute", "reshape_alias": "reshape", "squeeze_all": "squeeze", "squeeze_dim": "squeeze",
+    "squeeze_some": "squeeze",
+}  # fmt: skip
 
 
 class AsStridedBackward0(Node1):

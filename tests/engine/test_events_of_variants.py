@@ -119,9 +119,48 @@ def the_gradient_of_a_result_that_keeps_none():
 
 
 @variant
+def the_mode_set_for_a_block():
+    """
+    grad_mode; grad_mode
+    """
+    with ag.set_grad_enabled(False):
+        pass
+
+
+@variant
+def the_mode_set_when_called():
+    """
+    grad_mode; grad_mode; grad_mode; grad_mode
+    """
+
+    @ag.set_grad_enabled(False)
+    def f():
+        pass
+
+    f()
+
+
+@variant
+def data_that_had_a_history():
+    """
+    node_born AccumulateGrad; node_born NegBackward0; graph_cut data; storage_made NegBackward0
+    """
+    leaf(ag, 1.0).data = leaf(ag, 1.0).neg()
+
+
+@variant
+def sizes_of_one_left_out():
+    """
+    node_born AccumulateGrad; node_born NegBackward0; node_born SqueezeBackward1; storage_made NegBackward0; view_created squeeze;
+    node_born PermuteBackward0; view_created permute
+    """
+    leaf(ag, 1.0).neg().squeeze(0).permute(())
+
+
+@variant
 def a_shape_changed_in_place():
     """
-    node_born AccumulateGrad; node_born NegBackward0; storage_made NegBackward0; view_created unsqueeze_here;
+    node_born AccumulateGrad; node_born NegBackward0; storage_made NegBackward0; view_created unsqueeze_;
     node_born UnsqueezeBackward1; version_bumped unsqueeze_ UnsqueezeBackward1; history_rebased NegBackward0
     UnsqueezeBackward1 unsqueeze_
     """
