@@ -12,10 +12,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from agdbg.engines.hook import on_import
-from agdbg.launch import conclusion, place
+from agdbg.launch import conclusion, place, sentry
 from agdbg.launch.attempts import Attempts
 from agdbg.launch.isolation import Isolation
 from agdbg.launch.outcome import Outcome
+from agdbg.launch.sentry import Sentry
 from agdbg.launch.uncaught import interrupt_still_counts, observe_threads
 from agdbg.ranks import with_rank
 from agdbg.tell import tell
@@ -79,6 +80,7 @@ class Recording:
         self._hooks: list[Callable[[], None]] = []
         self._failure = ""
         self._isolation = Isolation(None, [])
+        self._sentry: Sentry | None = None
 
     def start(self, isolation: Isolation) -> None:
         """Wait for an engine to be imported. What runs at exit was registered first and so runs last."""
@@ -87,6 +89,8 @@ class Recording:
             tell("agdbg run inside agdbg run: this process is recorded already, and explained at its end")
             return
         _current[:] = [self]
+        if self._agent is None and (self._mention or not self._keep):
+            self._sentry = sentry.start()
         atexit.register(self._finish)
         self._hooks = [on_import(engine, self._attach) for engine in ADAPTERS]
         self._attempts.watch()
@@ -150,6 +154,8 @@ class Recording:
         self._recorder, self._detach, self._adapter = recorder, adapter.detach, adapter
         self._unobserve = observe_threads(self.outcome.thread_failed)
         self._attempts.end()
+        if self._sentry is not None:
+            self._sentry.watch(recorder.path, conclusion.below(recorder.path, self._base), keep=self._keep)
 
     # ----- being watched by a hub that was started later -----
 
