@@ -108,9 +108,9 @@ def _put(x: Tensor, arrays: dict[int, Any], value: Any, accumulate: bool = False
     try:
         key = _key(x, arrays)
         fitted = _fitting(x, key, value, accumulate)
-    except (IndexError, RuntimeError):
+    except (IndexError, RuntimeError) as error:
         check_written(x, "index_put_", (tuple(arrays.values()), value, accumulate))
-        raise
+        raise index_error(error) or error from None
     _where_it_is(lambda key: inplace(x, "index_put_", g.index_put, (key, fitted, accumulate)), x, key)
 
 
