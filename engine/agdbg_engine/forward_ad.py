@@ -145,7 +145,7 @@ class UnpackedDualTensor(NamedTuple):
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A view of ``tensor`` with ``tangent`` (of its shape) as its tangent: the very one if it is laid out alike, else a copy.
 
-    Raises :class:`ValueError` for integers, :class:`RuntimeError` for another shape, outside of a level, and when the tensor
+    In inference mode it gets none. Raises :class:`ValueError` for integers, :class:`RuntimeError` for another shape, outside of a level, and when the tensor
     or its tangent has a tangent of that level already.
     """
     if level is None:
@@ -169,7 +169,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     with below(level):
         tangent = _fitting(tangent, tensor)
         dual = _separate_view("view", tensor, tensor.shape, level)
-    forward_grad(dual).set(level, tangent)
+    if not mode.inference:
+        forward_grad(dual).set(level, tangent)
     return dual
 
 

@@ -229,6 +229,16 @@ def without_grad(t):
 
 
 @inside
+def made_in_inference_mode(t):
+    fw, x = t.autograd.forward_ad, t.ones(2)
+    with fw.dual_level():
+        with t.inference_mode():
+            duals = [fw.make_dual(x, t.ones(2)), fw.make_dual(t.ones(2), t.ones(2))]
+            inside = [fw.unpack_dual(d).tangent for d in duals]
+        return [inside, [fw.unpack_dual(d).tangent for d in duals], fw.unpack_dual(duals[0] * 2).tangent]
+
+
+@inside
 def in_inference_mode(t):
     fw, d = t.autograd.forward_ad, made(t)
     with t.inference_mode():

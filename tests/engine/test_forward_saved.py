@@ -102,3 +102,31 @@ def test_in_a_checkpoint(f):
         return t.utils.checkpoint.checkpoint(PROGRAMS[f], t, d, use_reentrant=False)
 
     same(lambda t: slope(t, contextlib.nullcontext(), checkpointed))
+
+
+OF_TANGENTS = {
+    "sin": lambda t, d: d.sin(),
+    "product": lambda t, d: d * d,
+    "in place": lambda t, d: (d * 1).sin_(),
+    "written through a view": lambda t, d: (d * 1).view(2).mul_(d),
+    "several outputs": lambda t, d: t.stack([d, d * d]).max(0)[0] * d,
+}
+
+
+@pytest.mark.parametrize("then", ["nothing", "detach_", "other data"])
+@pytest.mark.parametrize("f", OF_TANGENTS)
+def test_a_formula_of_a_tangent_saves_operands_without_theirs(f, then):
+    def both(t):
+        fw = t.autograd.forward_ad
+        with fw.dual_level():
+            x, v = (t.tensor(a, dtype=t.float64, requires_grad=True) for a in ([1.0, 2.0], [1.0, 0.5]))
+            d = fw.make_dual(x * 1, v * 1)
+            tangent = fw.unpack_dual(OF_TANGENTS[f](t, d)).tangent
+            if then == "detach_":
+                d.detach_()
+            elif then == "other data":
+                d.data = d.data * 2
+            found = t.autograd.grad(tangent.sum(), (x, v))
+            return [[g + 0, fw.unpack_dual(g).tangent] for g in found]
+
+    same(both)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ..dtype import is_differentiable
 from ..forward_ad import refuse
 from ..grad_mode import mode
 from ..meta import AutogradMeta
-from ..node import Node
+from ..node import AccumulateGrad, Node, edge
 from ..saved import Packed
 from ..saved.hooks import Hooked
 from ..saved.strict import Locked
@@ -48,7 +49,8 @@ def propagate(op: str, out: Tensor, arguments: tuple[Any, ...]) -> None:
     for level in levels:
         tangents = [_given(x, level, out) for x in operands]
         with below(level):
-            _set(out, level, formula(*arguments, _standing_apart(out), *tangents), tangents, operands)
+            primals = _primals(arguments, level)
+            _set(out, level, formula(*primals, _standing_apart(out), *tangents), tangents, operands)
     if out._fn is not None:
         keep_tangents(out._fn, out)
 
@@ -67,6 +69,33 @@ def _standing_apart(out: Tensor) -> Tensor:
     return apart
 
 
+def _primals(arguments: tuple[Any, ...], level: int) -> list[Any]:
+    """``arguments`` for a formula, which may save them: without tangents of ``level`` and above, since its tangent has none."""
+    made: dict[int, Tensor] = {}
+    for x in arguments:
+        if isinstance(x, Tensor) and id(x) not in made and any(other >= level for other in tangents_of(x)):
+            made[id(x)] = _primal(x, level)
+    return [made.get(id(x), x) for x in arguments]
+
+
+def _primal(x: Tensor, level: int) -> Tensor:
+    """``x`` with its history, and of its tangents those below ``level``."""
+    primal = wrap(x._a)
+    primal._storage = x._shared_storage()
+    primal._meta = AutogradMeta()
+    if x.requires_grad:
+        node = edge(x)
+        primal._rg, primal._nr = True, x._nr
+        if isinstance(node, AccumulateGrad):
+            primal._meta.accumulator = ref(node)
+        else:
+            primal._fn = node
+    for other, tangent in tangents_of(x).items():
+        if other < level:
+            forward_grad(primal).set(other, tangent)
+    return primal
+
+
 def propagate_several(op: str, outs: Sequence[Tensor], arguments: tuple[Any, ...]) -> None:
     """As :func:`propagate` for an op with several results, whose formula gives one tangent each; ``None`` for those without."""
     from ._generated import JVPS
@@ -80,7 +109,7 @@ def propagate_several(op: str, outs: Sequence[Tensor], arguments: tuple[Any, ...
     for level in levels_of(operands):
         tangents = [_given(x, level, outs[0]) for x in operands]
         with below(level):
-            for out, tangent in zip(outs, formula(*arguments, *outs, *tangents), strict=True):
+            for out, tangent in zip(outs, formula(*_primals(arguments, level), *outs, *tangents), strict=True):
                 if tangent is not None and is_differentiable(out.dtype):
                     _set(out, level, tangent, tangents)
     for out in outs:
