@@ -145,7 +145,9 @@ class UnpackedDualTensor(NamedTuple):
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A view of ``tensor`` with ``tangent`` (of its shape) as its tangent: the very one if it is laid out alike, else a copy.
 
-    In inference mode it gets none. Raises :class:`ValueError` for integers, :class:`RuntimeError` for another shape, outside of a level, and when the tensor
+    In inference mode it gets none.
+
+    Raises :class:`ValueError` for integers, :class:`RuntimeError` for another shape, outside of a level, and when the tensor
     or its tangent has a tangent of that level already.
     """
     if level is None:

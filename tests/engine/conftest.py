@@ -40,6 +40,8 @@ for _name in (
     "differences_views",
     "together",
     "function_programs",
+    "functions_with_jvp",
+    "view_programs",
     "examples",
     "journal_walks",
 ):

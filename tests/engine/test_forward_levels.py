@@ -231,11 +231,10 @@ def without_grad(t):
 @inside
 def made_in_inference_mode(t):
     fw, x = t.autograd.forward_ad, t.ones(2)
-    with fw.dual_level():
-        with t.inference_mode():
-            duals = [fw.make_dual(x, t.ones(2)), fw.make_dual(t.ones(2), t.ones(2))]
-            inside = [fw.unpack_dual(d).tangent for d in duals]
-        return [inside, [fw.unpack_dual(d).tangent for d in duals], fw.unpack_dual(duals[0] * 2).tangent]
+    with t.inference_mode():
+        duals = [fw.make_dual(x, t.ones(2)), fw.make_dual(t.ones(2), t.ones(2))]
+        inside = [tangent(t, d) for d in duals]
+    return [inside, [tangent(t, d) for d in duals], tangent(t, duals[0] * 2)]
 
 
 @inside

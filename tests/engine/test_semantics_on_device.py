@@ -53,7 +53,7 @@ NOT_THERE = {
         "hook_facts missing_names names_of_scripts numpy_interop printing saved_strict self_overlap shared_memory sites thread_stress "
         "variable_copying"
     ),
-    _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_random leaks views_random out_arguments",
+    _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_programs forward_random leaks views_random out_arguments",
     _PARTLY: (
         "autograd_events bases_reshaped complex_views forward_refused forward_saved graph_utilities mistakes packed_sequences read_once "
         "subclass_faults subclass_torch tangent_writes variable_data variable_state watching wrong_arguments"
