@@ -38,6 +38,7 @@ class Meeting:
         entries: the edges into the shared part; those on a path to the node in question before the others,
             and of these the one to the youngest node first.
         leaves: the ``AccumulateGrad`` nodes below the entries, or below the shared part when it has no entry.
+        anew: whether the second computes something from those leaves besides.
         observed: whether every edge that counts here was observed.
         connected: whether the recorded edges lead from the second pass's roots to the node.
     """
@@ -50,6 +51,7 @@ class Meeting:
     inner_root: bool
     entries: tuple[Entry, ...]
     leaves: tuple[int, ...]
+    anew: bool
     observed: bool
     connected: bool
 
@@ -64,6 +66,7 @@ def meet(case: Case, first: PassFact, second: PassFact, node: int) -> Meeting:
     shared = reached & ran & ~walk.leaves
     entries = _entries(case, shared, reached, walk.above(target, reached))
     below = walk.below(walk.mask(entry.node.id for entry in entries) if entries else shared)
+    own = (reached & ~below)[walk.edges.source]
     return Meeting(
         first=first,
         second=second,
@@ -73,6 +76,7 @@ def meet(case: Case, first: PassFact, second: PassFact, node: int) -> Meeting:
         inner_root=bool((roots & shared).any()),
         entries=entries,
         leaves=tuple(walk.ids[below & walk.leaves].tolist()),
+        anew=bool((own & (below & walk.leaves)[walk.edges.target]).any()),
         observed=_observed(case, reached),
         connected=bool((reached & target).any()),
     )

@@ -196,6 +196,9 @@ def _operand(found: ast.AST, node: NodeFact, index: int, of_tensors: bool) -> as
         return found.operand
     if isinstance(found, ast.Subscript):
         return found.value
+    if isinstance(found, ast.Call) and _applies(found, node):
+        tensors = [each for each in found.args if not isinstance(each, ast.Constant)]  # nothing else has an edge
+        return tensors[index] if index < len(tensors) == len(node.edges) else None
     if isinstance(found, ast.Call):
         given = receivers(found) if _builds(called(found), node.op.name) else []
         if given:
@@ -214,6 +217,14 @@ def _of_two(left: ast.expr, right: ast.expr, node: NodeFact, index: int, of_tens
     if (alone and not of_tensors and not node.op.name.startswith(_ORDERED)) or node.op.name.startswith(_EXCHANGED):
         return None
     return (left, right)[index] if index < 2 else None
+
+
+def _applies(made: ast.Call, node: NodeFact) -> bool:
+    """Whether a call is ``Function.apply(...)`` of the custom Function whose node it is."""
+    function = made.func
+    if not isinstance(function, ast.Attribute) or function.attr != "apply":
+        return False
+    return node.op.name == f"{name_of(function.value).rpartition('.')[2]}Backward"
 
 
 def _builds(function: str, op: str) -> bool:

@@ -270,6 +270,35 @@ def test_16_a_trained_encoder_must_be_computed_again(made_up):
     assert found.fix == "Compute it again in every turn: move line 1 into the loop."
 
 
+OLD_POLICY = """
+old = tanh(policy)
+for epoch in range(2):
+    new = tanh(policy)
+    loss = new - old
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_16_outputs_of_an_old_policy_are_stored_without_their_graph(made_up):
+    told = made_up(OLD_POLICY)
+    told.leaf("policy", "policy.weight")
+    told.node("old", "TanhBackward0", 1, "tanh(policy)", ["policy"], result=("old", 0))
+    for turn in (1, 2):
+        told.node(f"new{turn}", "TanhBackward0", 3, "tanh(policy)", ["policy"], result=(f"new{turn}", 0))
+        told.node(f"l{turn}", "SubBackward0", 4, "new - old", [f"new{turn}", "old"])
+        if turn == 1:
+            told.backward(5, "l1", "new1", "old", "policy")
+            told.bump("policy", "SGD.step", 6, "opt.step()")
+    told.twice(5, "l2", "old", "l2")
+    found = only(told.facts())
+    assert found.fix == (
+        "Every turn computes something anew with the same parameters. If `old` is to stay as it was, as the log-probabilities "
+        "of an old policy are, store it without its graph: `old = old.detach()`, behind what made it at line 1; otherwise "
+        "compute it again in every turn: move line 1 into the loop."
+    )
+
+
 def test_16_an_encoder_that_is_not_trained_may_be_detached(made_up):
     found = only(features_once(made_up, stepped=("head",)).facts())
     assert found.fix.startswith("No optimizer step so far updated anything below `features`.")

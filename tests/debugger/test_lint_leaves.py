@@ -522,3 +522,27 @@ for i in range(3):
     w = ag.tensor(w.detach().numpy() - 0.1 * w.grad.numpy(), requires_grad=True)
 """
     assert linted(source, also).lints == []
+
+
+@pytest.mark.parametrize(
+    ("apply", "named"),
+    [
+        ("Scale.apply(theta, 2.0)", "Leaf `theta` gets"),
+        ("Scale.apply(2.0, theta)", "Leaf `theta` gets"),
+        ("Scale.apply(other, theta)", "Leaf `theta` gets"),
+        ("Scale.apply(theta, two)", "A leaf that requires grad gets"),  # two is no tensor, which the line does not tell
+    ],
+)
+def test_a_leaf_that_a_custom_function_was_given(linted, apply, named):
+    found = linted(
+        "class Scale(ag.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, a, b):\n"
+        "        return a * b\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, grad):\n"
+        "        return None, None\n"
+        "other, theta, two = ag.ones(3), ag.ones(3, requires_grad=True), 2.0\n"
+        f"{apply}.sum().backward()\n"
+    ).only("no-gradient")
+    assert found.cause.startswith(named)
