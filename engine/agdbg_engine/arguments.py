@@ -199,9 +199,11 @@ def _wanted(annotation: str, value: Any) -> str | None:
 
 _OPERANDS = frozenset(
     ("self", "input", "other", "exponent", "end", "weight", "value", "src", "source", "values", "tensor", "tensors", "min", "max",
-     "out", "condition", "mask", "index", "data", "obj", "alpha", "grad_output", "target")
+     "out", "condition", "mask", "index", "data", "obj", "alpha", "grad_output", "target", "q", "mean", "std", "rtol", "atol")
 )  # fmt: skip
 """Arguments that may be tensors as such."""
+_EXTREMES = frozenset(("max", "min"))
+"""Functions whose second argument is a dimension or an operand."""
 
 
 _OPS = (f"{__package__}.ops.", f"{__package__}.nn.functional")
@@ -214,7 +216,7 @@ def numbered(function: Any, args: tuple[Any, ...], kwargs: Keywords) -> tuple[tu
     PyTorch takes them for any number. And of two numbers, which some functions take for tensors, one as a tensor. ``None``: there
     were none.
     """
-    if not getattr(function, "__module__", "").startswith(_OPS):
+    if not getattr(function, "__module__", "").startswith(_OPS) or function.__name__ in _EXTREMES:
         return None
     if args and function.__name__ in _ALSO_OF_NUMBERS and all(map(_is_number, (*args, kwargs.get("other", 0)))):
         from .creation import tensor

@@ -313,7 +313,7 @@ def test_saved_on_the_cpu():
 
 # ----- mixing -----
 
-TWO = "^(Expected all tensors|Expected b and A|expected self and mask) to be on the same device, but (found|got) "
+TWO = "^(Expected all tensors|Expected b and A|expected self and mask) to be on the same device, but (found|got) |^Expected tensor to have "
 """What :mod:`test_mixed_devices` has in full."""
 
 

@@ -106,6 +106,56 @@ def test_the_words_are_those_of_pytorch(name):
     strict.refusals.clear()
 
 
+COMPOSED = {
+    "stft": lambda t, here, there: t.stft(there(32), 8, window=here(8), return_complex=True), "stft there": lambda t, here, there: t.stft(here(32), 8, window=there(8), return_complex=True),
+    "istft": lambda t, here, there: t.istft(t.complex(here(5, 17), here(5, 17)), 8, window=there(8)), "multi_dot": lambda t, here, there: t.linalg.multi_dot([there(2, 3), there(3, 4), here(4, 2)]),
+    "multi_dot of two": lambda t, here, there: t.linalg.multi_dot([here(2, 3), there(3, 4)]), "chain_matmul": lambda t, here, there: t.chain_matmul(there(2, 3), here(3, 4)),
+    "take_along_dim": lambda t, here, there: t.take_along_dim(there(2, 2), t.tensor([[0, 1]]), 1), "take_along_dim there": lambda t, here, there: t.take_along_dim(here(2, 2), there(1, 2).long()),
+    "cholesky_solve": lambda t, here, there: t.cholesky_solve(here(2, 1), there(2, 2)), "cholesky_solve, the other way": lambda t, here, there: t.cholesky_solve(there(2, 1), here(2, 2)),
+    "quantile of a number": lambda t, here, there: t.quantile(there(4), t.tensor(0.5)), "quantile": lambda t, here, there: t.quantile(here(4), there(1)), "nanquantile": lambda t, here, there: t.nanquantile(there(4), here(1)),
+    "tensor_split": lambda t, here, there: t.tensor_split(here(4), there(1).long()), "meshgrid": lambda t, here, there: t.meshgrid(there(2), here(2), indexing="ij"),
+    "gradient": lambda t, here, there: t.gradient(there(3), spacing=(here(3),)), "attention": lambda t, here, there: t.nn.functional.scaled_dot_product_attention(there(1, 2, 3), here(1, 2, 3), there(1, 2, 3)),
+    "a gradient assigned": lambda t, here, there: setattr(there(2).requires_grad_(), "grad", here(2)), "a gradient given": lambda t, here, there: (there(2).requires_grad_() * 2).backward(here(2)),
+}  # fmt: skip
+"""What PyTorch checks before a device is asked: its device ``meta`` stands for the GPU there."""
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+@pytest.mark.filterwarnings("ignore:torch.chain_matmul is deprecated", "ignore:.*will be deprecated")
+def test_the_words_of_functions_made_of_others(name):
+    torch = pytest.importorskip("torch", reason="errors are compared with PyTorch's")
+    texts = []
+    for t, place in ((torch, "meta"), (ag, STRICT)):
+        there = lambda *shape, t=t, place=place: t.ones(*shape, device=place)
+        with pytest.raises(RuntimeError) as found, strict.allowed_host_reads():
+            COMPOSED[name](t, t.ones, there)
+        texts.append(str(found.value).splitlines()[0])
+    assert texts[0].replace("meta", STRICT) == texts[1].replace("strict:0", STRICT)
+    strict.refusals.clear()
+
+
+REFUSED = {
+    "equal": lambda: ag.equal(there(3), here(2)), "max": lambda: ag.max(here(2), there(1)[0]), "min": lambda: ag.min(there(2), here(2)), "lu_unpack": lambda: ag.lu_unpack(there(2, 2), here(2).int()),
+    "searchsorted": lambda: ag.searchsorted(there(2), there(2), sorter=indices(0, 1)), "normal": lambda: ag.normal(ag.tensor(0.0), there(2)), "histogram": lambda: ag.histogram(there(4), here(3)),
+    "pinv": lambda: ag.linalg.pinv(here(2, 2), rtol=there(1)[0]), "weight of a histogram": lambda: ag.histogram(there(4), 3, weight=here(4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_no_other_function_mixes(name):
+    with pytest.raises(RuntimeError) as found, strict.allowed_host_reads():
+        REFUSED[name]()
+    assert str(found.value).splitlines()[0] == TWO
+    strict.refusals.clear()
+
+
+def test_blocks_of_a_diagonal():
+    """PyTorch's words for ``meta`` are others than in its library, which are these."""
+    text = "^torch.block_diag: input tensors must all be on the same device. Input 0 is on device strict:0 and input 1 is on device cpu$"
+    with pytest.raises(RuntimeError, match=text):
+        ag.block_diag(there(2, 2), here(2, 2))
+
+
 def test_parameters_of_two_devices_make_no_vector():
     text = "^Found two parameters on different devices, this is currently not supported.$"
     with pytest.raises(TypeError, match=text):

@@ -53,6 +53,15 @@ def mixed(*devices: Any) -> Exception:
     )
 
 
+def together(t: Tensor, other: Any, text: str | None = None) -> None:
+    """Raise where ``other`` is a tensor on another device than ``t``: in PyTorch's words for one function, which name both devices
+    as ``{0}`` and ``{1}``, or in general.
+    """
+    if isinstance(other, Tensor) and not same_place(other._a, t._a):
+        places = device_of(t._a), device_of(other._a)
+        raise mixed(*places) if text is None else RuntimeError(text.format(*places))
+
+
 def wrong_devices(op: str, tensors: Mapping[str, Any]) -> Exception | None:
     """What PyTorch says of the tensors among ``tensors``, the arguments of ``op``, that are on two devices; ``None`` if on one."""
     given = {n: t for n, t in tensors.items() if isinstance(t, Tensor)}

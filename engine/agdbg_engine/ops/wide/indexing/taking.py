@@ -14,6 +14,7 @@ from ....tensor import Tensor, wrap
 from ... import kernels
 from ...explain import broadcast_error, shape_error
 from ...indexing import gather
+from ...mixed_devices import together
 from ...prepare import as_array
 from ...shape import expand, one_dim, reshape
 from ..declare import formula, op, public
@@ -94,6 +95,13 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
 
     Along ``dim`` indices are taken modulo its size, as PyTorch does, so that negative ones count from the end.
     """
+    found, wanted = (t.device.type for t in (indices, self))
+    together(
+        self,
+        indices,
+        f"Expected tensor to have {wanted} Device, but got tensor with {found} Device (while checking arguments for "
+        "torch.take_along_dim():)",
+    )
     if dim is None:
         return gather(reshape(self, (-1,)), 0, reshape(indices, (-1,)))
     if self.ndim != indices.ndim:

@@ -11,6 +11,7 @@ from ....device import array_module
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
+from ...mixed_devices import together
 from ..declare import formula, op, public
 from .checks import both_of_dtype, failures, floating, floating_square, is_tensor, old_square, one_batch, square
 from .lapack import each, routines, triangular
@@ -171,6 +172,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     for name, x in (("b", self), ("u", input2)):
         if x.ndim < 2:
             raise shape_error(f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead")
+    together(self, input2, "Expected b and A to be on the same device, but found b on {0} and A on {1} instead.")
     both_of_dtype(self, input2)
     old_square(input2)
     if input2.shape[-1] != self.shape[-2]:

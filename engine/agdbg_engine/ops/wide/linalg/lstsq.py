@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ....backends import on_host
 from ....device import array_module
 from ....dtype import scalar_type
 from ....tensor import Tensor
 from ...explain import shape_error
 from ...host_only import check_place
+from ...mixed_devices import together
 from ..declare import formula, op, public
 from .checks import floating, floating_matrices, is_tensor, matrices, one_batch, square
 from .least_squares import best
@@ -103,6 +105,11 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
             f"linalg.pinv({scalar_type(A._a.dtype)}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, "
             "double, cfloat or cdouble types"
         )
+    for tolerance in (atol, rtol):
+        if not (
+            isinstance(tolerance, Tensor) and on_host(tolerance._a) and not tolerance.ndim
+        ):  # a number, which may mix
+            together(A, tolerance)
     if hermitian:
         square("linalg.eigh", A)
     x: Tensor = PINV(A, *_tolerances("pinv", atol, rtol), hermitian)

@@ -16,6 +16,7 @@ from ... import _generated as g
 from ... import matrix
 from ...explain import shape_error
 from ...lists import cat
+from ...mixed_devices import together
 from ...shape import one_dim, reshape
 from ..declare import kernel, op, public
 from ..products.rows import vdot
@@ -52,6 +53,8 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
                 f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {cpp_type(chain[0].dtype)} and "
                 f"tensor {i} {cpp_type(t.dtype)}"
             )
+        where = f"all tensors must be on the same device but tensor 0 is on {{0}} and tensor {i} on {{1}}"
+        together(chain[0], t, f"multi_dot(): {where}")
         if i and chain[i - 1].shape[1] != t.shape[0]:
             raise shape_error(
                 f"multi_dot(): tensors {i - 1} and {i} with shapes {list(chain[i - 1].shape)} and {list(t.shape)} cannot be "

@@ -12,6 +12,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...explain import shape_error
 from ...indexing import gather
+from ...mixed_devices import together
 from ...shape import one_dim, permute, reshape
 from ..declare import OPS, public
 from ..indexing.reading import seen
@@ -77,6 +78,7 @@ def _checked(name: str, x: Tensor, q: Any, interpolation: str) -> Tensor:
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if q.dtype != x.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    together(x, q, "quantile() q tensor must be on the same device as the input tensor")
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
             f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"

@@ -13,6 +13,7 @@ from ...compare import PAIRWISE
 from ...elementwise import copy
 from ...explain import not_a_tensor, shape_error
 from ...lists import cat
+from ...mixed_devices import together
 from ...shape import narrow, one_dim, some_dims
 from ..declare import OPS, public
 
@@ -117,6 +118,7 @@ def _spacings(x: Tensor, spacing: Any, dim: Any) -> list[Any]:
             f"length, but got a spacing argument of length {len(spacing)} and a dim argument of length {count}."
         )
     for s in spacing:
+        together(x, s, "torch.gradient expected each tensor to be on the same device, but got devices {0} and {1}!")
         if isinstance(s, Tensor) and s.ndim != 1:
             raise shape_error(
                 "torch.gradient expected each element of spacing to have one dimension, but got an element with "

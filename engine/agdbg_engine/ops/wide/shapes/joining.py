@@ -15,6 +15,7 @@ from ... import _generated as g
 from ...explain import shape_error
 from ...forward import propagate_joined
 from ...lists import _join, _Joined, _same_dtype, cat, stack
+from ...mixed_devices import together
 from ...shape import expand, reshape, view
 from ..declare import public
 from .moves import atleast_1d, atleast_2d, atleast_3d
@@ -96,11 +97,17 @@ class BlockDiagBackward0(_Joined):
         return ops.slice(ops.slice(grad, 0, row, row + rows, 1), 1, column, column + columns, 1)
 
 
+_APART = "torch.block_diag: input tensors must all be on the same device. Input 0 is on device {0} and input {i} is on device {1}"
+
+
 @public("torch")
 @at_home
 def block_diag(*tensors: Any) -> Tensor:
     """A matrix that is zero but for the tensors as blocks along the diagonal; vectors are rows."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
+    for i, t in enumerate(given):
+        if isinstance(given[0], Tensor):
+            together(given[0], t, _APART.replace("{i}", str(i)))
     ts = _same_dtype("block_diag", given)
     for i, t in enumerate(ts):
         if t.ndim > 2:

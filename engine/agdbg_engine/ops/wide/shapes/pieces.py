@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .... import events
+from ....backends import on_host
 from ....several import at_home
 from ....tensor import Tensor, wrap
 from ... import _generated as g
@@ -40,6 +41,10 @@ def tensor_split(
     dim = one_dim(self, dim)
     n = self.shape[dim]
     if isinstance(how, Tensor):
+        if not on_host(how._a):
+            raise shape_error(
+                f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {how.device}"
+            )
         if how.dtype != "int64":
             raise shape_error(
                 "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "

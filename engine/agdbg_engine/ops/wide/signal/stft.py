@@ -9,6 +9,7 @@ from ....several import at_home
 from ....tensor import Tensor
 from ...complexes import view_as_real
 from ...explain import shape_error
+from ...mixed_devices import together
 from ...shape import expand, narrow, reshape, squeeze, transpose, unsqueeze
 from ..declare import OPS, public
 from ..indexing.reading import seen
@@ -49,6 +50,7 @@ def stft(
     place. Of real signals only the first half of the frequencies is given, unless ``onesided`` is false. Complex numbers, or
     with ``return_complex=False`` a last dimension of size 2.
     """
+    together(self, window, "stft input and window must be on the same device but got self on {0} and window on {1}")
     if center and align_to_window is not None:
         raise shape_error("stft align_to_window should only be set when center = false")
     x, batched = self, self.ndim != 1
@@ -137,6 +139,7 @@ def istft(
 
     An error where these vanish. With ``length`` the signal is cut or padded with zeros to it.
     """
+    together(self, window, "istft input and window must be on the same device but got self on {0} and window on {1}")
     hop = n_fft // 4 if hop_length is None else hop_length
     size = n_fft if win_length is None else win_length
     if self.dtype.kind != "c":

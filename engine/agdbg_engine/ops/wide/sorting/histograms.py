@@ -14,6 +14,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
+from ...mixed_devices import together
 from ...returned import returned_as
 from ..declare import op, public
 from ..indexing.reading import ends
@@ -131,6 +132,8 @@ def histogram(
     ``density`` the integral of the result is 1. Recorded, but without a derivative.
     """
     _check(self, weight, self.shape, [1, self._a.size], None if weight is None else [weight._a.size])
+    for other in (weight, bins):
+        together(self, other)
     edges = [bins] if isinstance(bins, Tensor) else [int(bins)]
     _check_edges(self, edges, range, "torch.histogram()")
     return _HISTOGRAM(self, bins._a if isinstance(bins, Tensor) else int(bins), weight, range, density)

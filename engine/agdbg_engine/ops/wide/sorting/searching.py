@@ -12,6 +12,7 @@ from ....several import at_home
 from ....tensor import Tensor, wrap
 from ...compare import no_gradient
 from ...explain import shape_error
+from ...mixed_devices import together
 from ...prepare import as_array
 from ..declare import public
 from ..indexing.reading import some
@@ -55,6 +56,7 @@ def searchsorted(
     Before elements that are the same, or with ``right`` (``side="right"``) behind them. ``sorter`` is the order of a sequence
     that is in none.
     """
+    together(sorted_sequence, sorter)
     bounds, x = sorted_sequence._a, _as_array(input, sorted_sequence._a)
     _check(bounds, x, right, side, sorter)
     if sorter is not None:
