@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from agdbg.agent.control import ALONE, Settings
 from agdbg.agent.hits import Verdict
 from agdbg.agent.reason import STEP, Reason, message
 from agdbg.engines.native_arrival import Arrivals
+from agdbg.engines.native_devices import settle
 from agdbg.engines.native_errors import filters_for, raised_by_engine
 from agdbg.engines.native_events import Happening
 from agdbg.engines.native_match import Matcher
@@ -23,7 +23,6 @@ from agdbg.engines.native_stops import Stops
 from agdbg.engines.native_until import Target
 from agdbg.engines.native_walk import Walk
 from agdbg.error_text import class_name, error_text
-from agdbg_engine import streams
 from agdbg_engine.backward import BackwardPass
 from agdbg_engine.errors import Details, details_of
 from agdbg_engine.node import Node
@@ -265,8 +264,7 @@ class Driver:
         if self.thread.handover is not None:
             self.thread.handover.end()
         try:
-            with suppress(Exception):  # a device that has failed says so at each value that is asked for
-                streams.wait_for_all()  # values are read on the stream of this thread, whoever computes them
+            settle()
             self.sink.recorder.flush()
             command = self.agent.stop(scene, self.sink.ordinal.number)
             self.agent.look()  # breakpoints on events that were set at the stop hold from here on

@@ -9,6 +9,7 @@ import numpy as np
 
 from agdbg.agent.conditions import Expression, value
 from agdbg.agent.frames import dead_frames, innermost
+from agdbg.engines.native_devices import settle
 from agdbg.engines.native_saved import SavedValues
 from agdbg.engines.native_scene import NativeScene
 from agdbg_engine.backward import QUIET
@@ -90,7 +91,7 @@ class NativeSpot:
 
     def watched(self, function: Callable[[], Any]) -> tuple[Any, list[str]]:
         """Call ``function`` without stopping in it, and without recording gradients; the notes tell of writes."""
-
+        settle()
         before = mode.grad, mode.op_log, mode.born
         mode.grad, mode.op_log, mode.born = False, None, None  # a checkpoint or a write in progress is not to see it
         try:
@@ -100,6 +101,8 @@ class NativeSpot:
 
     def holds(self, condition: Expression) -> tuple[bool, list[str]]:
         """As :meth:`watched`, without a call on the way: this is what is done at every node with a condition."""
+        if not _WITHOUT_VALUES.issuperset(condition.names):
+            settle()
         driver, before = self._driver, (mode.grad, mode.op_log, mode.born)
         thread, sink = driver.thread, driver.sink
         mode.grad, mode.op_log, mode.born = False, None, None
@@ -175,8 +178,14 @@ _ON_THE_WAY: dict[str, Callable[[NativeSpot], Any]] = {
 }
 
 
+_WITHOUT_VALUES = frozenset({"node", "event", "step", "rank"})
+"""What can be told while devices still compute."""
 _OF_GRADIENTS = frozenset({"grads_in", "grads_out", *_ON_THE_WAY})
 """What means something in backward only."""
+
+
+_OF_NODES = frozenset({"seq", "name", "op_name", "next", "next_functions", "leaf", "metadata", "code", "lasti"})
+"""Attributes of a node in which there are no values of tensors."""
 
 
 class NodeView:
@@ -221,6 +230,8 @@ class NodeView:
         return where(self._node.code, self._node.lasti).line
 
     def __getattr__(self, name: str) -> Any:
+        if name not in _OF_NODES:
+            settle()
         return getattr(self._node, name)
 
     def __repr__(self) -> str:

@@ -214,7 +214,12 @@ def factory(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         if dtype is not None and np.dtype(dtype) != out.dtype:
             given = scalar_type(np.dtype(dtype))
             raise RuntimeError(f"dtype {given} does not match dtype of out parameter ({scalar_type(out.dtype)})")
-        written: Tensor = into(call, args, {**kwargs, "dtype": out.dtype, "out": out})
+        device = kwargs.get("device")
+        if device is not None and resolved(device).type != out.device.type:
+            raise RuntimeError(
+                f"device type {resolved(device).type} does not match device type of out parameter ({out.device.type})"
+            )
+        written: Tensor = into(call, args, {**kwargs, "dtype": out.dtype, "device": out.device, "out": out})
         return written
 
     call = checked(function, name=function.__name__, elsewhere=elsewhere)

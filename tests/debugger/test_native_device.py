@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import agdbg_engine as ag
-from agdbg.agent.control import Settings
+from agdbg.agent.control import FunctionStop, Settings
 from agdbg.agent.tensors import elements, page
 from agdbg.agent.values import value_of
 from agdbg.engines import native
@@ -198,6 +198,27 @@ def test_a_stop_waits_for_all_streams_of_the_device_once_and_running_for_none(ru
     assert hub.ask("evaluate", expression="waited", frame=0)["result"] == "[0, 0]"
     status, out, err = hub.end()
     assert (status, out.strip(), err) == (0, "[0, 0] 6.0", "")
+
+
+CONDITIONS = {
+    "a gradient": ("looked(grad)", True), "gradients": ("looked(grads_in[0])", True), "what it gives": ("looked(grads_out[0])", True),
+    "a saved tensor": ("looked(saved.self)", True), "a variable": ("looked(k)", True), "a field": ("looked(node._saved_self)", True),
+    "no value": ("node.op == 'MulBackward0' and node.seq >= 0 and step >= 0", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_condition_that_reads_values_waits_before_it_does(run_agent, name):
+    condition, reads = CONDITIONS[name]
+    looking = "\nlooks = []\ndef looked(value):\n    looks.append(len(waited))\n    return True\nassert waited == []\n"
+    program = SIDE.replace("\nassert waited == []\n", looking)
+    hub = run_agent(program, Settings(functions=[FunctionStop(1, "Mul*", "backward", condition=condition)]))
+    hub.stopped()
+    if reads:
+        assert hub.ask("evaluate", expression="len(looks) == 1 <= looks[0]", frame=0)["result"] == "True"
+    else:
+        assert hub.ask("evaluate", expression="waited", frame=0)["result"] == "[0]"  # by the stop alone
+    assert hub.end()[0] == 0
 
 
 LOST = SIDE.replace("= waited.append", "= lambda index: 1 / 0").replace("assert waited == []", "")

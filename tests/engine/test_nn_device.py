@@ -131,3 +131,21 @@ def test_a_score_that_is_nan_is_no_margin():
         with strict.allowed_host_reads():
             loss = ag.nn.functional.multi_margin_loss(x, ag.tensor([0], device=place)).cpu().item()
         assert abs(loss - 0.4) < 1e-6  # as in PyTorch
+
+
+INITS = {
+    "uniform_": (), "normal_": (), "ones_": (), "zeros_": (), "constant_": (0.5,), "eye_": (), "xavier_uniform_": (), "xavier_normal_": (), "kaiming_uniform_": (),
+    "kaiming_normal_": (), "trunc_normal_": (), "orthogonal_": (), "sparse_": (0.5,), "dirac_": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", INITS)
+def test_weights_are_made_where_they_lie(name):
+    t = ag.empty(*(4, 4, 3) if name == "dirac_" else (4, 4), device=strict.PLACE)
+    strict.refusals.clear()
+    getattr(ag.nn.init, name)(t, *INITS[name])
+    assert [text for text in strict.refusals if "of shape ()" not in text] == []
+    assert str(t.device) == strict.PLACE
+    if name in ("ones_", "zeros_", "constant_", "eye_", "dirac_"):
+        wanted = getattr(ag.nn.init, name)(ag.empty(*t.shape), *INITS[name])
+        np.testing.assert_array_equal(strict.host(t._a), wanted.numpy())

@@ -405,3 +405,37 @@ def test_copies_go_over_once(monkeypatch):
     ag.ones(2).to("strict")
     ag.ones(2, requires_grad=True).to("strict:1")
     assert len(found) == 2
+
+
+OUTS = {
+    "zeros": lambda t, out, **k: t.zeros(2, out=out, **k), "ones": lambda t, out, **k: t.ones(2, out=out, **k), "full": lambda t, out, **k: t.full((2,), 3.0, out=out, **k), "arange": lambda t, out, **k: t.arange(2.0, out=out, **k),
+    "linspace": lambda t, out, **k: t.linspace(0, 1, 2, out=out, **k), "logspace": lambda t, out, **k: t.logspace(0, 1, 2, out=out, **k), "rand": lambda t, out, **k: t.rand(2, out=out, **k), "randn": lambda t, out, **k: t.randn(2, out=out, **k),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTS)
+def test_what_is_made_into_an_out_lies_there(name):
+    torch = pytest.importorskip("torch", reason="errors are compared with PyTorch's")
+    make = OUTS[name]
+    out = ag.empty(2, device="strict:1")
+    assert make(ag, out) is out
+    assert make(ag, out, device="strict") is out
+    if not name.startswith("rand"):
+        assert content(out) == pytest.approx(make(ag, ag.empty(2)).tolist())
+    assert make(ag, ag.empty(0, device="strict:1")).device == ag.device("strict:1")
+    texts = []
+    for t, place in ((torch, "meta"), (ag, "strict:1")):
+        for there, asked in ((place, "cpu"), ("cpu", place)):
+            with pytest.raises(RuntimeError) as told:
+                make(t, t.empty(2, device=there), device=asked)
+            texts.append(str(told.value).replace("meta", "strict"))
+    assert texts[:2] == texts[2:]
+
+
+def test_ops_write_into_an_out_where_it_lies():
+    a, out = on(1, 1.0, 2.0), on(1, 0.0, 0.0)
+    assert content(ag.add(a, a, out=out)) == [2.0, 4.0]
+    assert content(ag.sin(on(1, 0.0), out=on(1))) == [0.0]  # which had no memory
+    assert content(ag.cumsum(a, 0, out=out[::1])) == [1.0, 3.0]
+    with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
+        assert content(ag.mul(a, a, out=on(1, 0.0))) == [1.0, 4.0]

@@ -60,7 +60,7 @@ def eye_(tensor: Tensor) -> Tensor:
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
-        into(eye_matrix, tuple(tensor.shape), {"out": tensor, "dtype": tensor.dtype})
+        into(eye_matrix, tuple(tensor.shape), {"out": tensor, "dtype": tensor.dtype, "device": tensor.device})
     return tensor
 
 

@@ -12,6 +12,7 @@ from ..device import array_module
 from ..grad_mode import mode, quiet_no_grad
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
+from ..several import at_home
 from ..sites import caller, user_stacklevel
 from ..tangents import tangents_of
 from ..tensor import Tensor, check_inplace, repeats, wrap
@@ -241,6 +242,7 @@ def _check_fits(name: str, out: Tensor, result: Tensor, operands: list[Tensor], 
         refuse(out, f"{name}.out")
 
 
+@at_home
 def _write(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> None:
     if events.special:
         before_write(out, name)
@@ -259,6 +261,7 @@ def _write(name: str, out: Tensor, result: Tensor, operands: list[Tensor]) -> No
     out._bump(f"{name}.out", None, *caller())
 
 
+@at_home
 def _of_size(out: Tensor, result: Tensor) -> Any:
     """The buffer of ``out`` in the size and order of ``result``; a new one for an empty ``out``."""
     from .wide.shapes.factories import resized  # made of these ops
