@@ -12,6 +12,7 @@ NOT_THERE = {
     "test_device_launches.py": "it counts the calls that the strict device noted",
     "test_fused.py": "it compiles the kernels for the CPU; on a GPU `test_on_gpu.py` runs them",
     "test_rowwise.py": "it compiles the kernels for the CPU; on a GPU `test_on_gpu.py` runs them",
+    "test_device_arguments.py": "it counts the reads that the strict device noted",
     "test_function_messages.py": "it is about the texts of errors, one of which names a device",
     "test_gpu_smoke.py": "the run has that script by itself",
     "test_device_summary.py": "it compiles the kernel for the CPU; on a GPU `test_on_gpu.py` runs it",

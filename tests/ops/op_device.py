@@ -44,46 +44,6 @@ class DeviceCopier(Copier):
         return made
 
 
-class MixedCopier(DeviceCopier):
-    """Arguments of which one tensor, by its number, stays on the CPU; ``ndims`` has the dimensions of all."""
-
-    def __init__(self, stays):
-        super().__init__(PLACE)
-        self.stays, self.ndims = stays, []
-
-    def _tensor(self, value):
-        self.ndims.append(value.ndim)
-        made = tensor(value, engine)
-        return made if len(self.ndims) - 1 == self.stays else on(self.device, made)
-
-
-MAY_MIX = {
-    **dict.fromkeys(("broadcast_tensors", "expand_as", "reshape_as", "view_as", "resize_as_"), "of the other its sizes are taken"),
-    **dict.fromkeys(("narrow", "tensor_split", "index_put", "nn.functional.ctc_loss"), "positions and lengths may lie on the CPU, as in torch"),
-}  # fmt: skip
-"""Ops of which an argument may lie on another device, and why."""
-
-
-def mixes(case):
-    """What an op says of tensors of which one is on the CPU, for every one that is no number; ``None`` where it is computed."""
-    many = MixedCopier(-1)
-    for value in (case.sample.input, case.sample.args, case.sample.kwargs):
-        many(value)
-    for stays, ndim in enumerate(many.ndims if len(many.ndims) > 1 and max(many.ndims) else ()):
-        if not ndim:
-            continue
-        copy = MixedCopier(stays)
-        args, kwargs = [copy(case.sample.input), *map(copy, case.sample.args)], copy(case.sample.kwargs)
-        if not any(n for i, n in enumerate(copy.ndims) if i != stays):
-            continue
-        try:
-            with quiet(), strict.allowed_host_reads():
-                of_engine(case.op)(*args, **kwargs)
-            yield stays, None
-        except Exception as error:  # whatever it is: the test says so
-            yield stays, f"{type(error).__name__}: {error}".splitlines()[0]
-
-
 def on(device, t):
     """``t`` on ``device``, as a new leaf."""
     if device == "cpu":
