@@ -336,6 +336,8 @@ def randperm(
     """A random order of 0 .. n - 1."""
     shape_of("randperm", (n,))
     dtype = np.dtype(dtype or np.int64)
+    if dtype.kind in "bc":
+        raise NotImplementedError(f"\"randperm\" not implemented for '{scalar_type(dtype)}'")
     if dtype.kind in "iu" and n - 1 > np.iinfo(dtype).max:
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
     return leaf(_as(generator_on(resolved(device), generator).permutation(n), dtype), device, requires_grad)

@@ -36,8 +36,8 @@ def arange(
     if dtype is None:
         dtype = get_default_dtype() if any(isinstance(v, float) for v in (start, end, step)) else np.int64
     dtype = np.dtype(dtype)
-    if dtype.kind == "b":
-        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
+    if dtype.kind in "bc":
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{scalar_type(dtype)}'")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not math.isfinite(start) or not math.isfinite(end):

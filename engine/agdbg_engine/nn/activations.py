@@ -33,6 +33,8 @@ class _Activation(Module):
         bound.apply_defaults()
         for name, value in bound.arguments.items():
             setattr(self, name, value)
+        if self.function == "hardtanh" and not self.max_val > self.min_val:
+            raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})")
 
     def forward(self, input: Tensor) -> Tensor:
         return getattr(F, self.function)(input, *[getattr(self, name) for name in self.options])
@@ -58,6 +60,7 @@ def _activation(name: str, function: str, shown: str = "", **options: Any) -> An
 _IN: dict[str, Any] = {"inplace": False}
 ReLU = _activation("ReLU", "relu", **_IN)
 ReLU6 = _activation("ReLU6", "relu6", **_IN)
+ReLU6.min_val, ReLU6.max_val = 0.0, 6.0  # it is a Hardtanh in PyTorch
 LeakyReLU = _activation("LeakyReLU", "leaky_relu", "negative_slope={negative_slope}", negative_slope=0.01, **_IN)
 ELU = _activation("ELU", "elu", "alpha={alpha}", alpha=1.0, **_IN)
 CELU = _activation("CELU", "celu", "alpha={alpha}", alpha=1.0, **_IN)

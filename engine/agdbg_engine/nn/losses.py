@@ -18,7 +18,7 @@ _OLD = ("size_average", "reduce")
 class _Loss(Module):
     """A loss with options, which are attributes; weights are buffers."""
 
-    function: str
+    function: str = ""
     options: tuple[str, ...]
     __signature__ = inspect.signature(lambda size_average=None, reduce=None, reduction="mean": None)
     """Of ``__init__``: what a class that a script derives from this one may give it."""
@@ -39,6 +39,13 @@ class _Loss(Module):
                 self.register_buffer(name, value)
             else:
                 setattr(self, name, value)
+        if self.function == "multi_margin_loss":
+            if self.p not in (1, 2):
+                raise ValueError("only p == 1 and p == 2 supported")
+            if self.weight is not None and self.weight.ndim != 1:
+                raise ValueError(
+                    f"MultiMarginLoss: expected weight to be None or 1D tensor, got {self.weight.ndim}D instead"
+                )
 
     def forward(self, *inputs: Tensor, **kwargs: Tensor) -> Tensor:
         options = {name: getattr(self, name) for name in self.options}

@@ -21,12 +21,17 @@ class _Pad(Module):
 
     dims: ClassVar[int]
     mode: ClassVar[str]
+    refuses: ClassVar[bool] = False
+    """Whether the module itself looks at how many dimensions the input has."""
 
     def __init__(self, padding: Size) -> None:
         super().__init__()
         self.padding = each(padding, 2 * self.dims)
 
     def forward(self, input: Tensor) -> Tensor:
+        k = self.dims
+        if self.refuses and input.ndim not in (k + 1, k + 2):
+            raise ValueError(f"expected {k + 1}D or {k + 2}D input (got {input.ndim}D input)")
         result: Tensor = F.pad(input, self.padding, self.mode)
         return result
 
@@ -124,16 +129,16 @@ class ReplicationPad3d(_Pad):
 class CircularPad1d(_Pad):
     """The last dimension continued as a circle."""
 
-    dims, mode = 1, "circular"
+    dims, mode, refuses = 1, "circular", True
 
 
 class CircularPad2d(_Pad):
     """The last two dimensions continued as circles."""
 
-    dims, mode = 2, "circular"
+    dims, mode, refuses = 2, "circular", True
 
 
 class CircularPad3d(_Pad):
     """The last three dimensions continued as circles."""
 
-    dims, mode = 3, "circular"
+    dims, mode, refuses = 3, "circular", True

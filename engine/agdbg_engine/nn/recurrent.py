@@ -28,6 +28,12 @@ class _Recurrent(Module):
 
     gates: ClassVar[int]
 
+    @property
+    def mode(self) -> str:
+        """What PyTorch calls the kind of network: ``RNN_TANH``, ``RNN_RELU``, ``LSTM`` or ``GRU``."""
+        kind = next(c.__name__ for c in type(self).__mro__ if c.__module__ == __name__)
+        return f"RNN_{self.nonlinearity.upper()}" if kind == "RNN" else kind
+
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
         dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device: Any = None, dtype: Any = None,
@@ -179,7 +185,8 @@ class _Recurrent(Module):
     def _check_input(self, x: Tensor) -> None:
         name = type(self).__name__
         if x.ndim not in (2, 3):
-            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {x.ndim}D instead")
+            got = f"{x.ndim}D tensor" if name == "RNN" else f"{x.ndim}D"
+            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {got} instead")
         if x.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}"

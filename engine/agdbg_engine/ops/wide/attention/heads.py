@@ -193,6 +193,12 @@ def _packed(query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: May
 
 
 def _projected(inputs: tuple[Tensor, ...], weights: Any, bias: Maybe) -> tuple[Tensor, ...]:
+    sizes = [x.shape[-1] for x in inputs]
+    for what, weight, size in zip(("query", "key", "value"), weights, sizes, strict=True):
+        if tuple(weight.shape) != (sizes[0], size):
+            raise AssertionError(
+                f"expecting {what} weights shape of {(sizes[0], size)}, but got torch.Size({list(weight.shape)})"
+            )
     biases = (None,) * 3 if bias is None else bias.chunk(3)
     return tuple(_linear(x, w, b) for x, w, b in zip(inputs, weights, biases, strict=True))
 

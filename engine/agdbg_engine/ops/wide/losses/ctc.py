@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....device import array_module, beside
+from ....dtype import scalar_type
 from ....repeated_index import add_at
 from ....several import at_home
 from ....tensor import Tensor, wrap
@@ -153,9 +154,10 @@ def ctc_loss(
     the samples, each divided by the length of its target. With ``zero_infinity`` impossible targets count as nothing.
     """
     reduction = reduction_of(None, None, reduction)
+    _check_types(log_probs, input_lengths, target_lengths)
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)
-    lengths, target_lengths = (_lengths(v, x.shape[1]) for v in (input_lengths, target_lengths))
+    lengths, target_lengths = (_lengths(v) for v in (input_lengths, target_lengths))
     labels = targets._a.astype(np.int64)
     if not 0 <= blank < x.shape[2]:
         raise RuntimeError("blank must be in label range")
@@ -163,12 +165,9 @@ def ctc_loss(
         raise shape_error("input_lengths must be of size batch_size")
     if target_lengths.size != x.shape[1]:
         raise shape_error("target_lengths must be of size batch_size")
-    if lengths.size and lengths.max() > x.shape[0]:
-        at = int(np.argmax(lengths > x.shape[0]))
-        raise RuntimeError(
-            f"Expected input_lengths to have value at most {x.shape[0]}, but got value {int(lengths[at])} (while checking "
-            "arguments for ctc_loss_cpu)"
-        )
+    _check_lengths("input_lengths", lengths, x.shape[0])
+    _check_lengths("target_lengths", target_lengths, None)
+    _check_targets(labels if batched or labels.ndim != 1 else labels[None], target_lengths, x.shape[1])
     padded = _padded(labels, target_lengths, batched)
     row: Any = OPS["ctc_loss_raw"]
     lengths, target_lengths = beside(lengths, x._a), beside(target_lengths, x._a)
@@ -180,8 +179,68 @@ def ctc_loss(
     return finish(out if batched or reduction != "none" else out.squeeze(0), reduction)
 
 
-def _lengths(value: Any, n: int) -> Any:
-    """Lengths given as a tensor, a sequence or one number."""
+_WHERE = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def _check_types(x: Tensor, *lengths: Any) -> None:
+    if x.dtype not in (np.float32, np.float64):
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{scalar_type(x.dtype)}'")
+    if x.ndim not in (2, 3):
+        raise shape_error(
+            f"Expected 3-dimensional tensor, but got {x.ndim + 1}-dimensional tensor for argument #1 'log_probs' {_WHERE}"
+        )
+    given = [isinstance(v, Tensor) for v in lengths]
+    if not all(given) and (any(given) or not all(isinstance(v, list | tuple | np.ndarray) for v in lengths)):
+        names = ", ".join(type(v).__name__ for v in lengths)
+        raise TypeError(
+            f"ctc_loss() received an invalid combination of arguments - got (Tensor, Tensor, {names}, int, int, bool), but "
+            "expected one of:\ninput_lengths and target_lengths as two tensors of integers, or as two tuples of ints"
+        )
+    for name, value in zip(("input_lengths", "target_lengths"), lengths, strict=True):
+        if isinstance(value, Tensor):
+            if value.dtype.kind not in "iu":
+                raise RuntimeError(f"{name} must be integral")
+            continue
+        for i, v in enumerate(value):
+            if isinstance(v, bool) or not hasattr(v, "__index__"):
+                raise TypeError(
+                    f"ctc_loss(): argument '{name}' failed to unpack the object at pos {i + 1} with error \"type must be tuple "
+                    f'of ints,but got {type(v).__name__}"'
+                )
+
+
+def _check_lengths(name: str, lengths: Any, most: int | None) -> None:
+    if not lengths.size:
+        return
+    if lengths.min() < 0:
+        raise RuntimeError(
+            f"Expected {name} to have value at least 0, but got value {lengths[np.argmax(lengths < 0)]} {_WHERE}"
+        )
+    if most is not None and lengths.max() > most:
+        raise RuntimeError(
+            f"Expected {name} to have value at most {most}, but got value {lengths[np.argmax(lengths > most)]} {_WHERE}"
+        )
+
+
+def _check_targets(labels: Any, lengths: Any, batch: int) -> None:
+    """As many labels as the lengths say: in rows, or one after the other."""
+    if labels.ndim not in (1, 2):
+        raise shape_error(
+            f"Expected 1 to 2 dimensions, but got {labels.ndim}-dimensional tensor for argument #2 'targets' {_WHERE}"
+        )
+    if labels.ndim == 2:
+        longest = int(lengths.max()) if lengths.size else 0
+        wrong = [f"{batch} at dimension 0, but got size {len(labels)}"] * (len(labels) != batch)
+        wrong += [f"at least {longest} at dimension 1, but got size {labels.shape[1]}"] * (labels.shape[1] < longest)
+    else:
+        total = int(lengths.sum())
+        wrong = [f"{total} at dimension 0, but got size {len(labels)}"] * (len(labels) != total)
+    if wrong:
+        raise shape_error(f"Expected tensor to have size {wrong[0]} for argument #2 'targets' {_WHERE}")
+
+
+def _lengths(value: Any) -> Any:
+    """Lengths given as a tensor or a sequence."""
     return np.asarray(fetched(value._a) if isinstance(value, Tensor) else value, dtype=np.int64).reshape(-1)
 
 

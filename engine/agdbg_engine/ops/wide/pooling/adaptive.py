@@ -19,7 +19,9 @@ from .fixed import Pair, dims_1d
 
 def _output_size(x: Tensor, output_size: Any, k: int) -> tuple[Any, ...]:
     """``output_size`` by dimension, where ``None`` keeps that of the input."""
-    given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * k
+    if not isinstance(output_size, tuple | list):
+        return (output_size,) * k if output_size is not None else tuple(x.shape[-k:])
+    given = tuple(output_size)
     if x.ndim <= len(given):
         raise ValueError(f"Input dimension should be at least {len(given) + 1}")
     return tuple(n if m is None else int(m) for m, n in zip(given, x.shape[x.ndim - len(given) :], strict=True))
@@ -28,7 +30,8 @@ def _output_size(x: Tensor, output_size: Any, k: int) -> tuple[Any, ...]:
 def _check(op: str, x: Tensor, k: int, first: int) -> None:
     """Refuse other numbers of dimensions and nothing to pool; dimensions before ``first`` may be empty."""
     if x.ndim not in (k + 1, k + 2):
-        raise shape_error(f"{op}(): Expected {k + 1}D or {k + 2}D tensor, but got {list(x.shape)}")
+        got = "but got:" if "max" in op else "but got"
+        raise shape_error(f"{op}(): Expected {k + 1}D or {k + 2}D tensor, {got} {list(x.shape)}")
     for d in range(x.ndim - k - 1 + first, x.ndim):
         if x.shape[d] == 0:
             raise shape_error(

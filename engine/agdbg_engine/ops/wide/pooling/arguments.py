@@ -31,6 +31,9 @@ def each(op: str, name: str, value: Any, k: int, empty: Ints = ()) -> Ints:
             raise shape_error(f"{op}: dilation must be either a single int, or a tuple of {_WORDS[k]} ints")
         may = "be omitted, a single int" if name == "stride" else "be a single int"
         raise shape_error(f"{op}: {name} must either {may}, or a tuple of {_WORDS[k]} ints")
+    for v in given:
+        if not hasattr(v, "__index__"):
+            raise TypeError(f"{op}(): argument '{name}' must be tuple of ints, not {type(v).__name__}")
     return tuple(int(v) for v in given)
 
 

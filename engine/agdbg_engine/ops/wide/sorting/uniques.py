@@ -99,7 +99,7 @@ def unique_consecutive(
 
 
 def _slices(x: Tensor, dim: int) -> int:
-    if not -x.ndim <= dim < x.ndim:
+    if not x.ndim:
         raise shape_error(f"Dimension specified as {dim} but tensor has no dimensions", IndexError)
     dim = one_dim(x, dim)
     if any(not n for d, n in enumerate(x.shape) if d != dim):

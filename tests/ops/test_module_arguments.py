@@ -1,0 +1,72 @@
+"""Modules and losses made or called with what they cannot take: the same result, or the same error, as in PyTorch."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is the reference here")
+
+import agdbg_engine as engine  # noqa: E402 - after the skip
+
+LINES = """
+N.Hardtanh(2, -2)
+N.Hardtanh(1, 1)
+N.ReLU6().max_val
+N.MultiMarginLoss(3)
+N.MultiMarginLoss(weight=T.ones(2, 2))
+N.Bilinear(0, 1, 1)
+N.RNN(3, 4).mode
+N.RNN(3, 4, nonlinearity='relu').mode
+N.LSTM(3, 4).mode
+N.GRU(3, 4).mode
+N.RNN(3, 4)(T.ones(1, 1, 1, 3))
+N.LSTM(3, 4)(T.ones(1, 1, 1, 3))
+N.Unflatten(1, 2)
+N.Unflatten(1, (2, 2.5))
+N.Unflatten(1, (2, 2))(T.ones(2, 6))
+N.Unflatten(1, (2, 2))(T.ones(2, 3, 0))
+N.CircularPad1d(1)(T.ones(3))
+N.CircularPad2d(1)(T.ones(3, 4))
+N.CircularPad3d(1)(T.ones(3, 4))
+N.AdaptiveAvgPool2d(2)(T.ones(3, 4))
+N.AdaptiveAvgPool3d(2)(T.ones(2, 3, 4))
+N.AdaptiveMaxPool2d(2)(T.ones(3))
+N.AdaptiveMaxPool2d((2, None))(T.ones(3))
+N.MultiheadAttention(4, 2, kdim=3, vdim=5)(T.ones(5, 2, 4), T.ones(5, 2, 4), T.ones(5, 2, 4))
+N.MultiheadAttention(4, 2, kdim=3, vdim=5)(T.ones(5, 4), T.ones(5, 3), T.ones(5, 4))
+F.interpolate(T.ones(1, 1, 0), 3)
+F.lp_pool2d(T.ones(1, 4, 4), 2, 0)
+T.arange(3, dtype=T.complex64)
+T.randperm(3, dtype=T.bool)
+T.unique(T.ones(2, 2), dim=2)
+T.unique(T.tensor(1), dim=0)
+F.ctc_loss(p, L[:, :2], (5, 5), (3, 2))
+F.ctc_loss(p, L[:1], (5, 5), (2, 2))
+F.ctc_loss(p, L[None], (5, 5), (2, 2))
+F.ctc_loss(p, L[0], (5, 5), (2, 2))
+F.ctc_loss(p, L, T.tensor([5., 5]), T.tensor([2, 2]))
+F.ctc_loss(p, L, T.tensor([5, 5]), T.tensor([True, True]))
+F.ctc_loss(p, L, (-1, 5), (2, 2))
+F.ctc_loss(p, L, (6, 5), (2, 2))
+F.ctc_loss(p, L, (5, 5), (-2, 2))
+F.ctc_loss(p, L, (5, 5), (2, 2.5))
+F.ctc_loss(p, L, (5,), (2, 2))
+F.ctc_loss(p, L, 5, 2)
+F.ctc_loss(p, L, T.tensor([5, 5]), (2, 2))
+F.ctc_loss(p.half(), L, (5, 5), (2, 2))
+F.ctc_loss(p.long(), L, (5, 5), (2, 2))
+F.ctc_loss(p[None], L, (5, 5), (2, 2))
+F.ctc_loss(p[0, 0], L, (5, 5), (2, 2))
+"""
+
+
+def said(library, text):
+    """The repr of the result, or type and first line of the error."""
+    names = {"T": library, "N": library.nn, "F": library.nn.functional, "p": library.zeros(5, 2, 4).log_softmax(2)}
+    try:
+        return repr(eval(text, names | {"L": library.tensor([[1, 2, 3], [1, 3, 1]])}))  # a line of this file
+    except Exception as error:  # whatever it is, it is what is compared
+        return type(error).__name__, str(error).partition("\n")[0]
+
+
+@pytest.mark.parametrize("text", LINES.strip().splitlines())
+def test_said(text):
+    assert said(engine, text) == said(torch, text)
