@@ -130,3 +130,20 @@ def test_a_formula_of_a_tangent_saves_operands_without_theirs(f, then):
             return [[g + 0, fw.unpack_dual(g).tangent] for g in found]
 
     same(both)
+
+
+@pytest.mark.parametrize("made_in", ["inference_mode", "no_grad"])
+def test_a_view_without_history_can_be_written_where_nothing_is_recorded(made_in):
+    def both(t):
+        fw = t.autograd.forward_ad
+        with fw.dual_level():
+            x = t.ones(4, requires_grad=True)
+            y = fw.make_dual(x, t.ones(4)) * 1
+            with getattr(t, made_in)():
+                v = y.view(2, 2)
+            y.mul_(2)
+            with t.no_grad():
+                v[0] = 1.0
+            return [y.detach(), fw.unpack_dual(y).tangent.detach()]
+
+    same(both)

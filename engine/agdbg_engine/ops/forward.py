@@ -69,8 +69,10 @@ def _standing_apart(out: Tensor) -> Tensor:
     return apart
 
 
-def _primals(arguments: tuple[Any, ...], level: int) -> list[Any]:
+def _primals(arguments: tuple[Any, ...], level: int) -> Sequence[Any]:
     """``arguments`` for a formula, which may save them: without tangents of ``level`` and above, since its tangent has none."""
+    if not mode.grad:  # it saves nothing, and a view may have lost its history
+        return arguments
     made: dict[int, Tensor] = {}
     for x in arguments:
         if isinstance(x, Tensor) and id(x) not in made and any(other >= level for other in tangents_of(x)):
