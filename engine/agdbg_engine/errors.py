@@ -192,6 +192,7 @@ def _origin(node: Node, index: int, value: Any, as_it_is: bool) -> str:
     """``, which is output 0 of Exp,`` as PyTorch says it; nothing for a leaf. What lost its history is called a result of the node
     that saved it, where that does not mind (``as_it_is``).
     """
+    from .inside import INPUTS
     from .saved.detached import lost
     from .view import written_view
 
@@ -201,7 +202,7 @@ def _origin(node: Node, index: int, value: Any, as_it_is: bool) -> str:
     if node.outputs_saved[index] or getattr(value, "is_output", False):
         return _output_of(node, getattr(value, "_nr", 0))
     fn = value.grad_fn or (node if as_it_is and lost(value) else None)
-    return "" if fn is None else _output_of(fn)
+    return "" if fn is None or fn in INPUTS else _output_of(fn)
 
 
 def _output_of(node: Node, nr: int = 0) -> str:

@@ -7,6 +7,8 @@ others are captured, and a write to them would be lost on the transform.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from . import errors, events
@@ -38,20 +40,30 @@ class _Tensors:
         return id(t) in self._refs
 
 
+INPUTS: weakref.WeakSet[Any] = weakref.WeakSet()
+"""The nodes of inputs of any transform: for PyTorch those are leaves."""
+
+
 class Inside:
     """A context in which a function is transformed; entering says so to everything in this thread."""
 
-    def __init__(self, forward: bool = False) -> None:
+    def __init__(self, forward: bool = False, recording: bool = True) -> None:
         self.forward = forward
         """Whether the transform runs forward mode."""
+        self.recording = recording
+        """Whether its caller records: otherwise ops on captured tensors are not recorded inside either, for PyTorch."""
         self.outer: Inside | None = None
         self._made = _Tensors()
         self._views = _Tensors()
         """Those made inside on memory that was not."""
         self._captured: dict[int, Any] = {}
         """By its id the memory of inputs that the outer transform has captured."""
+        self._sources: dict[int, Any] = {}
+        """By the id of an argument what it was outside."""
         self._inputs: weakref.WeakSet[Any] = weakref.WeakSet()
         """The nodes of inputs that have a history."""
+        self._leaves: weakref.WeakSet[Any] = weakref.WeakSet()
+        """The nodes of other arguments that are leaves outside."""
 
     def __enter__(self) -> Inside:
         self.outer = mode.transform
@@ -77,16 +89,34 @@ class Inside:
 
     def add_input(self, t: Any, of: Any) -> None:
         """``t``, on the memory of ``of``, is what the transform runs backward for."""
-        self.add(t)
+        self.add_argument(t, of)
         if self.outer is not None and of not in self.outer:
             memory = t._shared_storage()
             self._captured[id(memory)] = memory
         if t._fn is not None:
             self._inputs.add(t._fn)
+            INPUTS.add(t._fn)
 
     def holds(self, node: Any, leaf: Any) -> bool:
         """Whether what ``node`` made, or ``leaf`` where there is none, is part of the graph of this level."""
         return self.reached_from(node) if node is not None else leaf in self
+
+    def add_leaf(self, t: Any) -> None:
+        """``t`` is an argument that is a leaf outside, and so inside."""
+        self._leaves.add(t._fn)
+
+    def add_argument(self, t: Any, of: Any) -> None:
+        """``t``, on the memory of ``of``, is an argument: a write to it is one to ``of``, which the outer may refuse."""
+        self.add(t)
+        self._sources[id(t)] = of
+
+    def source(self, t: Any) -> Any:
+        """What argument ``t`` was outside; ``None`` for what was made inside."""
+        return self._sources.get(id(t))
+
+    def is_input(self, t: Any) -> bool:
+        """Whether ``t`` is what the transform runs backward for, a leaf whatever its history outside, or another leaf."""
+        return t._fn in self._inputs or t._fn in self._leaves
 
     def reached_from(self, node: Any) -> bool:
         """Whether an input or a leaf made inside is behind ``node``: only that has a history for PyTorch, whose transforms take all
@@ -125,7 +155,10 @@ def shares(out: Any, source: Any) -> None:
 
 def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
     """Refuse the in-place op ``name`` on a captured tensor."""
-    if mode.transform is not None and t not in mode.transform:
+    inside, written = mode.transform, t
+    while inside is not None and written is not None and written in inside:
+        written, inside = inside.source(written), inside.outer
+    if inside is not None and written is not None:
         raise errors.make(
             RuntimeError,
             errors.Details("other"),
@@ -150,6 +183,31 @@ def is_dual(t: Any) -> bool:
     return (
         inside is not None and inside.forward and t._meta is not None and bool(t._meta.tangents) and inside.computed(t)
     )
+
+
+def is_input(t: Any) -> bool:
+    """Whether ``t`` is an input of the innermost transform."""
+    return mode.transform is not None and mode.transform.is_input(t)
+
+
+def is_recorded(t: Any) -> bool:
+    """Whether ops on ``t`` are recorded: in transforms called under ``no_grad`` only what depends on inputs."""
+    inside = mode.transform
+    while inside is not None and not inside.recording and not inside.holds(t._fn, t):
+        if inside.outer is None:
+            return False
+        inside = inside.outer
+    return True
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """What is written meanwhile is written by an op of PyTorch's own, which may write to captured statistics."""
+    before, mode.transform = mode.transform, None
+    try:
+        yield
+    finally:
+        mode.transform = before
 
 
 def refuse(call: str) -> None:

@@ -554,7 +554,7 @@ def _check_recorded(t: Tensor) -> None:
     meta = t._meta
     if meta is not None and meta.view is not None:
         meta.view.check_inplace(t)
-    elif t._fn is None and t._rg:
+    elif (t._fn is None and t._rg) or inside.is_input(t):
         raise errors.make(
             RuntimeError,
             errors.Details("leaf-inplace", storage=t._storage),

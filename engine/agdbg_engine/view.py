@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import errors, events, streams
+from . import errors, events, inside, streams
 from .anomaly import remember
 from .backward import route_run
 from .device import array_module
@@ -104,7 +104,7 @@ class ViewMeta:
     def check_inplace(self, t: Tensor) -> None:
         """Raise what PyTorch raises for writes through views it cannot give a gradient."""
         self.check_rebase(t, "is being")
-        if t.requires_grad and self.base._fn is None:
+        if t.requires_grad and (self.base._fn is None or inside.is_input(self.base)):
             raise errors.make(
                 RuntimeError,
                 errors.Details("view-inplace", storage=t._storage),

@@ -55,7 +55,23 @@ def pickled_together(T):
     return a.data_ptr() == b.data_ptr()
 
 
+def data_in_transforms(T):
+    def f(x):
+        return (x.data * x).sum()
+
+    return T.func.grad(lambda x: T.func.grad(f)(x).sum())(T.ones(2)).tolist()
+
+
+def jacfwd_writing(T):
+    def f(x, c):
+        return x * c.mul_(2)
+
+    return T.func.jacfwd(f)(T.ones(2), T.ones(2)).tolist()
+
+
 CALLS = {
+    "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
+    "jacfwd-writing": (jacfwd_writing, [[2.0, 0.0], [0.0, 2.0]], RuntimeError),
     "torch-function-call": (
         torch_function_call,
         [(1, ["inplace"]), (1, ["_stacklevel", "dim", "dtype"]), (2, ["dim"])],

@@ -19,7 +19,7 @@ GROUPS = {
     ),
     "threads": "autograd_threads backward_reentrant",
     "programs": "differential_programs",
-    "forward": "forward_levels forward_nested forward_views func_transforms inference_mode higher_faults",
+    "forward": "forward_levels forward_nested forward_views func_transforms func_writes inference_mode higher_faults",
     "functions": (
         "function_basic function_errors function_forward function_higher function_marks function_saved function_views checkpoint"
     ),

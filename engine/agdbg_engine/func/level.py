@@ -11,7 +11,6 @@ import weakref
 from types import TracebackType
 from typing import Any
 
-from .. import errors
 from ..grad_mode import enable_grad, mode, ordinary
 from ..inside import Inside
 from ..node import Node, edge
@@ -21,7 +20,6 @@ from ..saved.hooks import disable_saved_tensors_hooks
 from ..storage import Storage
 from ..tangents import forward_grad, tangents_of
 from ..tensor import Tensor, wrap
-from ..view import ViewMeta
 
 _HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
 
@@ -36,7 +34,7 @@ class Level:
         self._ordinary = ordinary()
         self._recording = enable_grad()
         self._hooks = disable_saved_tensors_hooks(_HOOKS)
-        self.inside = Inside()
+        self.inside = Inside(recording=self._outer)
 
     def __enter__(self) -> Level:
         self._hooks.__enter__()
@@ -64,6 +62,24 @@ class Level:
         self._pairs.append((x, inner))
         return inner
 
+    def rest(self, tree: Any) -> Any:
+        """The other arguments as the function gets them: it may write to them, as to nothing else that was there before."""
+        return mapped(self._argument, tree)
+
+    def _argument(self, x: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return x
+        if not (self._outer and x.requires_grad) or x.is_inference():
+            inner = _bare(x, tangents_of(x))
+        elif x.is_leaf or (self.inside.outer is not None and self.inside.outer.is_input(x)):
+            inner = _alias(x)
+            self.inside.add_leaf(inner)
+        else:
+            inner = ops.alias(x)  # a view: what is written to it is part of the history of ``x``
+        self.inside.add_argument(inner, x)
+        self._pairs.append((x, inner))
+        return inner
+
     def end(self) -> None:
         """From now on nobody can ask for derivatives with respect to the inputs: they count as constants."""
         for _, inner in self._pairs:
@@ -87,21 +103,11 @@ _orphans: weakref.WeakSet[Node] = weakref.WeakSet()
 """The nodes of inputs that require grad but have no history: what is computed from them does so too, as outside of a transform."""
 
 
-class _Input(ViewMeta):
-    """What makes an alias an input: like a leaf, which it is for its level, it is not written to in place."""
-
-    __slots__ = ()
-
-    def check_inplace(self, t: Tensor) -> None:
-        """Refuse."""
-        raise errors.make(RuntimeError, errors.Details("leaf-inplace", storage=t._storage), errors.LEAF_INPLACE)
-
-
 def _alias(x: Tensor) -> Tensor:
+    """``x`` at a level: what is computed from it has a history that goes on with that of ``x``, and views of it end there."""
     inner: Tensor = ops.alias(x)
-    assert inner._meta is not None and inner._meta.view is not None
-    view = inner._meta.view
-    inner._meta.view = _Input(view.base, view.parent, view.op, view.step, view.creation)
+    assert inner._meta is not None
+    inner._meta.view = None
     return inner
 
 

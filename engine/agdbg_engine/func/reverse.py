@@ -52,7 +52,7 @@ def _grad_and_value(
 ) -> Any:
     with Level() as level:
         inner = mapped(level.input, sliced(args, argnums))
-        output, aux = with_aux(func(*replaced(args, argnums, inner), **kwargs), has_aux, _GRAD)
+        output, aux = with_aux(func(*replaced(level.rest(args), argnums, inner), **level.rest(kwargs)), has_aux, _GRAD)
         _check_number(output)
         leaves, structure = flatten(inner)
         pull = Pull([output], leaves, level)
@@ -85,7 +85,7 @@ def vjp_of(func: Function, args: tuple[Any, ...], argnums: Argnums | None, has_a
     """:func:`vjp` for the arguments ``argnums``, for all with ``None``; the products have their structure."""
     with Level() as level:
         inner = mapped(level.input, args if argnums is None else sliced(args, argnums))
-        passed = inner if argnums is None else replaced(args, argnums, inner)
+        passed = inner if argnums is None else replaced(level.rest(args), argnums, inner)
         output, aux = with_aux(func(*passed), has_aux, _VJP)
         outs, out_structure = flatten(output)
         check_outputs(outs, _VJP)
@@ -128,10 +128,11 @@ class Pull:
         """The gradients by input, zeros where no output depends on it."""
         pairs = [(root, g) for root, g in zip(self._roots, cotangents, strict=True) if root is not None]
         targets = [x for x in self._targets if x is not None]
-        if not pairs or not targets:
+        if not pairs or not self._targets:
             return [zeros_like(x) for x in self._inputs]
+        if len(targets) < len(self._targets):
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
         roots, given = zip(*pairs, strict=True)
         current.transform = self._level.inside
-        found = iter(autograd.grad(roots, targets, given, retain_graph, create_graph, allow_unused=True))
-        gradients = [None if x is None else next(found) for x in self._targets]
-        return [zeros_like(x) if g is None else g for g, x in zip(gradients, self._inputs, strict=True)]
+        found = autograd.grad(roots, targets, given, retain_graph, create_graph, allow_unused=True)
+        return [zeros_like(x) if g is None else g for g, x in zip(found, self._inputs, strict=True)]

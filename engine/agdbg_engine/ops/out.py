@@ -10,6 +10,7 @@ from typing import Any
 from .. import errors, events
 from ..device import array_module
 from ..grad_mode import mode, quiet_no_grad
+from ..inside import is_recorded
 from ..saved.mutation import before_write
 from ..saved.strict import refuse
 from ..several import at_home
@@ -211,7 +212,7 @@ def _check(name: str, outs: Sequence[Tensor], operands: list[Tensor]) -> None:
         for out in outs:
             check_inplace(out, ())
     wanted = mode.grad and name not in _WITHOUT_GRADIENT
-    if wanted and any(t.requires_grad for t in (*outs, *operands)):
+    if wanted and any(t.requires_grad and is_recorded(t) for t in (*outs, *operands)):
         raise errors.make(
             RuntimeError,
             errors.Details("other"),

@@ -80,14 +80,16 @@ class _SpectralNorm(Module):
         order = [self.dim, *(d for d in range(weight.ndim) if d != self.dim)]
         return weight.permute(*order).flatten(1)
 
-    def _unit(self, x: Any) -> Any:
-        return ops.FUNCTIONS["div"](x, (x * x).sum().sqrt().clamp(min=self.eps))
+    def _unit(self, x: Any, out: Any = None) -> Any:
+        return ops.FUNCTIONS["div"](
+            x, (x * x).sum().sqrt().clamp(min=self.eps), **({} if out is None else {"out": out})
+        )
 
     @no_grad()
     def _iterate(self, matrix: Any, times: int) -> None:
         for _ in range(times):
-            self._u.copy_(self._unit(matrix.detach().mv(self._v)))
-            self._v.copy_(self._unit(matrix.detach().t().mv(self._u)))
+            self._unit(matrix.detach().mv(self._v), out=self._u)
+            self._unit(matrix.detach().t().mv(self._u), out=self._v)
 
     def forward(self, weight: Any) -> Any:
         if weight.ndim == 1:
