@@ -15,7 +15,7 @@ from agdbg_ui.screens.wrapping import fitted
 from agdbg_ui.steps import MOST_WAITING, Steps
 from agdbg_ui.themes import BANNER, banner_look
 from agdbg_ui.view import Frame, Stop, View, frame_of
-from agdbg_ui.wording import WALK, banner, emptiness, no_value, spaced, title
+from agdbg_ui.wording import WALK, banner, emptiness, has_nodes, no_value, spaced, title
 
 PATIENCE_S = 30.0
 
@@ -226,6 +226,15 @@ def test_where_it_stands_is_said_once(where):
     assert banner(View("stopped", stop=Stop(1, "step", where))) is None
     told = banner(View("stopped", stop=Stop(1, "breakpoint", f"{where}; the condition failed")))
     assert told == ("recorded" if where == RECORDED else "stop", "the condition failed", "")
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [(f"{AT_SQRT}()", True), (RECORDED, True), (BUILT, True), ("in the recording: no node ran", False)],
+)
+def test_a_graph_is_there_where_a_thread_stands_at_a_node(where, expected):
+    assert has_nodes(View("stopped", stop=Stop(1, "step", where))) is expected
+    assert not has_nodes(View("stopped"))
 
 
 def test_a_place_that_has_no_room_in_the_title_is_said_in_short():

@@ -87,7 +87,24 @@ def test_a_slice_of_more_dimensions_is_chosen(shown):
         await screen.until(lambda: page.view.body["index"] == [1, 0])
         await screen.press("right_curly_bracket", "left_square_bracket")
         await screen.until(lambda: page.view.body["index"] == [1, 2])
-        assert "[1, 2, :, :]" in screen.text
+        assert "[1, <2>, :, :]" in screen.text
+
+    drive(shown, script, prepare=prepare)
+
+
+@pytest.mark.parametrize("number", [-4.0626e-05, -1.2346e-300, -1.2346e-05 - 1.2346e-05j])
+def test_numbers_stand_apart(shown, number):
+    def prepare(hub):
+        hub.tensor = np.full((3, 30), number)
+
+    async def script(screen):
+        page = await opened(screen)
+        await screen.press("tab", "tab")
+        told = f"{number:.5g}"
+        await screen.until(lambda: page.view.mode == "numbers" and told in screen.text)
+        line = max(screen.lines(), key=lambda line: line.count(told))
+        assert line.count(told) == line.count(f" {told}") > 1
+        assert len(page.view.body["values"][0]) == line.count(told)
 
     drive(shown, script, prepare=prepare)
 

@@ -178,8 +178,9 @@ def place(stop: Stop) -> str:
 
 
 def has_nodes(view: View) -> bool:
-    """Whether there is a graph, whatever is known of it: a thread stands at a node."""
-    return view.stop is not None and bool(_AT_NODE.search(place(view.stop)))
+    """Whether there is a graph, whatever is known of it: a thread stands at a node, or one was just built."""
+    where = place(view.stop) if view.stop is not None else ""
+    return bool(_AT_NODE.search(where)) or where.startswith("forward, ")
 
 
 def detail_of(stop: Stop) -> str:
