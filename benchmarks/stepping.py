@@ -1,8 +1,9 @@
 """Stepping from another process: `next` sent to `stopped` received, through the hub, against a bare echo in two hops; and behind
 it the stack, and the variables of the node, as an editor asks for them at each stop.
 
-Prints the median and the 95th percentile in milliseconds, and the ratio to a message that goes the same way through
-two processes which do nothing with it: the share of the machine in the figure. The goals are medians of at most 0.5 ms for the step
+Prints the median, the 10th and the 95th percentile in milliseconds, and the ratio to a message that goes the same way through
+two processes which do nothing with it: the share of the machine in the figure. Where cores are shared, three processes wait for
+each other's turn, and the 10th percentile says more than the median. The goals are medians of at most 0.5 ms for the step
 and 1 ms for the stack and the variables.
 """
 
@@ -108,8 +109,14 @@ def main():
         steps, looks = stepping(nodes, Path(folder))
     echo = statistics.median(echoing(nodes))
     for what, times, goal in (("next to stopped", steps, GOAL_MS), ("stack, variables", looks, GOAL_OF_LOOK_MS)):
-        median, slow = statistics.median(times), sorted(times)[int(0.95 * len(times))]
-        print(f"{what:17s}median {median * 1e3:.3f} ms  95 % {slow * 1e3:.3f} ms  (goal: median <= {goal} ms)")
+        median, (quick, slow) = (
+            statistics.median(times),
+            (sorted(times)[int(part * len(times))] for part in (0.1, 0.95)),
+        )
+        print(
+            f"{what:17s}median {median * 1e3:.3f} ms  10 % {quick * 1e3:.3f} ms  95 % {slow * 1e3:.3f} ms  "
+            f"(goal: median <= {goal} ms)"
+        )
     median = statistics.median(steps)
     print(f"bare echo        median {echo * 1e3:.3f} ms  ratio {median / echo:.2f}")
     return 0
