@@ -66,22 +66,39 @@ def loop(space, name, operands):
 
 _SPECIAL = {"functions_of": "cupyx.scipy.special"}
 """Functions of the engine that give a namespace."""
+_NAMED = {
+    **dict.fromkeys(("_scipy", "by_scipy", "_eval"), "cupyx.scipy.special.{}"), "made": "cupy.{}", "_like": "cupy.{}_like",
+}  # fmt: skip
+"""Functions of the engine that call one by its name, which is their first argument."""
+COMPUTED = "<computed>"
+"""Stands for a name that is not written where it is used: whoever lists what code asks for says which they may be."""
+NUMPYS_ALONE = {"ctypes", "getfield", "resize", "setfield", "setflags"}
+"""Methods and attributes of NumPy's arrays that CuPy's lack, and tensors too, so that the name alone tells."""
+KEYWORDS = {
+    **dict.fromkeys(("max", "min", "sum", "prod", "all", "any", "mean"), frozenset(("initial", "where"))), "argsort": {"kind", "stable"}, "sort": {"kind", "stable"},
+    "reshape": {"copy"}, "partition": {"kind"}, "argpartition": {"kind"}, "cumsum": {"where"}, "std": {"where", "correction", "mean"}, "take": {"mode"},
+}  # fmt: skip
+"""Parameters that methods of NumPy's arrays have and those of CuPy's lack."""
 
 
 def asked(source):
     """What ``source`` uses of NumPy, of SciPy by the array and of the array module that CuPy does not have: name and reason."""
     tree = ast.parse(source)
     called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    imported = {
-        alias.asname or alias.name: f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy"
-        for alias in node.names
-    }
+    imported = dict(_imports(tree))
+    yield from (
+        (name, "SciPy itself takes no arrays of a device") for name in imported.values() if name.startswith("scipy")
+    )
+    yield from ((name, "all names at once") for name in imported.values() if name.endswith(".*"))
     imported |= _aliases(tree, imported)
     inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in ast.walk(tree):
+        if (found := _of_array(node, called.get(id(node)))) is not None:
+            yield found
         name = _name(node, imported)
+        if name is not None and name.endswith(COMPUTED):
+            yield name, "the name is computed"
+            continue
         if name is None or (id(node) in inside and not callable(_found(name))):
             continue
         space, _, last = name.rpartition(".")
@@ -96,6 +113,33 @@ def asked(source):
             continue
         if reason:
             yield name, reason
+
+
+def _imports(tree):
+    """Names by which a module knows NumPy and SciPy and what is in them."""
+    for node in ast.walk(tree):
+        names = node.names if isinstance(node, ast.Import | ast.ImportFrom) else ()
+        inside = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        for alias in names:
+            name = inside + alias.name
+            root = name.partition(".")[0]
+            if root not in ("numpy", "scipy") or getattr(node, "level", 0):
+                continue
+            if isinstance(node, ast.Import) and not alias.asname:
+                yield root, root
+            else:
+                yield alias.asname or alias.name, name
+
+
+def _of_array(node, call):
+    """What a method or attribute that arrays of NumPy alone have is called, and why; ``None`` for others."""
+    if not isinstance(node, ast.Attribute):
+        return None
+    if node.attr in NUMPYS_ALONE:
+        return f"ndarray.{node.attr}", f"cupy.ndarray has no {node.attr}"
+    of_library = isinstance(node.value, ast.Name) and node.value.id in ("np", "xp", "numpy")
+    unknown = KEYWORDS.get(node.attr, set()) & {k.arg for k in call.keywords} if call and not of_library else set()
+    return (f"ndarray.{node.attr}", f"no argument {', '.join(sorted(unknown))}") if unknown else None
 
 
 def _aliases(tree, imported):
@@ -147,12 +191,21 @@ def _name(node, imported):
         return f"{inner}.{node.attr}" if inner else None
     if isinstance(node, ast.Call):
         called = ast.unparse(node.func)
+        if called == "getattr" and (inner := _name(node.args[0], imported)):
+            return f"{inner}.{_constant(node.args[1])}"
+        if called in _NAMED and node.args:
+            written = _constant(node.args[0])
+            return _NAMED[called].format(written) if written != COMPUTED else None
         if called == "array_module":
             return "cupy"
         if called == "scipy_for" and isinstance(node.args[1], ast.Constant):
             return f"cupyx.scipy.{node.args[1].value}"
         return _SPECIAL.get(called)
     return None
+
+
+def _constant(node):
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else COMPUTED
 
 
 @functools.cache
