@@ -282,9 +282,15 @@ def checked(
     code = getattr(inspect.unwrap(function), "__code__", None)
     takes_any = code is not None and bool(code.co_flags & inspect.CO_VARARGS)  # none at all too, without failing
     guard = Guard(key, int(method), -takes_any)
+    asks = method and key != "Tensor.new_tensor"  # which only copies what it is given
+    from . import overrides
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if asks and overrides.seen:
+            asked = overrides.asked_by(args[0] if args else None, (*args[1:], *kwargs.values()))
+            if asked:
+                return overrides.dispatch(overrides.canonical.get(call, call), asked, args, kwargs)
         if kwargs or (len(args) > guard.free and tuple(map(type, args)) not in guard.known):
             args, kwargs = guard.examine(args, kwargs)
         if kwargs:
@@ -310,6 +316,8 @@ def checked(
                 raise
             raise better from None
 
+    if name:
+        call.__name__ = call.__qualname__ = name
     return call
 
 

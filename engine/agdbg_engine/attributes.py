@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import overrides
 from .device import address, device, device_of, owner
 from .layout import steps
 from .size import Size
@@ -56,12 +57,18 @@ class Attributes:
 
     def is_same_size(self, other: Tensor) -> bool:
         """Whether ``other`` has the same shape."""
+        asked = overrides.asked_by(self, (other,)) if overrides.seen else ()
+        if asked:
+            return bool(overrides.dispatch(Attributes.is_same_size, asked, (self, other), {}))
         if not isinstance(other, Attributes):
             raise TypeError(f"is_same_size(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
         return bool(self._a.shape == other._a.shape)
 
     def is_set_to(self, tensor: Tensor) -> bool:
         """Whether ``tensor`` shows the same elements of the same memory, at the same offset by the same strides."""
+        asked = overrides.asked_by(self, (tensor,)) if overrides.seen else ()
+        if asked:
+            return bool(overrides.dispatch(Attributes.is_set_to, asked, (self, tensor), {}))
         if not isinstance(tensor, Attributes):
             raise TypeError(f"is_set_to(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}")
         ours, theirs = self._a, tensor._a

@@ -7,10 +7,11 @@ import numbers
 import warnings
 from typing import Any, NoReturn
 
-from . import events
+from . import events, overrides
 from .grad_mode import is_grad_enabled
 from .missing import refusing
 from .sites import caller, user_stacklevel
+from .subclass import by_user
 
 _SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() "
@@ -113,6 +114,8 @@ class Conversions:
                 f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
             )
         own: Any = self
+        if overrides.seen and overrides.has_torch_function((element,)):
+            return bool(by_user(by_user(by_user(element, "__eq__", own), "any"), "item"))
         return bool((element == own if isinstance(element, Conversions) else own == element).any())
 
     def __repr__(self: Any) -> str:

@@ -135,7 +135,7 @@ def _unwrapped() -> list[Any]:
 
 def parameter_of(data: Any, requires_grad: bool) -> Any:
     """A parameter of the class of ``data``, which its own methods make; on the same memory if they are the usual ones."""
-    made = _by_user(_by_user(data, "detach"), "requires_grad_", requires_grad)
+    made = by_user(by_user(data, "detach"), "requires_grad_", requires_grad)
     if type(made) is not type(data):
         raise RuntimeError(
             f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an instance of "
@@ -146,7 +146,7 @@ def parameter_of(data: Any, requires_grad: bool) -> Any:
     return made
 
 
-def _by_user(t: Any, name: str, *args: Any) -> Any:
+def by_user(t: Any, name: str, *args: Any) -> Any:
     """``t.name(*args)`` as if the user had called it, so that the class of ``t`` is asked."""
     method, inherited = getattr(type(t), name), getattr(overrides._plain[0], name)
     asked = overloaded((t,)) if mode.overriding and getattr(method, "__wrapped__", None) is inherited else []

@@ -271,6 +271,61 @@ for table, build in (({n: n for n in BINARY}, binary), (UNARY, unary)):
         programs(program)
 
 
+OTHERS = {
+    "comparing": ["eq", "greater", "less_equal", "not_equal", "isclose", "allclose", "equal", "is_same_size", "is_set_to", "__contains__"],
+    "arithmetic": [
+        "add", "subtract", "multiply", "true_divide", "floor_divide", "remainder", "fmod", "pow", "atan2", "hypot", "xlogy", "copysign",
+        "clamp", "clamp_min", "maximum", "max", "dist", "float_power", "logaddexp",
+    ],
+    "products": ["mm", "matmul", "inner", "kron", "dot"],
+    "shapes": ["view_as", "expand_as", "reshape_as", "to", "type_as", "resize_as_", "slice_scatter", "new_tensor"],
+    "in_place": ["add_", "copy_", "pow_", "fmod_"],
+}  # fmt: skip
+
+
+def given_to_methods(names):
+    """Methods of plain tensors that are given one of a class that overrides: the class is asked, about the method, once."""
+
+    def program(t):
+        log = []
+        s = t.tensor([[1.0, 2.0], [3.0, 4.0]]).as_subclass(asked_in_full(t, log))
+        for name in names:
+            log.append([name, kind_or_error(lambda n=name: getattr(t.ones(2, 2), n)(s)).partition(":")[0]])
+        return log
+
+    return program
+
+
+for name, value in OTHERS.items():
+    program = given_to_methods(value)
+    program.__name__ = f"given_to_methods_of_{name}"
+    programs(program)
+
+
+@programs
+def given_with_other_arguments(t):
+    log = []
+    x, i = t.ones(2, 2), t.tensor([[0, 1], [1, 0]])
+    s = t.ones(2, 2).as_subclass(asked_in_full(t, log))
+    results = [
+        x.scatter(0, i, s), x.scatter_add(0, i, s), x.addcmul(x, s), x.addmm(x, s), x.lerp(x, s), x.index_add(0, i[0], s), x.where(x > 0, s),
+        x.add(s, alpha=2), x.clamp(min=s), x.diff(append=s), x.masked_fill(x > 0, s.sum()), x.put(i, s), x.gather(0, i.as_subclass(type(s))),
+    ]  # fmt: skip
+    return [log, [type(r).__name__ for r in results]]
+
+
+@programs
+def named_by_other_names(t):
+    log = []
+    s = t.ones(2, 2).as_subclass(asked_in_full(t, log))
+    calls = ("absolute", "arccos", "arctan", "negative", "fix", "multiply", "subtract", "divide", "polygamma", "where")
+    said = [
+        kind_or_error(lambda n=n, a=a: getattr(s, n)(*a)).partition(":")[0]
+        for n, a in zip(calls, [()] * 5 + [(s,)] * 3 + [(1,), (s > 0, s)], strict=True)
+    ]
+    return [log, said]
+
+
 @programs
 def nobody_compares_them(t):
     """The methods by which Python compares, tests and walks through objects are the person's."""

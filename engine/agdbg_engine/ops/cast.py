@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import events
+from .. import events, overrides
 from ..backward import QUIET
 from ..device import device as Device
 from ..device import device_of, resolved
@@ -37,6 +37,9 @@ def to(
         first = args[0]
         rest = args[1:]
         if isinstance(first, Tensor):
+            asked = overrides.asked_by(self, args) if overrides.seen else ()
+            if asked:
+                return overrides.dispatch(to, asked, (self, *args), {})
             dtype, device = first.dtype, first.device
         elif isinstance(first, np.dtype | type):
             dtype = first

@@ -50,6 +50,9 @@ def add(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
     if type(alpha) is not int:
         alpha = _scale("add", alpha)
     if alpha != 1 or alpha is True:
+        asked = overrides.asked_by(self, (other,)) if overrides.seen else ()
+        if asked:
+            return overrides.dispatch(add, asked, (self, other), {"alpha": alpha})
         from .wide.pointwise.scaled_sums import add_scaled
 
         return _checked("add", add_scaled(self, other, alpha), other)
@@ -63,6 +66,9 @@ def sub(self: Any, other: Any, *more: Any, alpha: Any = 1) -> Tensor:
     if type(alpha) is not int:
         alpha = _scale("sub", alpha)
     if alpha != 1 or alpha is True:
+        asked = overrides.asked_by(self, (other,)) if overrides.seen else ()
+        if asked:
+            return overrides.dispatch(sub, asked, (self, other), {"alpha": alpha})
         from .wide.pointwise.scaled_sums import sub_scaled
 
         return _checked("sub", sub_scaled(self, other, alpha), other)

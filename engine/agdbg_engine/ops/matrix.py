@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import overrides
 from ..dtype import cpp_type, scalar_type
 from ..errors import raise_if
 from ..layout import steps
@@ -21,6 +22,9 @@ __all__ = ["addmm", "bmm", "dot", "matmul", "mm", "mv", "outer"]
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Product of two matrices."""
+    asked = overrides.asked_by(input, (mat2,)) if overrides.seen else ()
+    if asked:
+        return overrides.dispatch(mm, asked, (input, mat2), {})
     _tensors("mm", input, mat2=mat2)
     if input.ndim != 2:
         raise shape_error("self must be a matrix")
@@ -119,6 +123,9 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 
 def matmul(input: Tensor, other: Any) -> Any:
     """``input @ other`` for vectors, matrices and batches of matrices, as in PyTorch."""
+    asked = overrides.asked_by(input, (other,)) if overrides.seen else ()
+    if asked:
+        return overrides.dispatch(matmul, asked, (input, other), {})
     if not isinstance(other, Tensor):
         answer = ask_all(matmul, input, other)
         if answer is NotImplemented:
