@@ -13,6 +13,7 @@ from agdbg_engine.missing import REASONS
 COLUMNS = {
     "value": ("value", "reference", "promotion", "integers", "half", "layout", "method"),
     "gradient": ("gradient", "node", "differences"),
+    "saved": ("saved",),
     "forward mode": ("forward",),
     "second order": ("second", "forward_over_reverse"),
     "in-place": ("inplace",),
@@ -40,9 +41,9 @@ samples of that list. `python scripts/ops_report.py` writes this page; [adding-a
 
 *value* is compared in float64, float32, float16, bool and all integers, with operands of several dtypes, with tensors in
 any order of memory, for the method, and with NumPy or SciPy where the list names a function of theirs; *gradient* has the
-names of the nodes; *second order* has forward mode over a backward pass as well; *complex* has value in complex128 and
-complex64 and gradient in complex128; *errors* has the type of the exception for wrong arguments, and its first line but for
-the entries of `OTHER_WORDS` in `tests/ops/op_checks.py`.
+names of the nodes, *saved* what they show of what they saved; *second order* has forward mode over a backward pass as well;
+*complex* has value in complex128 and complex64 and gradient in complex128; *errors* has the type of the exception for wrong
+arguments, and its first line but for the entries of `OTHER_WORDS` in `tests/ops/op_checks.py`.
 
 *GPU* is not from a GPU, on which none of this has run: `tests/ops/op_device.py` runs every op on the strict device, an array
 type with CuPy's manners that refuses hidden copies to the host. There {SAME} is value and gradient as on the CPU with

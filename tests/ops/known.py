@@ -205,8 +205,6 @@ KNOWN += [
         Known(f"nn.functional.linear_cross_entropy:{variant}", "promotion", "PyTorch refuses the targets by its own node", "*index_select*")
         for variant in ("chunked", "chunked_none")
     ),
-    *(Known(op, "reference", "NumPy divides by the number of elements, PyTorch by one less") for op in ("std", "var")),
-    Known("fft.ihfft2", "reference", "The list's function of NumPy has no norm", "*norm='ortho'*"),
 ]  # fmt: skip
 
 _ASKED = "a number of Python is asked for"
