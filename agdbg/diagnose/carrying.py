@@ -7,7 +7,7 @@ from agdbg.diagnose.collected import detach_in_collection
 from agdbg.diagnose.enclosing import in_inner_loop, place
 from agdbg.diagnose.handing import handed, is_of_module, kept_name, ran_once
 from agdbg.diagnose.meeting import Entry
-from agdbg.diagnose.naming import detach, entry_name
+from agdbg.diagnose.naming import detach, entry_name, entry_words
 from agdbg.diagnose.source import assigned, call_text, differentiated
 from agdbg.diagnose.syntax import name_of, read
 from agdbg.diagnose.words import Lines, capital, listed
@@ -93,6 +93,18 @@ def _between(names: list[str], function: str, second: PassFact, lines: Lines, *,
 
 def _call(second: PassFact, lines: Lines) -> str:
     return f"`{call_text(second.site, second.call)}`{lines.at(second.site)}"
+
+
+def kept_to_compare(case: Case, entry: Entry, lines: Lines) -> str:
+    """The advice about what was computed once with parameters with which every turn computes something anew, without the full stop:
+    as a rule it is kept to compare with.
+    """
+    name = entry_name(case, entry)
+    how = f"`{name} = {name}.detach()`" if name else "detach() it"
+    return (
+        f"Every turn computes something anew with the same parameters. If {entry_words(case, entry)} is to stay as it was, as the "
+        f"log-probabilities of an old policy are, store it without its graph: {how}, behind what made it{lines.at(entry.node.site)}"
+    )
 
 
 def running_total(entries: list[Entry], first: PassFact | None, second: PassFact | None) -> str:

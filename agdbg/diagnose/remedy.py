@@ -1,6 +1,6 @@
 """What to do about a saved tensor that was written, by the kind of writer."""
 
-from agdbg.diagnose.carrying import cut_loose
+from agdbg.diagnose.carrying import cut_loose, kept_to_compare
 from agdbg.diagnose.case import Case
 from agdbg.diagnose.out_of_place import NAMED, out_of_place
 from agdbg.diagnose.source import call_text, differentiated
@@ -18,6 +18,8 @@ def remedy(case: Case, stain: Stain, *, in_parts: bool) -> str:
         return (
             f"{cut_loose(case, stain.entries, stain.lines, first, stain.call)}; retain_graph=True is not needed then."
         )
+    if stain.kept is not None and stain.writers and stain.writers[0].manner == "step":
+        return f"{kept_to_compare(case, stain.kept, stain.lines)}; retain_graph=True is not needed then."
     if not stain.writers:
         return (
             "Look for a write to it after that line: an op whose name ends in _, out=, .data, an optimizer step. "

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from agdbg.diagnose.case import Case
-from agdbg.diagnose.history import carried
-from agdbg.diagnose.meeting import Entry, meet
+from agdbg.diagnose.history import after, carried, made_by_one_line
+from agdbg.diagnose.meeting import Entry, Meeting, meet
 from agdbg.diagnose.naming import saved_name
 from agdbg.diagnose.views import part_views
-from agdbg.diagnose.words import Lines
+from agdbg.diagnose.words import Lines, same_line
 from agdbg.diagnose.writers import Writer, missing, writers, writes_between
 from agdbg.record.facts import BumpFact, ErrorFact, NodeFact, PassFact
 from agdbg.record.lookup import Site
@@ -27,6 +27,7 @@ class Stain:
         writers: the same by line.
         call: the pass that failed; None when it was read outside of one.
         entries: where the graph reaches back into an earlier iteration on its way to the node.
+        kept: what was made once before the loop with parameters with which every turn computes something anew; None: nothing was.
         wrote_output: whether a recorded write was to an output of the node, and built a node that follows it.
         before: the last pass that ran the node before, 0 when none did.
         needed: the line that needed it.
@@ -43,6 +44,7 @@ class Stain:
     writers: list[Writer]
     call: PassFact | None
     entries: list[Entry]
+    kept: Entry | None
     wrote_output: bool
     before: int
     needed: Site
@@ -57,6 +59,8 @@ class Stain:
         by_line = writers(case, bumps)
         before = _before(case, error)
         call = case.facts.pass_of(error.pass_id)
+        meeting = _meeting(case, error, call, before)
+        entries = carried(case, meeting, error.row) if meeting is not None else []
         needed = call.site if call is not None and call.site.line else error.site
         return Stain(
             error=error,
@@ -69,7 +73,8 @@ class Stain:
             bumps=bumps,
             writers=by_line,
             call=call,
-            entries=_carried_over(case, error, call, before),
+            entries=entries,
+            kept=_kept(case, meeting) if meeting is not None and not entries else None,
             wrote_output=_wrote_output(case, node, bumps),
             before=before,
             needed=needed,
@@ -114,9 +119,15 @@ def _before(case: Case, error: ErrorFact) -> int:
     return next((each for each in reversed(case.facts.passes_of(error.node)) if each != error.pass_id), 0)
 
 
-def _carried_over(case: Case, error: ErrorFact, call: PassFact | None, earlier: int) -> list[Entry]:
-    """The entries by which the failing pass came upon the graph of an iteration that had its pass already."""
+def _meeting(case: Case, error: ErrorFact, call: PassFact | None, earlier: int) -> Meeting | None:
+    """Where the failing pass came upon the graph of an iteration that had its pass already."""
     before = case.facts.pass_of(earlier)
-    if call is None or before is None:
-        return []
-    return carried(case, meet(case, before, call, error.node), error.row)
+    return meet(case, before, call, error.node) if call is not None and before is not None else None
+
+
+def _kept(case: Case, meeting: Meeting) -> Entry | None:
+    first, second = meeting.first, meeting.second
+    is_loop = (
+        same_line(first.site, second.site) and after(second, first, case) and made_by_one_line(first, second, case)
+    )
+    return meeting.entries[0] if is_loop and meeting.anew and meeting.entries else None

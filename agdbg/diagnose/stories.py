@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agdbg.diagnose.advice import add_up_or_retain, own_graph, retain
-from agdbg.diagnose.carrying import cut_loose, running_total
+from agdbg.diagnose.carrying import cut_loose, kept_to_compare, running_total
 from agdbg.diagnose.enclosing import is_outside
 from agdbg.diagnose.handing import crossing, kept_name
 from agdbg.diagnose.history import after, carried, made_by_one_line, step_between, trained
@@ -232,22 +232,15 @@ def _once_fix(scene: Scene, first: PassFact, meeting: Meeting) -> str:
             f"no_grad() or detach() it; otherwise {again}."
         )
     if step_between(scene.case, first.row, scene.error.row) is not None:
-        return _kept_fix(scene, entry, again) if meeting.anew else f"{capital(again)}."
+        return (
+            f"{kept_to_compare(scene.case, entry, scene.lines)}; otherwise {again}."
+            if meeting.anew
+            else f"{capital(again)}."
+        )
     ways = [again, retain(scene, first)]
     if first.call == "grad":  # rows of a Jacobian: to compute the function again for each would be a waste
         ways.reverse()
     return f"{capital(ways[0])}, or {ways[1]}."
-
-
-def _kept_fix(scene: Scene, entry: Entry, again: str) -> str:
-    """What was computed once with parameters with which every turn computes something anew is as a rule kept to compare with."""
-    name, made = entry_name(scene.case, entry), scene.lines.at(entry.node.site)
-    how = f"`{name} = {name}.detach()`" if name else "detach() it"
-    return (
-        f"Every turn computes something anew with the same parameters. If {entry_words(scene.case, entry)} is to stay as it was, "
-        f"as the log-probabilities of an old policy are, store it without its graph: {how}, behind what made it{made}; "
-        f"otherwise {again}."
-    )
 
 
 def two_results(scene: Scene) -> Story | None:

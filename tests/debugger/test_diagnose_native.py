@@ -87,6 +87,18 @@ for step in range(3):
     opt.step()
 """
 
+OLD_POLICY = """
+policy = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 2))
+opt = optim.SGD(policy.parameters(), lr=.1)
+old = ag.log_softmax(policy(ag.ones(2, 3)), 1)
+for epoch in range(3):
+    new = ag.log_softmax(policy(ag.ones(2, 3)), 1)
+    loss = (new - old).exp().sum()
+    opt.zero_grad()
+    loss.backward(RETAIN)
+    opt.step()
+"""
+
 ONE_CLASS = """
 class Block(nn.Module):
     def __init__(self):
@@ -237,6 +249,16 @@ CASES = {
         ONCE.replace("TRAINED", "head.parameters()"),
         ["`features`, made once at line 5"],
         "No optimizer step so far updated anything below `features`",
+    ),
+    "16 old policy": (
+        OLD_POLICY.replace("RETAIN", ""),
+        ["`old`, made once at line 5", "`loss.backward()` at line 10"],
+        "store it without its graph: `old = old.detach()`, behind what made it at line 5",
+    ),
+    "16 old policy retained": (
+        OLD_POLICY.replace("RETAIN", "retain_graph=True"),
+        ["(SGD.step) at line 11 updated", "saved by AddmmBackward0 at line 5"],
+        "`old = old.detach()`, behind what made it at line 5; retain_graph=True is not needed then.",
     ),
     "16 one class": (ONE_CLASS, ["What `Block.forward` returned, made once at line 8"], "again in every turn"),
     "15 critic": (
