@@ -168,13 +168,34 @@ def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
         )
 
 
+_NUMBER_OR_TENSOR = frozenset((
+    "fill_", "pow_", "masked_fill_", "eq_", "ne_", "lt_", "le_", "gt_", "ge_", "remainder_", "fmod_", "copysign_", "lerp_",
+    "bitwise_and_", "bitwise_or_", "bitwise_xor_",
+))  # fmt: skip
+_ALWAYS = {
+    "floor_divide_": ".Tensor",
+    "scatter_reduce_": ".two",
+    **dict.fromkeys(("add_", "sub_", "mul_", "div_"), ".Tensor"),
+}
+"""In arithmetic PyTorch makes numbers tensors before."""
+_BY_LAST = {
+    "index_fill_": (".int_Scalar", ".int_Tensor"),
+    "scatter_": (".value", ".src"),
+    "xlogy_": (".Scalar_Other", ".Tensor"),
+}
+"""By whether the last operand is a number."""
+
+
 def _overload(name: str, args: tuple[Any, ...]) -> str:
-    """Which form of an op PyTorch calls for ``args``: in arithmetic it makes numbers tensors before."""
-    if name in ("add_", "sub_", "mul_", "div_"):
+    """Which form of an op PyTorch calls for ``args``."""
+    is_number = bool(args) and isinstance(args[-1], int | float | complex)
+    if name in _BY_LAST:
+        return _BY_LAST[name][not is_number]
+    if name in _NUMBER_OR_TENSOR:
+        return ".Scalar" if is_number else ".Tensor"
+    if name == "clamp_" and not all(x is None or isinstance(x, int | float) for x in args):
         return ".Tensor"
-    if name in ("fill_", "pow_", "masked_fill_"):
-        return ".Scalar" if isinstance(args[-1], int | float | complex) else ".Tensor"
-    return ""
+    return _ALWAYS.get(name, "")
 
 
 def is_dual(t: Any) -> bool:

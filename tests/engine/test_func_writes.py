@@ -191,9 +191,29 @@ def test_out_inside_under_no_grad(of_input):
     same(both)
 
 
-def test_a_captured_tensor_is_refused_as_before():
+CAPTURED = {
+    "mul_": lambda t, c, x: c.mul_(2),
+    "pow_ number": lambda t, c, x: c.pow_(2),
+    "pow_ tensor": lambda t, c, x: c.pow_(x),
+    "scatter_ number": lambda t, c, x: c.scatter_(0, t.tensor([0, 1]), 1.0),
+    "scatter_ tensor": lambda t, c, x: c.scatter_(0, t.tensor([0, 1]), x),
+    "index_fill_": lambda t, c, x: c.index_fill_(0, t.tensor([0, 1]), 1.0),
+    "lerp_": lambda t, c, x: c.lerp_(t.ones(2), 0.5),
+    "clamp_ numbers": lambda t, c, x: c.clamp_(0, 1),
+    "clamp_ tensor": lambda t, c, x: c.clamp_(t.ones(2)),
+    "remainder_": lambda t, c, x: c.remainder_(x),
+    "floor_divide_": lambda t, c, x: c.floor_divide_(2),
+    "eq_": lambda t, c, x: c.eq_(1),
+    "scatter_reduce_": lambda t, c, x: c.scatter_reduce_(0, t.tensor([0, 1]), x, "sum"),
+    "xlogy_": lambda t, c, x: c.xlogy_(2),
+    "resize_": lambda t, c, x: c.resize_(4),
+}
+
+
+@pytest.mark.parametrize("write", CAPTURED)
+def test_a_captured_tensor_is_refused(write):
     def both(t):
         c = t.tensor([3.0, 4.0])
-        return error_of(lambda: t.func.grad(lambda x: doubled(x, c))(t.ones(2)))
+        return [error_of(lambda: t.func.grad(lambda x: (CAPTURED[write](t, c, x), x.sum())[1])(t.ones(2))), c]
 
     same(both)

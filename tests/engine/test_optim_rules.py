@@ -260,3 +260,13 @@ def test_state_that_was_saved_is_not_to_be_written():
     stepped(ag, optimizer)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.backward()
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("SGD", "Adagrad", "LBFGS")])
+def test_capturable_is_for_gpus(torch, name):
+    def program(t, optim):
+        x = p(t)
+        x.grad = t.ones(2)
+        getattr(optim, name)([x], capturable=True).step()
+
+    assert same(torch, program)[0] == "AssertionError"

@@ -25,6 +25,8 @@ from .elementwise import (
 class Adadelta(Elementwise):
     """Steps as large as former ones, by the ratio of the gradient to former ones."""
 
+    capturing = ("cuda", "xpu", "hpu", "privateuseone")
+
     def __init__(
         self, params: Iterable[Any], lr: float | Tensor = 1.0, rho: float = 0.9, eps: float = 1e-6,
         weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,

@@ -13,6 +13,8 @@ from .vocabulary import Buffers
 class ASGD(Elementwise):
     """Steps of the gradient that become smaller; the state ``ax`` is the average of the parameters."""
 
+    captured = "params, mus, etas, and state_steps"
+
     def __init__(
         self, params: Iterable[Any], lr: float | Tensor = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
         weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,11 @@ Group = dict[str, Any]
 
 class Elementwise(Optimizer):
     """Base class: what a subclass defines is written once, in terms of a vocabulary ``F`` for buffers or tensors."""
+
+    captured: ClassVar[str] = "params and state_steps"
+    """What PyTorch's error calls that which a step with ``capturable=True`` needs on a GPU."""
+    capturing: ClassVar[tuple[str, ...]] = ("cuda", "xpu", "hpu", "privateuseone", "xla")
+    """Where that may be."""
 
     def start(self, p: Tensor, state: State, group: Group) -> None:
         """Fill the state of ``p``, which has none."""
@@ -58,6 +63,8 @@ class Elementwise(Optimizer):
         code, lasti = caller()
         op = f"{type(self).__name__}.step"
         for group in self.param_groups:
+            if group.get("capturable"):
+                self._check_capturable(group)
             if group.get("differentiable"):
                 with set_grad_enabled(bool(self.defaults["differentiable"])):
                     for p in group["params"]:
@@ -73,6 +80,13 @@ class Elementwise(Optimizer):
                         t._shared_storage().wrote(op, code, lasti)  # instruments are told of parameters only
                     p._bump(op, None, code, lasti)
         return loss
+
+    def _check_capturable(self, group: Group) -> None:
+        """As PyTorch refuse ``capturable``, which is about graphs of kernels, for parameters that have none."""
+        if any(p._gradient is not None and p.device.type not in self.capturing for p in group["params"]):
+            raise AssertionError(
+                f"If capturable=True, {self.captured} must be on supported devices: {list(self.capturing)}."
+            )
 
     @at_home
     def _update(self, p: Tensor, group: Group) -> list[Tensor]:

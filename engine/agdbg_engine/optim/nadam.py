@@ -26,6 +26,8 @@ from .elementwise import (
 class NAdam(Elementwise):
     """Steps of a mean of the gradient and the first moment over the root of the second."""
 
+    captured = "params, mu_products and state_steps"
+
     def __init__(
         self, params: Iterable[Any], lr: float | Tensor = 2e-3, betas: Any = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,

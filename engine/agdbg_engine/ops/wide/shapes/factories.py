@@ -11,6 +11,7 @@ from .... import events
 from ....creation import leaf, shape_of
 from ....device import array_module
 from ....dtype import get_default_dtype
+from ....inside import check_write as check_captured
 from ....pinned_memory import pinnable
 from ....saved.strict import refuse
 from ....scalars import written
@@ -104,6 +105,8 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     if size == self.shape:
         return self  # which is no write
     check_counted(self)
+    if events.special & events.TRANSFORM:
+        check_captured(self, "resize_", ())
     if events.special & events.STRICT:
         refuse(self, "resize_")
     self._a = resized(self._a, size)
