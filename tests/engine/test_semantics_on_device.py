@@ -35,6 +35,7 @@ GROUPS = {
     "tensors": "variable_grad autograd_names functional functional_call func_captured layouts node_call numbers_in_graphs names_of_nodes",
     "events": "module_events module_versions op_failed function_memory function_events",
     "more hooks": "hooked_norms hooks_journal hooks_nowhere hooks_random hooks_of_roots hooks_in_transforms",
+    "told": "autograd_events bases_reshaped graph_utilities variable_data variable_state watching read_once",
     "gradcheck": "gradcheck forward_expanded",
     "ops": "ops_conventions ops_dtypes transposes complex_ops",
 }
@@ -55,8 +56,8 @@ NOT_THERE = {
     ),
     _LONG: "autograd_memory autograd_paths autograd_random deep_graphs forward_programs forward_random leaks views_random out_arguments",
     _PARTLY: (
-        "autograd_events bases_reshaped complex_views forward_refused forward_saved graph_utilities mistakes packed_sequences read_once "
-        "subclass_faults subclass_torch tangent_writes variable_data variable_state watching wrong_arguments"
+        "complex_views forward_refused forward_saved mistakes packed_sequences "
+        "subclass_faults subclass_torch tangent_writes wrong_arguments"
     ),
 }
 """Files that do not run there, by the reason; those that know of devices by themselves (`tests/gpu/test_suites.py`) aside."""
