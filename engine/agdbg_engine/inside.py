@@ -9,10 +9,13 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import errors, events
 from .grad_mode import mode
+
+if TYPE_CHECKING:
+    from .tangents import Level
 
 
 class _Tensors:
@@ -118,6 +121,13 @@ class Inside:
         """Whether ``t`` is what the transform runs backward for, a leaf whatever its history outside, or another leaf."""
         return t._fn in self._inputs or t._fn in self._leaves
 
+    def guard(self, level: Level, directions: list[Any]) -> None:
+        """Let nobody write to those ``directions`` of ``level``, this transform's, that the outer one has captured."""
+        for t in directions:
+            if self.outer is not None and t not in self.outer:
+                memory = t._shared_storage()
+                level.captured[id(memory)] = memory
+
     def reached_from(self, node: Any) -> bool:
         """Whether an input or a leaf made inside is behind ``node``: only that has a history for PyTorch, whose transforms take all
         that is captured for constants.
@@ -159,13 +169,18 @@ def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
     while inside is not None and written is not None and written in inside:
         written, inside = inside.source(written), inside.outer
     if inside is not None and written is not None:
-        raise errors.make(
-            RuntimeError,
-            errors.Details("other"),
-            "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
-            f"(aten::{name}{_overload(name, args)}) that would mutate a captured Tensor. This is not supported; please rewrite "
-            "the function being transformed to explicitly accept the mutated Tensor(s) as inputs.",
-        )
+        raise captured(name, args)
+
+
+def captured(name: str, args: tuple[Any, ...]) -> Exception:
+    """PyTorch's error of the in-place op ``name`` on a captured tensor."""
+    return errors.make(
+        RuntimeError,
+        errors.Details("other"),
+        "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation "
+        f"(aten::{name}{_overload(name, args)}) that would mutate a captured Tensor. This is not supported; please rewrite "
+        "the function being transformed to explicitly accept the mutated Tensor(s) as inputs.",
+    )
 
 
 _NUMBER_OR_TENSOR = frozenset((

@@ -18,6 +18,7 @@ from .grad_mode import mode
 from .layout import dense
 from .meta import AutogradMeta
 from .several import at_home
+from .storage import Storage
 from .tensor import Tensor, wrap
 from .view import Step, ViewMeta, as_view
 
@@ -29,10 +30,12 @@ NO_LEVEL = "Trying to access a forward AD level with an invalid index. This inde
 class Level:
     """One open level: it knows who holds tangents of it, and takes them away at its end."""
 
-    __slots__ = ("holders", "number")
+    __slots__ = ("captured", "holders", "number")
 
     def __init__(self, number: int) -> None:
         self.number = number
+        self.captured: dict[int, Storage] = {}
+        """By its id the memory of tangents that the transform around this one has captured, which nobody may write to."""
         self.holders: weakref.WeakSet[ForwardGrad] = weakref.WeakSet()
 
     def close(self) -> None:

@@ -103,3 +103,50 @@ def test_writes_to_what_an_inner_transform_gave(write):
         return seen
 
     same(program)
+
+
+TANGENT_WRITES = {
+    "mul_": lambda t, x: x.mul_(3.0),
+    "zero_": lambda t, x: x.zero_(),
+    "fill_": lambda t, x: x.fill_(2.0),
+    "copy_": lambda t, x: x.copy_(t.ones(3)),
+    "masked_fill_": lambda t, x: x.masked_fill_(x > 0, t.tensor(2.0)),
+    "index_fill_": lambda t, x: x.index_fill_(0, t.tensor([0]), 2.0),
+    "index_put_": lambda t, x: x.index_put_((t.tensor([0]),), t.tensor(1.0)),
+    "scatter_": lambda t, x: x.scatter_(0, t.tensor([0]), 3.0),
+    "through a view": lambda t, x: x[1:].mul_(2.0),
+    "shape": lambda t, x: x.unsqueeze_(0),
+    "of a result": lambda t, x: (x * 1).mul_(2.0),
+}
+DIRECTIONS = {
+    "captured": lambda v, x: v,
+    "a view of it": lambda v, x: v.view(3),
+    "made inside": lambda v, x: v * 1,
+    "of the input": lambda v, x: x * 1,
+}
+
+
+@pytest.mark.parametrize("outer", ["none", "jvp", "grad"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("write", TANGENT_WRITES)
+def test_a_write_to_a_tangent_that_the_outer_transform_has_captured_is_refused(write, direction, outer):
+    def program(t):
+        x, v = t.ones(3), t.ones(3) * 2
+
+        def f(x):
+            TANGENT_WRITES[write](t, x)
+            return x.sum()
+
+        def slope(x):
+            return t.func.jvp(f, (x * 1,), (DIRECTIONS[direction](v, x),))[1]
+
+        calls = {"none": slope, "grad": t.func.grad(slope), "jvp": lambda x: t.func.jvp(slope, (x,), (t.ones(3),))}
+        made = []
+        return [error_of(lambda: made.append(calls[outer](x))), [y.detach() + 0 for y in essential(made)], x, v]
+
+    same(program)
+
+
+def essential(made):
+    """The tensors in a list of tensors and pairs of them."""
+    return [y for x in made for y in (x if isinstance(x, tuple) else (x,))]

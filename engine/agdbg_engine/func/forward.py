@@ -10,6 +10,7 @@ from ..creation import zeros_like
 from ..grad_mode import ordinary
 from ..inside import Inside
 from ..pytree import flatten, unflatten
+from ..tangents import open_levels
 from ..tensor import Tensor
 from .args import Argnums, check_outputs, replaced, sliced, with_aux
 from .level import counted, pruned
@@ -36,6 +37,7 @@ def jvp_of(
     forward_ad.check_outermost()
     with ordinary(), forward_ad.nested_level() as level, Inside(forward=True) as inside:
         duals = [forward_ad.make_dual(counted(p), t, level=level) for p, t in zip(primals, directions, strict=True)]
+        inside.guard(open_levels[level], directions)
         for dual in duals:
             inside.add(dual)
         nest = unflatten(duals, structure)

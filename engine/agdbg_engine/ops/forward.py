@@ -18,17 +18,19 @@ from ..device import same_place
 from ..dtype import is_differentiable
 from ..forward_ad import refuse
 from ..grad_mode import mode
+from ..inside import captured
 from ..meta import AutogradMeta
 from ..node import AccumulateGrad, Node, edge
 from ..saved import Packed
 from ..saved.hooks import Hooked
 from ..saved.strict import Locked
 from ..storage import Storage
-from ..tangents import ForwardGrad, below, forward_grad, levels_of, set_through_view, tangents_of
+from ..tangents import ForwardGrad, below, forward_grad, levels_of, open_levels, set_through_view, tangents_of
 from ..tangents import laid_out as _laid_out
 from ..tensor import Tensor, check_inplace, check_memory, wrap
 from ..view import set_output
 from ..zero_tangent import Zero, filled
+from .tangent_writes import written_by
 
 # ----- out of place -----
 
@@ -200,12 +202,14 @@ def follow(twin: Tensor, t: Tensor, args: Sequence[Any] = ()) -> None:
             forward_grad(twin).set(level, tangents_of(t)[level].clone())
 
 
-def check_write(t: Tensor, args: Sequence[Any] = (), repeating: bool = False) -> None:
-    """Refuse to write in place to ``t`` an op of ``args`` where the tangents cannot follow; ``repeating`` as in
+def check_write(t: Tensor, name: str, args: Sequence[Any] = (), repeating: bool = False) -> None:
+    """Refuse to write in place to ``t`` the op ``name`` of ``args`` where the tangents cannot follow; ``repeating`` as in
     :func:`check_inplace`.
     """
     for level in levels_of((t, *args)):
         old = tangents_of(t).get(level)
+        if old is not None and id(old._storage) in open_levels[level].captured:
+            raise captured(*written_by(name, tuple(args)))
         with below(level):
             if old is not None:
                 check_inplace(old, (), repeating)

@@ -66,7 +66,7 @@ def inplace(
     if apart:
         twin._a = t._a.copy()
     if events.special & events.FORWARD:
-        check_write(t, (*args, *keywords), repeating)
+        check_write(t, name, (*args, *keywords), repeating)
         follow(twin, t, (*args, *keywords))
         mode.writes_view = t._meta is not None and t._meta.view is not None
     try:

@@ -32,7 +32,7 @@ def reshaped(t: Tensor, name: str, view: Callable[..., Tensor], args: tuple[Any,
         check_captured(t, name, args)
     check_inplace(t, args, repeating=True)
     if events.special & events.FORWARD:
-        check_write(t, repeating=True)
+        check_write(t, name, args, repeating=True)
     if events.special & events.STRICT:
         refuse(t, name)
     tangents = _tangents(t) if events.special & events.FORWARD else []

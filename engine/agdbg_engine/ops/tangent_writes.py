@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..device import beside
-from ..tangents import tangent_of
+from ..tangents import tangent_of, tangents_of
 from ..tensor import Tensor, wrap
 
 Again = Callable[[Tensor, int], object]
@@ -32,6 +32,20 @@ _ZERO = frozenset((
     "eq_", "ge_", "greater_", "greater_equal_", "gt_", "le_", "less_", "less_equal_", "lt_", "ne_", "not_equal_",
 ))  # fmt: skip
 """Ops whose result has a derivative of zero throughout."""
+
+
+_SHAPES = frozenset(("t_", "transpose_", "swapaxes_", "swapdims_", "unsqueeze_", "squeeze_", "as_strided_"))
+
+
+def written_by(name: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The op that writes the tangent of what ``t.name(*args)`` writes, and its arguments."""
+    if name in _ZERO:
+        return "zero_", ()
+    if name == "copy_" and not (_is_tensor(args[0]) and tangents_of(args[0])):
+        return "fill_", (0.0,)
+    if name in ("conj_physical_", "index_put_", *_SHAPES) or (name in VALUE and VALUE[name] == len(args) - 1):
+        return name, args
+    return "copy_", ()
 
 
 def again(name: str, function: Callable[..., Tensor], args: tuple[Any, ...]) -> Again | None:
