@@ -1,5 +1,7 @@
 """Derivatives of a sample in both libraries: first and second order, forward mode, the names of the nodes."""
 
+import contextlib
+
 import numpy as np
 import torch
 from agdbg_tests_op_cases import Raised, Skip, attempt, drawn, leaves_of, settled
@@ -212,6 +214,9 @@ def by_differences(case):
         engine.autograd.gradcheck(function, leaves, check_forward_ad=case.op.supports_forward_ad, **how)
         if case.op.supports_gradgrad:
             engine.autograd.gradgradcheck(function, leaves, **how)
+        if not case.op.supports_forward_ad:
+            with contextlib.suppress(NotImplementedError):  # PyTorch has no tangent; the engine may have one
+                engine.autograd.gradcheck(function, leaves, check_forward_ad=True, check_backward_ad=False, **how)
     except GradcheckError as error:
         yield str(error).partition("\n\n")[0][:400]
 

@@ -34,6 +34,8 @@ N.MultiheadAttention(4, 2, kdim=3, vdim=5)(T.ones(5, 2, 4), T.ones(5, 2, 4), T.o
 N.MultiheadAttention(4, 2, kdim=3, vdim=5)(T.ones(5, 4), T.ones(5, 3), T.ones(5, 4))
 F.interpolate(T.ones(1, 1, 0), 3)
 F.lp_pool2d(T.ones(1, 4, 4), 2, 0)
+N.init.trunc_normal_(T.empty(3), 0., 1., 2., -2.)
+N.init.trunc_normal_(T.empty(0), 0., 1., 2.5, -2.)
 T.arange(3, dtype=T.complex64)
 T.randperm(3, dtype=T.bool)
 T.unique(T.ones(2, 2), dim=2)

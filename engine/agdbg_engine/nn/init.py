@@ -118,6 +118,8 @@ def trunc_normal_(
         )
     _check_dtype(tensor, "normal_kernel_cpu", "fc")
     _check_dtype(tensor, "lt_cpu", "f")
+    if a > b:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}")
     draws = _numbers(generator)
     within = 0.5 * (math.erf((b - mean) / std / math.sqrt(2)) - math.erf((a - mean) / std / math.sqrt(2)))
     values = np.empty(tensor.shape)
