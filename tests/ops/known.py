@@ -212,7 +212,7 @@ _SIZE = "the size of the result depends on values"
 _ERRORS = "singular matrices are an error, as in torch"
 _ZEROS = "the formula depends on whether there are zeros, as in torch"
 HOST_READS = {
-    **dict.fromkeys(("item", "allclose", "equal", "linspace:tensor_overload", "logspace:tensor_overload", "narrow", "tensor_split"), _ASKED),
+    **dict.fromkeys(("item", "allclose", "equal", "linspace:tensor_overload", "logspace:tensor_overload", "narrow"), _ASKED),
     **dict.fromkeys(
         ("nonzero", "argwhere", "masked_select", "index_put", "unique", "unique_consecutive",
          "bincount", "nn.functional.one_hot"), _SIZE),

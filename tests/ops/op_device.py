@@ -23,6 +23,10 @@ TIES = {"kthvalue", "topk"}
 """Ops that name other ones of equal integers than on the CPU, where PyTorch's algorithms decide: their indices are not compared."""
 
 
+INDICES_ON_CPU = {"tensor_split"}
+"""Ops that want their indices on the CPU, as PyTorch does, and refuse others."""
+
+
 class DeviceCopier(Copier):
     """Arguments for the engine, tensors on ``device`` (made by ``put`` from NumPy's arrays)."""
 
@@ -56,7 +60,8 @@ def on(device, t):
 def computed(case, device):
     """Buffers of the results and of all gradients."""
     copy = DeviceCopier(device)
-    args, kwargs = [copy(case.sample.input), *map(copy, case.sample.args)], copy(case.sample.kwargs)
+    others = Copier(engine) if case.name in INDICES_ON_CPU else copy
+    args, kwargs = [copy(case.sample.input), *map(others, case.sample.args)], others(case.sample.kwargs)
     engine.manual_seed(0)
     with contextlib.nullcontext() if device == "cpu" else engine.device(device):
         result = of_engine(case.op)(*args, **kwargs)
