@@ -127,6 +127,26 @@ def after_a_view(T):
     return _viewing(T, lambda ctx, a, b: (a.view_as(a), b * 2))
 
 
+def dirty_without_recording(T):
+    class Scaled(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def jvp(ctx, x_t):
+            return x_t.mul_(2)
+
+    fw = T.autograd.forward_ad
+    with fw.dual_level():
+        x = fw.make_dual(T.ones(1, requires_grad=True), T.ones(1)) * 1
+        with T.no_grad():
+            result = Scaled.apply(x)
+        tangents = [fw.unpack_dual(y).tangent for y in (x, result)]
+        return [None if v is None else v.tolist() for v in tangents]
+
+
 def no_jvp_of_a_view(T):
     said = _viewing(T, lambda ctx, a, b: (None, b * 2))
     return "INTERNAL ASSERT" in said
@@ -180,6 +200,7 @@ VIEWS = {
     "self-overlap-loops": (self_overlap_loops, ["done"] * 16, ["refused"] * 16),
     "one-row": (one_row, RuntimeError, [[2.0, 2.0]]),
     "after-a-view": (after_a_view, [[0.0], None], [[0.0], [2.0]]),
+    "dirty-without-recording": (dirty_without_recording, [[2.0], None], [[2.0], [2.0]]),
     "no-jvp-of-a-view": (no_jvp_of_a_view, True, False),
     "view-written-second": (view_written_second, [160.684, 0.226], [321.369, -0.162]),
     "dirty-view-saved": (dirty_view_saved, ["Fn", None], ["AsStrided", [[1.0] * 3, [0.0] * 3]]),
