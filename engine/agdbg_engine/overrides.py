@@ -186,7 +186,8 @@ def overridable(function: Any, public: str = "torch", in_python: bool = False, i
         return dispatch(call, asked, args, kwargs)
 
     call.in_python = in_python  # type: ignore[attr-defined]  # what _nobody says depends on it
-    call.public = f"{public}.{function.__name__}"  # type: ignore[attr-defined]  # as above
+    call.__name__ = call.__qualname__ = key.rpartition(".")[2]
+    call.public = f"{public}.{call.__name__}"  # type: ignore[attr-defined]  # as above
     return call
 
 

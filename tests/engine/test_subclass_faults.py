@@ -327,6 +327,16 @@ def named_by_other_names(t):
 
 
 @programs
+def functions_by_their_own_names(t):
+    log = []
+    s = t.ones(2, 2).as_subclass(asked_in_full(t, log))
+    names = ("absolute", "arccos", "fix", "negative", "abs_", "exp_", "arctan_", "floor_")
+    said = [kind_or_error(lambda n=n: getattr(t, n)(s)) for n in names]
+    said += [kind_or_error(lambda n=n: getattr(t, n)(s, s)) for n in ("multiply", "subtract", "divide", "arctan2")]
+    return [log, said, kind_or_error(lambda: t.abs_(1))]
+
+
+@programs
 def nobody_compares_them(t):
     """The methods by which Python compares, tests and walks through objects are the person's."""
     log = []

@@ -234,10 +234,14 @@ def of_tensor(method: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
+        asked = overrides.overloaded((*args, *kwargs.values())) if overrides.seen and mode.overriding else ()
+        if asked:
+            return overrides.dispatch(call, asked, args, kwargs)
         if args and not isinstance(args[0], Tensor) and not overrides.overrides(type(args[0])):
             raise not_a_tensor(method.__name__, "self", args[0], 1)
         return method(*args, **kwargs)
 
+    call.public = f"torch.{method.__name__}"  # type: ignore[attr-defined]  # read by overrides.resolve_name
     return call
 
 
