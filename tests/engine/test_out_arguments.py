@@ -36,6 +36,7 @@ UNLIKE = {
     "torch.chain_matmul": "PyTorch ignores the out of one matrix", "fft.ihfftn": "PyTorch names an inner function",
     "torch.mvlgamma": "PyTorch names the two dtypes the wrong way round", "special.multigammaln": "as mvlgamma",
     "torch.unbind_copy": "PyTorch counts its outs late", "torch.heaviside": "PyTorch names complex numbers as the reason",
+    "torch.split_copy": "PyTorch casts to integers without a word, as no other function does",
 }  # fmt: skip
 """Functions that are not compared, and why."""
 NUMBERS = words("add div divide floor_divide mul multiply sub subtract true_divide")

@@ -23,7 +23,8 @@ _SEVERAL: dict[str, tuple[int, int]] = {
 """Functions with several results: how many, and which argument their ``out`` is."""
 
 PIECES = {
-    "split_with_sizes_copy": "split_with_sizes_copy_out", "unbind_copy": "unbind_copy_int_out",
+    "split_copy": "split_copy_Tensor_out()", "split_with_sizes_copy": "split_with_sizes_copy_out",
+    "unbind_copy": "unbind_copy_int_out",
 }  # fmt: skip
 """Functions whose results are pieces of what they are given, and who speaks of a wrong number. With ``out`` they return nothing."""
 

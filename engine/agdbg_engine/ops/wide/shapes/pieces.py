@@ -149,7 +149,7 @@ def _copies(kind: type[_Pieces], x: Tensor, take: Any, dim: int) -> tuple[Tensor
     return outs
 
 
-@public("torch")
+@public("torch", out=True)
 def split_copy(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of pieces of the given size along ``dim``."""
     return _copies(SplitBackward0_copy, self, lambda x: split(x, split_size, dim), dim)
