@@ -8,6 +8,7 @@ from agdbg_tests_driving import drive
 from textual.color import Color
 
 from agdbg_ui import palettes
+from agdbg_ui.screens.question import Question
 from agdbg_ui.memory import Memory
 from agdbg_ui.sixteen import READABLE, VGA, XTERM, contrast, pair
 from agdbg_ui.widgets.prompt import Prompt
@@ -54,7 +55,10 @@ def test_no_colour_leaves_the_terminal_under_no_color(shown, monkeypatch):
         def look():
             found = codes(written(screen))
             assert found <= {0, 1, 2, 3, 4, 7, 9}, found
-            assert 7 in found, "what is chosen is reversed"
+            is_chosen = not isinstance(
+                screen.app.screen, Question
+            )  # which has nothing to choose, and may hide what is below
+            assert 7 in found or not is_chosen, "what is chosen is reversed"
 
         screen.app.theme = "textual-light"
         await show_all(screen, look)
