@@ -42,7 +42,7 @@ def help_text(width: int) -> Text:
 
 def _row(text: Text, mark: str, words: str, width: int) -> None:
     """What stands at the left, and the words under one another at its right; above them, where there are many keys."""
-    text.append(f"  {mark:<{_KEY_CELLS}}", "bold")
+    text.append(f"  {hanging(mark, 2, width):<{_KEY_CELLS}}", "bold")
     if cells(mark) >= _KEY_CELLS:
         text.append("\n" + " " * (_KEY_CELLS + 2))
     text.append(hanging(words, _KEY_CELLS + 2, width) + "\n")
