@@ -55,12 +55,16 @@ class Inside:
         """Whether the transform runs forward mode."""
         self.recording = recording
         """Whether its caller records: otherwise ops on captured tensors are not recorded inside either, for PyTorch."""
+        self.repeated = False
+        """Whether the function runs several times for one result, once for a column: what one run writes the next would read."""
         self.outer: Inside | None = None
         self._made = _Tensors()
         self._views = _Tensors()
         """Those made inside on memory that was not."""
         self._captured: dict[int, Any] = {}
         """By its id the memory of inputs that the outer transform has captured."""
+        self._given: dict[int, Any] = {}
+        """The memory of arguments by its id."""
         self._sources: dict[int, Any] = {}
         """By the id of an argument what it was outside."""
         self._inputs: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -112,6 +116,12 @@ class Inside:
         """``t``, on the memory of ``of``, is an argument: a write to it is one to ``of``, which the outer may refuse."""
         self.add(t)
         self._sources[id(t)] = of
+        memory = t._shared_storage()
+        self._given[id(memory)] = memory
+
+    def is_given(self, t: Any) -> bool:
+        """Whether ``t`` has the memory of an argument."""
+        return id(t._storage) in self._given
 
     def source(self, t: Any) -> Any:
         """What argument ``t`` was outside; ``None`` for what was made inside."""
@@ -165,6 +175,7 @@ def shares(out: Any, source: Any) -> None:
 
 def check_write(t: Any, name: str, args: tuple[Any, ...]) -> None:
     """Refuse the in-place op ``name`` on a captured tensor."""
+    _check_repeated(t, name)
     inside, written = mode.transform, t
     while inside is not None and written is not None and written in inside:
         written, inside = inside.source(written), inside.outer
@@ -181,6 +192,17 @@ def captured(name: str, args: tuple[Any, ...]) -> Exception:
         f"(aten::{name}{_overload(name, args)}) that would mutate a captured Tensor. This is not supported; please rewrite "
         "the function being transformed to explicitly accept the mutated Tensor(s) as inputs.",
     )
+
+
+def _check_repeated(t: Any, name: str) -> None:
+    inside = mode.transform
+    while inside is not None:
+        if inside.repeated and inside.is_given(t):
+            raise RuntimeError(
+                f"{name} would write to an argument of a function that func.jacfwd or func.hessian runs once for each column: the "
+                "next run would read what this one has written. Let the function work on a clone() of it."
+            )
+        inside = inside.outer
 
 
 _NUMBER_OR_TENSOR = frozenset((

@@ -63,15 +63,45 @@ def data_in_transforms(T):
 
 
 def jacfwd_writing(T):
-    def f(x, c):
+    def other(x, c):
         return x * c.mul_(2)
 
-    return T.func.jacfwd(f)(T.ones(2), T.ones(2)).tolist()
+    def itself(x):
+        return x.mul_(2) * x
+
+    def detached(x):
+        x.detach().mul_(2)
+        return (x * x).sum()
+
+    found = []
+    for call in (
+        lambda: T.func.jacfwd(other)(T.ones(2), T.ones(2)),
+        lambda: T.func.jacfwd(itself)(T.ones(2)),
+        lambda: T.func.hessian(detached)(T.ones(2)),
+    ):
+        try:
+            found.append(call().tolist())
+        except RuntimeError:
+            found.append("refused")
+    return found
+
+
+def linearized_again(T):
+    w, x = (T.ones(2, requires_grad=True) for _ in range(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what PyTorch traces
+        found = T.func.linearize(lambda x: x * x * w, x)[1](T.ones(2))
+    return [g is None for g in T.autograd.grad(found.sum(), [w, x], allow_unused=True)]
 
 
 CALLS = {
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
-    "jacfwd-writing": (jacfwd_writing, [[2.0, 0.0], [0.0, 2.0]], RuntimeError),
+    "jacfwd-writing": (
+        jacfwd_writing,
+        [[[2.0, 0.0], [0.0, 2.0]], [[8.0, 0.0], [0.0, 8.0]], [[2.0, 0.0], [0.0, 2.0]]],
+        ["refused"] * 3,
+    ),
+    "linearized-again": (linearized_again, [True, True], [False, False]),
     "torch-function-call": (
         torch_function_call,
         [(1, ["inplace"]), (1, ["_stacklevel", "dim", "dtype"]), (2, ["dim"])],

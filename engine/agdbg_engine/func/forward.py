@@ -28,9 +28,10 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
 
 def jvp_of(
-    func: Callable[..., Any], args: Any, tangents: Any, argnums: Argnums | None, strict: bool, has_aux: bool
-) -> Any:
-    """:func:`jvp` with tangents for the arguments ``argnums`` only, for all with ``None``."""
+    func: Callable[..., Any], args: Any, tangents: Any, argnums: Argnums | None, strict: bool, has_aux: bool,
+    repeated: bool = False,
+) -> Any:  # fmt: skip
+    """:func:`jvp` with tangents for the arguments ``argnums`` only, for all with ``None``; one of several if ``repeated``."""
     if not isinstance(args, tuple):
         raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     primals, directions, structure = _checked(args if argnums is None else sliced(args, argnums), tangents)
@@ -38,8 +39,9 @@ def jvp_of(
     with ordinary(), forward_ad.nested_level() as level, Inside(forward=True) as inside:
         duals = [forward_ad.make_dual(counted(p), t, level=level) for p, t in zip(primals, directions, strict=True)]
         inside.guard(open_levels[level], directions)
-        for dual in duals:
-            inside.add(dual)
+        inside.repeated = repeated
+        for dual, primal in zip(duals, primals, strict=True):
+            inside.add_argument(dual, primal)
         nest = unflatten(duals, structure)
         output, aux = with_aux(func(*(nest if argnums is None else replaced(args, argnums, nest))), has_aux, _JVP)
         outs, out_structure = flatten(output)

@@ -79,9 +79,12 @@ def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False, *, rando
         aux: list[Any] = []
         structure = None
         start = rng_states()
+        repeated = sum(p.numel() for p in primals) > 1
         for unit in unit_vectors(tuple(primals)):
             with _drawing(randomness, start if columns else None):
-                value, product, *extra = jvp_of(func, args, unflatten(unit, in_structure), argnums, False, has_aux)
+                value, product, *extra = jvp_of(
+                    func, args, unflatten(unit, in_structure), argnums, False, has_aux, repeated
+                )
             check_real("jacfwd", value, "outputs")
             column, structure = flatten(product)
             columns.append(column)
