@@ -358,6 +358,7 @@ def jvp_constants(T):
 
     T.func.jvp(f, (T.ones(2),), (T.ones(2),))
     T.func.grad(f)(T.ones(2))
+    T.func.jvp(lambda x: (given.append(x.requires_grad), x)[1], (w,), (T.ones(2),))
     return given
 
 
@@ -513,7 +514,7 @@ ROWS = (
         "which-written": (which_written, ["Exp", "Mul"], ["Mul", "Exp"]),
         "inner-nodes": (inner_nodes, "SigmoidBackwardBackward0", "MulBackward0"),
         "first-reason": (first_reason, False, True),
-        "jvp-constants": (jvp_constants, [False, True] * 2, [True] * 2),
+        "jvp-constants": (jvp_constants, [False, True, False, True, False], [True] * 3),
         "number-out": (number_out, 2.0, TypeError),
         "keyword-only": (keyword_only, TypeError, [2.0]),
         "inference-twice": (inference_twice, True, False),
