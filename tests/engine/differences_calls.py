@@ -3,6 +3,8 @@
 import pickle
 import warnings
 
+import numpy as np
+
 
 def torch_function_call(T):
     class Asked:
@@ -94,7 +96,45 @@ def linearized_again(T):
     return [g is None for g in T.autograd.grad(found.sum(), [w, x], allow_unused=True)]
 
 
+def numpy_bools(T):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's, of how PyTorch takes its result
+        return str(np.isnan(T.ones(2)).dtype).removeprefix("torch.")
+
+
+def jacfwd_runs(T):
+    calls = []
+    T.func.jacfwd(lambda x: (calls.append("jacfwd"), x * x)[1])(T.ones(3))
+    T.func.hessian(lambda x: (calls.append("hessian"), (x * x).sum())[1])(T.ones(3))
+    return calls
+
+
+def argument_with_history(T):
+    class Fn(T.autograd.Function):
+        @staticmethod
+        def forward(c, x):
+            return c.mul_(2), x * 3
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.mark_dirty(inputs[0])
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g * 2, h * 3
+
+    def f(x, c):
+        written, other = Fn.apply(c, x)
+        return (written * other).sum()
+
+    c = T.tensor([3.0, 4.0], requires_grad=True) * 1
+    return T.func.grad(f)(T.ones(2), c).tolist()
+
+
 CALLS = {
+    "jacfwd-runs": (jacfwd_runs, ["jacfwd", "hessian"], ["jacfwd"] * 3 + ["hessian"] * 3),
+    "numpy-bools": (numpy_bools, "uint8", "bool"),
+    "argument-with-history": (argument_with_history, [18.0, 24.0], RuntimeError),
     "data-in-transforms": (data_in_transforms, [1.0, 1.0], [0.0, 0.0]),
     "jacfwd-writing": (
         jacfwd_writing,

@@ -120,6 +120,61 @@ def test_an_argument_is_written_that_was_needed(made):
     same(both)
 
 
+def doubling(t):
+    class Doubling(t.autograd.Function):
+        @staticmethod
+        def forward(c):
+            return c.mul_(2)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.mark_dirty(inputs[0])
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    return Doubling
+
+
+@pytest.mark.parametrize("made", ["plain", "result", "leaf"])
+@pytest.mark.parametrize("captured", [False, True])
+def test_a_custom_function_writes(captured, made):
+    def both(t):
+        c, apply = MADE[made](t.tensor([3.0, 4.0])), doubling(t).apply
+
+        def f(x, *given):
+            return (x * apply(given[0] if given else c)).sum()
+
+        return [tried(lambda: t.func.grad(f)(t.ones(2), *([] if captured else [c]))), c.detach()]
+
+    same(both)
+
+
+@pytest.mark.parametrize("of_input", [False, True])
+def test_a_custom_function_writes_to_an_input(of_input):
+    def both(t):
+        apply = doubling(t).apply
+        return tried(
+            lambda: t.func.grad(lambda x: apply(x if of_input else x * 1).sum())(t.ones(2, requires_grad=True))
+        )
+
+    same(both)
+
+
+@pytest.mark.parametrize("leaf", [False, True])
+def test_a_result_that_only_says_that_it_requires_grad(leaf):
+    def both(t):
+        def f(x):
+            with t.no_grad():
+                return x.view(2)
+
+        x = t.ones(2, requires_grad=True)
+        return [tried(lambda: t.func.jacrev(f)(x if leaf else x * 1)), tried(lambda: t.func.vjp(f, x)[0])]
+
+    same(both)
+
+
 def test_what_is_written_to_an_argument_has_a_gradient_outside():
     def both(t):
         x, leaf = t.tensor([1.0, 2.0]), t.tensor([3.0, 4.0], requires_grad=True)

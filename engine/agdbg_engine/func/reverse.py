@@ -12,6 +12,7 @@ from ..current import current
 from ..dtype import is_differentiable
 from ..grad_mode import mode, ordinary
 from ..gradient_edge import get_gradient_edge
+from ..node import edge
 from ..pytree import flatten, mapped, unflatten
 from ..tensor import Tensor
 from .args import Argnums, check_outputs, replaced, sliced, with_aux
@@ -119,13 +120,17 @@ class Pull:
 
     def __init__(self, outputs: list[Tensor], inputs: list[Tensor], level: Level) -> None:
         self._level = level
-        self._roots = [get_gradient_edge(o) if o.requires_grad else None for o in outputs]
+        self._roots = [get_gradient_edge(o) if o.requires_grad and edge(o) is not None else None for o in outputs]
+        self._lost = [i for i, o in enumerate(outputs) if o.requires_grad and self._roots[i] is None]
+        """Numbers of the outputs that only say that they require grad: views made without recording."""
         self._inputs = inputs
         self._targets = [get_gradient_edge(x) if x.requires_grad else None for x in inputs]
         """``None`` for an input that the function has detached in place."""
 
     def __call__(self, cotangents: list[Any], create_graph: bool, retain_graph: bool = True) -> list[Tensor]:
         """The gradients by input, zeros where no output depends on it."""
+        if self._lost:
+            raise RuntimeError(f"element {self._lost[0]} of tensors does not require grad and does not have a grad_fn")
         pairs = [(root, g) for root, g in zip(self._roots, cotangents, strict=True) if root is not None]
         targets = [x for x in self._targets if x is not None]
         if not pairs or not self._targets:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from .. import errors, events
+from .. import errors, events, inside
 from ..hooks import move_to
 from ..node import Node
 from ..ops.after import after_birth
@@ -169,7 +169,7 @@ class _Outputs:
     def _rewrite(self, i: int, t: Tensor, is_input: bool) -> None:
         """Make the node the history of ``t``, which was written."""
         node, view = self.node, None if t._meta is None else t._meta.view
-        if t._fn is None and t.requires_grad:
+        if (t._fn is None and t.requires_grad) or inside.is_input(t):
             name = "" if t._meta is None else t._meta.name
             more = [f"the leaf is '{name}'"] if name else []
             raise errors.make(
